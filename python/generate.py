@@ -1,9 +1,9 @@
-"""Writes tmajit/_operations.py: a function for each operation, from the descriptions that _core has.
+"""Writes tmajit/_operations.py: a function for each operation, from the descriptions in the built _core.
 
 usage: python generate.py [--check] FILE
 
-With --check nothing is written; the exit status is 1 if the file differs. The folder of the built module must
-be in PYTHONPATH.
+With --check it writes nothing and exits with status 1 if the file differs. PYTHONPATH must contain the folder
+of the built package.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ TAKES = {
     "number": "a number",
     "count": "a whole number, 0 or more",
     "text": "an expression",
-    "axis": "a dimension, negative from the end",
-    "axes": "dimensions, negative from the end",
+    "axis": "a dimension; -1 is the last",
+    "axes": "dimensions; -1 is the last",
     "extents": "whole numbers, 0 or more",
     "parts": "any number of whole numbers, 0 or more",
     "numbers": "whole numbers",
     "slices": "a slice for each dimension; numpy.s_ makes them",
-    "widths": "for each dimension a whole number, or a pair: before and behind",
+    "widths": "for each dimension a whole number, or a pair (before, after)",
 }
 
 EXAMPLES = {
@@ -85,7 +85,7 @@ def annotation(argument):
 
 
 def parameters(operation):
-    """The parameters of the function, and the expression for its sources: a tensor, or a sequence of them."""
+    """The parameters of the function, and the expression in its body for its source or sources."""
     arguments = operation["arguments"]
     required = [f"{a['name']}: {annotation(a)}" for a in arguments if a["required"]]
     optional = [f"{a['name']}: {annotation(a)} | None = None" for a in arguments if not a["required"]]
@@ -94,8 +94,8 @@ def parameters(operation):
     out = f"out: {result}" if operation["reads_destination"] else f"out: {result} | None = None"
     kind = [] if operation["moves_bits"] or operation["reads_destination"] else ["dtype: DType | None = None"]
     if not arguments and not operation["moves_bits"]:
-        kind = ["dtype: DType"]  # the type is all that it is given
-    least, most = operation["least_sources"], operation["most_sources"]
+        kind = ["dtype: DType"]  # the type is its only argument
+    least, most = operation["min_sources"], operation["max_sources"]
     if arguments and arguments[0]["name"] == "expression" and arguments[0]["required"]:
         return [*required, "*sources: Tensor", *optional, out, *kind], "sources"
     if most > 8:
@@ -115,7 +115,7 @@ def has_many_results(operation):
 
 
 def sources_text(operation):
-    least, most = operation["least_sources"], operation["most_sources"]
+    least, most = operation["min_sources"], operation["max_sources"]
     if most > 8:
         return "sources", "the tensors, in order."
     if least == 2 and most == 2:
@@ -125,11 +125,11 @@ def sources_text(operation):
         and operation["arguments"][0]["name"] == "expression"
         and operation["arguments"][0]["required"]
     ):
-        few = "" if least else " Without any, out is needed."
-        return "sources", f"up to {most} tensors, repeated to a common shape by NumPy's rules.{few}"
+        few = "" if least else " Without sources, out is required."
+        return "sources", f"up to {most} tensors, broadcast to a common shape by NumPy's rules.{few}"
     if most > 1:
-        return "x", f"a tensor, or a sequence of up to {most}, repeated to a common shape by NumPy's rules."
-    return "x", "a tensor of any strides, of 0 to 8 dimensions."
+        return "x", f"a tensor, or a sequence of up to {most}, broadcast to a common shape by NumPy's rules."
+    return "x", "a tensor with any strides and 0 to 8 dimensions."
 
 
 def wrapped(text, indent, further=None):
@@ -148,16 +148,14 @@ def docstring(operation):
             text += f"; default: {argument['default']}"
         entries.append((argument["name"], f"{text}. For example {example_of(argument)}."))
     if has_many_results(operation):
-        entries.append(("out", "the tensors that are written; without it new ones of the sources' library."))
+        entries.append(("out", "the tensors to write; by default new tensors of the sources' library."))
     elif operation["reads_destination"]:
         entries.append(("out", "the tensor that is read and written."))
     else:
-        entries.append(
-            ("out", "the tensor that is written; without it a new one of the first source's library.")
-        )
+        entries.append(("out", "the tensor to write; by default a new tensor of the first source's library."))
     if operation["arguments"] and not operation["moves_bits"] and not operation["reads_destination"]:
         entries.append(
-            ("dtype", "the element type of the new tensor; without it NumPy's rules give the type.")
+            ("dtype", "the element type of the new tensor; by default the type follows NumPy's rules.")
         )
     elif not operation["arguments"] and not operation["moves_bits"]:
         entries.insert(
@@ -165,9 +163,9 @@ def docstring(operation):
         )
     lines += [wrapped(f"{name}: {text}", "        ", "            ") for name, text in entries]
     types = (
-        "every type; bits are moved as they are"
+        "every type; bits are moved unchanged"
         if operation["moves_bits"]
-        else "integers, floating point, bool as uint8"
+        else "integers and floating point; bool is treated as uint8"
     )
     lines += ["", "    Returns:"]
     if has_many_results(operation):
@@ -180,11 +178,11 @@ def docstring(operation):
         wrapped(f"{types}.", "        "),
         "",
         "    Raises:",
-        "        ArgumentError: shapes, arguments and the number of tensors do not go together.",
-        "        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.",
+        "        ArgumentError: shapes, arguments and the number of tensors do not match.",
+        "        SpecError: tensors overlap or break another rule, which the error's `rule` names.",
     ]
     if any(a["type"] == "text" for a in operation["arguments"]):
-        lines.append("        CompileError: the compiler refused the expression; `log` has its text.")
+        lines.append("        CompileError: the compiler refused the expression; `log` has its output.")
     lines.append('    """')
     return lines
 
@@ -218,7 +216,7 @@ def text_of(operations):
 def main(arguments):
     check = "--check" in arguments
     (path,) = [a for a in arguments if a != "--check"]
-    # The package itself imports the file that is written here.
+    # Importing the package would import the file that is written here.
     import importlib.util
     import pathlib
 

@@ -9,7 +9,7 @@
 #   tools/foreign.sh --only 'triton.*'    some kernels; --list names them
 #   tools/foreign.sh --markdown FILE      writes the table for a document
 #   tools/foreign.sh --mutants            the mistakes and variants of tests/mutants/table in these kernels; also with --group, --only
-#   tools/foreign.sh --figures            as --mutants, with the number of mistakes found, in which modes and seeds, and by their cause first
+#   tools/foreign.sh --figures            as --mutants; prints how many mistakes each mode and seed finds, and how many first reports name the cause
 #
 # The exit code is 0 if every kernel is parsed, has only true findings, and computes the right numbers; else 1.
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"

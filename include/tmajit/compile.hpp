@@ -24,8 +24,8 @@ struct Source {
   std::string expression;  ///< the user's expression, if `text` holds one under `#line 1 "expression"`
   /// Every header that `text` can include, so that compiling reads no file. Null if there are none.
   std::shared_ptr<const SourceHeaders> headers = {};
-  /// The user's epilogue of a reduction, if `text` holds one under `#line 1 "then"`.
-  std::string then = {};
+  /// The user's epilogue of a reduction, if `text` holds one under `#line 1 "epilogue"`.
+  std::string epilogue = {};
 };
 
 struct CompileOptions {

@@ -26,7 +26,7 @@ struct FamilyInfo {
   /// choose its tile. Unused entries are empty.
   std::array<std::string_view, 3> operations;
   bool computes = false;  ///< takes an expression
-  std::uint32_t most_inputs = 1;
+  std::uint32_t max_inputs = 1;
   bool flat = false;           ///< sees memory as one row: arrays are flattened for it
   bool writes_images = false;  ///< writes the tiles' images in shared memory instead of elements
 
@@ -96,7 +96,7 @@ class TMAJIT_API KernelPlan {
   /// The bytes that identify a kernel: family, facts, expression. Plans with equal keys have equal sources.
   [[nodiscard]] std::string_view key() const noexcept;
   [[nodiscard]] std::string_view expression() const noexcept;
-  [[nodiscard]] std::string_view then() const noexcept;  ///< a reduction's epilogue
+  [[nodiscard]] std::string_view epilogue() const noexcept;  ///< of a reduction
   [[nodiscard]] const LaunchShape& launch_shape() const noexcept;
   [[nodiscard]] KernelShape shape() const;
   /// The planner's free choices.

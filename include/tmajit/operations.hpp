@@ -17,8 +17,8 @@ struct OperationInfo {
   std::string_view name;     ///< "reduce"
   std::string_view summary;  ///< one sentence
   std::span<const Argument> arguments = {};
-  std::uint32_t least_sources = 1;
-  std::uint32_t most_sources = 1;
+  std::uint32_t min_sources = 1;
+  std::uint32_t max_sources = 1;
   bool reads_destination = false;  ///< the result depends on the destination's old elements
   bool moves_bits = false;         ///< elements are copied bit for bit, between types of one size
   /// Tensor maps describe its tensors without any rewriting, so row strides must be multiples of 16 bytes.

@@ -48,7 +48,7 @@ struct Improve {
   std::uint32_t timed_calls = 3;
   /// Moves that are predicted to take fewer microseconds are not tried: events around a short kernel mostly
   /// time its launch.
-  double least_us = 20;
+  double min_predicted_us = 20;
 };
 
 struct RuntimeOptions {
@@ -62,7 +62,7 @@ struct RuntimeOptions {
   Chip chip = {};
   /// Number of kernels that the runtime caches. Beyond it, the least recently used kernels are evicted. The
   /// code of a kernel is unloaded when no Kernel, plan or prepared launch holds it either.
-  std::size_t kernels_kept = 1024;
+  std::size_t max_cached_kernels = 1024;
   Improve improve = {};
 };
 

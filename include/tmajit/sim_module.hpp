@@ -22,7 +22,7 @@ struct SimVariable {
 
 /// The resources of a kernel.
 struct SimKernelFacts {
-  std::uint32_t most_threads = 0;         ///< the most threads of a CTA
+  std::uint32_t max_threads = 0;          ///< the most threads of a CTA
   std::uint32_t static_shared_bytes = 0;  ///< per CTA
   std::uint32_t local_bytes = 0;          ///< per thread
   std::uint32_t constant_bytes = 0;       ///< constant memory of the module

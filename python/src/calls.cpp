@@ -13,7 +13,7 @@
 namespace tmajit::python {
 namespace {
 
-/// One tensor, or a tuple or list of them.
+/// Reads an argument's tensor, or all tensors of a tuple or list.
 void read_all(Operands& operands, nb::handle given, const char* name) {
   if (PyTuple_CheckExact(given.ptr())) {
     const Py_ssize_t size = PyTuple_Size(given.ptr());
@@ -37,7 +37,7 @@ std::pmr::vector<Tensor> tensors_of(std::span<const Operand> operands) {
   return tensors;
 }
 
-/// A plan that an earlier call of the thread has made.
+/// A plan that an earlier call of this thread made.
 struct KnownCall {
   Results results;
   Plan plan;
@@ -49,22 +49,22 @@ struct KeyHash {
   std::size_t operator()(std::string_view key) const noexcept { return std::hash<std::string_view>()(key); }
 };
 
-/// The calls of one thread, by the bytes of what was asked for but for addresses. The library's plans find
-/// the kernels for an alignment.
+/// The cached calls of one thread. A key holds everything about a call except addresses: a plan selects
+/// kernels by the alignment of the addresses itself.
 class KnownCalls {
  public:
-  static constexpr std::size_t most_calls = 256;
+  static constexpr std::size_t max_calls = 256;
 
-  /// Null if there is none.
+  /// The cached call with this key, or null.
   [[nodiscard]] std::shared_ptr<KnownCall> find(std::string_view key) {
     const auto found = calls_.find(key);
     if (found == calls_.end()) return nullptr;
     found->second->used = ++turn_;
     return found->second;
   }
-  /// The call that was not used for longest makes room.
+  /// Adds a call. If the table is full, it evicts the least recently used one.
   void insert(std::string_view key, std::shared_ptr<KnownCall> call) {
-    if (calls_.size() >= most_calls)
+    if (calls_.size() >= max_calls)
       calls_.erase(std::ranges::min_element(calls_, {}, [](const auto& one) { return one.second->used; }));
     call->used = ++turn_;
     calls_.insert_or_assign(std::string(key), std::move(call));
@@ -174,18 +174,18 @@ void check_types(const OperationInfo& operation, std::span<const Operand> source
   }
 }
 
-Plan make_plan(const OperationInfo& operation, Place& place, std::span<const Operand> destinations,
+Plan make_plan(const OperationInfo& operation, Backend& backend, std::span<const Operand> destinations,
                std::span<const Operand> sources, const Arguments& arguments, std::string_view family) {
   const auto to = tensors_of(destinations);
   const auto from = tensors_of(sources);
   const nb::gil_scoped_release released;
   return plan(
-      place.runtime,
+      backend.runtime,
       make_operation(operation.name, List<Tensor>(std::span(to)), List<Tensor>(std::span(from)), arguments),
       family);
 }
 
-void launch(Place& place, const Plan& plan, CallTensors& tensors, Stream stream) {
+void launch(Backend& backend, const Plan& plan, CallTensors& tensors, Stream stream) {
   std::pmr::vector<DevicePtr> addresses(&tensors.memory.resource);
   addresses.reserve(tensors.destinations.size() + tensors.sources.size());
   for (const Operand& operand : tensors.destinations) addresses.push_back(operand.tensor.address);
@@ -194,12 +194,12 @@ void launch(Place& place, const Plan& plan, CallTensors& tensors, Stream stream)
   const List<DevicePtr> to(all.first(tensors.destinations.size()));
   const List<DevicePtr> from(all.subspan(tensors.destinations.size()));
   std::pmr::vector<Tensor> mapped(&tensors.memory.resource);
-  if (place.simulator != nullptr) mapped = tensors.all();
+  if (backend.simulator != nullptr) mapped = tensors.all();
   const nb::gil_scoped_release released;
-  run_at(place, mapped, stream, [&](Stream on) { plan(to, from, on); });
+  run_at(backend, mapped, stream, [&](Stream on) { plan(to, from, on); });
   const Operand& like = tensors.sources.empty() ? tensors.destinations.front() : tensors.sources.front();
   if (like.waits_for_launches()) [[unlikely]]
-    place.runtime.device()->streams().synchronize(stream);
+    backend.runtime.device()->streams().synchronize(stream);
 }
 
 nb::object run(std::uint32_t number, nb::handle sources, nb::handle out, nb::handle type_given,
@@ -210,14 +210,14 @@ nb::object run(std::uint32_t number, nb::handle sources, nb::handle out, nb::han
   const Operand& like = tensors.first(operation);
   tensors.check_device(operation, like);
   const DataType* const type = type_given.is_none() ? nullptr : &data_type(type_given);
-  Place& place = place_of(like);
+  Backend& backend = backend_of(like);
 
   thread_local KnownCalls known;
-  thread_local std::string spare;  // a key's memory for the next call
+  thread_local std::string spare;  // keeps the key's memory for the next call
   std::string key = std::exchange(spare, {});
   key.clear();
   add(key, number);
-  add(key, &place);
+  add(key, &backend);
   add(key, type);
   add_operands(key, tensors.sources);
   add_operands(key, tensors.destinations);
@@ -226,7 +226,7 @@ nb::object run(std::uint32_t number, nb::handle sources, nb::handle out, nb::han
 
   const Stream stream = current_stream(like);
   nb::object made = nb::none();
-  // Shared, for an allocator in Python may call tmajit, which may forget this call.
+  // A shared reference: an allocator in Python may call tmajit, and that call may evict this one.
   std::shared_ptr<KnownCall> call = known.find(key);
   if (call == nullptr) [[unlikely]] {
     const Arguments arguments = to_arguments(operation, values);
@@ -236,13 +236,13 @@ nb::object run(std::uint32_t number, nb::handle sources, nb::handle out, nb::han
       results = results_of(operation, tensors.sources, type, arguments);
       made = tensors.make(like, results.views, results.types);
     }
-    Plan plan = make_plan(operation, place, tensors.destinations, tensors.sources, arguments);
+    Plan plan = make_plan(operation, backend, tensors.destinations, tensors.sources, arguments);
     call = std::make_shared<KnownCall>(KnownCall{std::move(results), std::move(plan)});
     known.insert(key, call);
   } else if (out.is_none()) {
     made = tensors.make(like, call->results.views, call->results.types);
   }
-  launch(place, call->plan, tensors, stream);
+  launch(backend, call->plan, tensors, stream);
   spare = std::move(key);
   return made;
 }

@@ -21,7 +21,7 @@ using Operands = std::pmr::vector<Operand>;
 
 /// Memory for the operands of most calls.
 struct CallMemory {
-  std::array<std::byte, 4096> bytes;  // NOLINT: what is read of it was written
+  std::array<std::byte, 4096> bytes;  // NOLINT: uninitialised on purpose
   std::pmr::monotonic_buffer_resource resource{bytes.data(), bytes.size()};
 };
 
@@ -31,13 +31,14 @@ struct CallTensors {
   Operands destinations{&memory.resource};
   Operands sources{&memory.resource};
 
-  /// Reads the sources and, unless `out` is None, the destinations: one, or a sequence of them.
+  /// Reads the sources and, unless `out` is None, the destinations. `out` is a tensor or a sequence.
   void read(const OperationInfo& operation, nb::handle sources_given, nb::handle out);
-  /// The operand whose library and device results have. Throws Error{invalid_argument} without any.
+  /// The operand whose library and device the results get. Throws Error{invalid_argument} if there is no
+  /// operand.
   [[nodiscard]] const Operand& first(const OperationInfo& operation) const;
-  /// All are on the device of `place`. Throws Error{invalid_argument} otherwise.
+  /// Throws Error{invalid_argument} unless all tensors are on the device of `like`.
   void check_device(const OperationInfo& operation, const Operand& like) const;
-  /// Makes the destinations, and returns them.
+  /// Allocates the destinations, and returns them as Python objects.
   [[nodiscard]] nb::list make(const Operand& like, std::span<const TensorView> views,
                               std::span<const DataType* const> types);
   [[nodiscard]] std::pmr::vector<Tensor> all();
@@ -49,23 +50,23 @@ struct Results {
   std::vector<const DataType*> types;
 };
 
-/// The results of an operation on `sources`. `type` is null for the type that follows from the sources.
+/// The results of an operation on `sources`. If `type` is null, their types follow from the sources.
 [[nodiscard]] Results results_of(const OperationInfo& operation, std::span<const Operand> sources,
                                  const DataType* type, const Arguments& arguments);
 
-/// Throws Error{unsupported} for a type that the operation cannot compute with.
+/// Throws Error{unsupported} if the operation cannot compute with the type of a source.
 void check_types(const OperationInfo& operation, std::span<const Operand> sources,
                  const Arguments& arguments);
 
-/// The plan of a call. Releases the GIL while it plans and compiles.
-[[nodiscard]] Plan make_plan(const OperationInfo& operation, Place& place,
+/// Plans an operation. Releases the GIL while it plans and compiles.
+[[nodiscard]] Plan make_plan(const OperationInfo& operation, Backend& backend,
                              std::span<const Operand> destinations, std::span<const Operand> sources,
                              const Arguments& arguments, std::string_view family = {});
 
 /// Launches a plan on the call's tensors. Releases the GIL.
-void launch(Place& place, const Plan& plan, CallTensors& tensors, Stream stream);
+void launch(Backend& backend, const Plan& plan, CallTensors& tensors, Stream stream);
 
-/// Runs an operation at once. The result is a list of new tensors; None if `out` is given.
+/// Plans and launches an operation. Returns a list of new tensors, or None if `out` is given.
 [[nodiscard]] nb::object run(std::uint32_t operation, nb::handle sources, nb::handle out, nb::handle type,
                              nb::tuple values);
 

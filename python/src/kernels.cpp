@@ -62,16 +62,16 @@ class PythonKernel {
       throw Error(ErrorCode::invalid_argument,
                   "a kernel needs an array or a tensor map, which says where it runs");
     const Operand& like = arguments.operands.front();
-    Place& place = place_of(like);
+    Backend& backend = backend_of(like);
     for (const Operand& operand : arguments.operands) {
-      if (&place_of(operand) != &place)
+      if (&backend_of(operand) != &backend)
         throw Error(ErrorCode::invalid_argument, "all arrays of a launch must be on one device");
     }
     const Stream stream = current_stream(like);
     const std::vector<Tensor> tensors = arguments.tensors();
     const nb::gil_scoped_release released;
-    const Kernel kernel = place.runtime.kernel(source_, shared_bytes);
-    run_at(place, tensors, stream,
+    const Kernel kernel = backend.runtime.kernel(source_, shared_bytes);
+    run_at(backend, tensors, stream,
            [&](Stream on) { kernel.prepare(own_launch(arguments, tensors, shape))(on); });
   }
 
@@ -91,9 +91,9 @@ class PythonKernel {
  private:
   [[nodiscard]] Kernel simulated_kernel(std::uint32_t shared_bytes) const {
     const nb::gil_scoped_acquire acquired;
-    Place& place = simulated_place();
+    Backend& backend = simulated_backend();
     const nb::gil_scoped_release released;
-    return place.runtime.kernel(source_, shared_bytes);
+    return backend.runtime.kernel(source_, shared_bytes);
   }
 
   static OwnLaunch own_launch(const KernelArguments& arguments, const std::vector<Tensor>& tensors,

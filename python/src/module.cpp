@@ -37,8 +37,8 @@ nb::list describe_operations() {
     nb::dict described;
     described["name"] = operation.name;
     described["summary"] = operation.summary;
-    described["least_sources"] = operation.least_sources;
-    described["most_sources"] = operation.most_sources;
+    described["min_sources"] = operation.min_sources;
+    described["max_sources"] = operation.max_sources;
     described["reads_destination"] = operation.reads_destination;
     described["moves_bits"] = operation.moves_bits;
     described["is_view"] = operation.is_view;

@@ -19,8 +19,8 @@
 namespace tmajit::python {
 namespace {
 
-/// Whether a plan of `planned` may be launched on a tensor of `found`. Strides of dimensions with one element
-/// do not matter.
+/// Whether a plan for the view `planned` may be launched on a tensor with the view `found`. Strides of
+/// dimensions with extent 1 do not matter.
 bool fits(const TensorView& planned, const TensorView& found) {
   if (planned == found) return true;
   if (planned.type != found.type || planned.rank != found.rank || planned.shape != found.shape) return false;
@@ -32,10 +32,10 @@ bool fits(const TensorView& planned, const TensorView& found) {
 /// tmajit.Plan.
 class PythonPlan {
  public:
-  PythonPlan(const OperationInfo& operation, Place& place, Plan plan, Results results,
+  PythonPlan(const OperationInfo& operation, Backend& backend, Plan plan, Results results,
              std::vector<TensorView> sources, Arguments arguments)
       : operation_(operation),
-        place_(place),
+        place_(backend),
         plan_(std::move(plan)),
         results_(std::move(results)),
         sources_(std::move(sources)),
@@ -64,7 +64,7 @@ class PythonPlan {
     }
     const Operand& like = tensors.sources.empty() ? tensors.destinations.front() : tensors.sources.front();
     tensors.check_device(operation_, like);
-    if (&place_of(like) != &place_) {
+    if (&backend_of(like) != &place_) {
       throw Error(ErrorCode::invalid_argument,
                   std::string(operation_.name) + ": the plan was made for tensors on another device");
     }
@@ -98,7 +98,7 @@ class PythonPlan {
     return names;
   }
 
-  /// Measures on memory of its own, and takes the winner.
+  /// Measures the candidates on memory that it allocates, and uses the fastest one.
   nb::list tune(std::uint32_t repeats, bool store) {
     TuneReport report;
     {
@@ -156,7 +156,7 @@ class PythonPlan {
   }
 
   const OperationInfo& operation_;
-  Place& place_;
+  Backend& place_;
   Plan plan_;
   Results results_;
   std::vector<TensorView> sources_;
@@ -176,8 +176,7 @@ PythonPlan make_python_plan(std::uint32_t number, nb::handle sources, nb::handle
   Results results;
   if (out.is_none()) {
     results = results_of(operation, tensors.sources, type, arguments);
-    // Any address that is as well aligned as those of allocators, and is neither the host's nor CUDA's usual
-    // one: a launch brings its own.
+    // An address that no real tensor has, aligned like those of allocators. Each launch replaces it.
     DevicePtr address = std::uint64_t{1} << 46;
     for (std::size_t i = 0; i < results.views.size(); ++i) {
       Operand& result = tensors.destinations.emplace_back();
@@ -193,9 +192,9 @@ PythonPlan make_python_plan(std::uint32_t number, nb::handle sources, nb::handle
   }
   std::vector<TensorView> views;
   for (const Operand& source : tensors.sources) views.push_back(source.tensor.view);
-  Place& place = place_of(like);
-  Plan plan = make_plan(operation, place, tensors.destinations, tensors.sources, arguments, family);
-  return {operation, place, std::move(plan), std::move(results), std::move(views), arguments};
+  Backend& backend = backend_of(like);
+  Plan plan = make_plan(operation, backend, tensors.destinations, tensors.sources, arguments, family);
+  return {operation, backend, std::move(plan), std::move(results), std::move(views), arguments};
 }
 
 }  // namespace

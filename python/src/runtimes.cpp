@@ -12,7 +12,7 @@
 namespace tmajit::python {
 namespace {
 
-constexpr std::size_t most_gpus = 64;
+constexpr std::size_t max_gpus = 64;
 
 std::mutex& making() {
   static std::mutex& mutex = *new std::mutex;
@@ -24,39 +24,39 @@ std::mutex& simulating() {
   return mutex;
 }
 
-/// Places are never destroyed: kernels may be in flight when the process ends.
+/// Backends are never destroyed, because kernels may be in flight when the process ends.
 template <class Make>
-Place& once(std::atomic<Place*>& slot, Make&& make) {
-  if (Place* const made = slot.load(std::memory_order_acquire); made != nullptr) [[likely]]
+Backend& once(std::atomic<Backend*>& slot, Make&& make) {
+  if (Backend* const made = slot.load(std::memory_order_acquire); made != nullptr) [[likely]]
     return *made;
   const nb::gil_scoped_release released;
   const std::lock_guard lock(making());
-  if (Place* const made = slot.load(std::memory_order_acquire); made != nullptr) return *made;
-  Place* const made = make();
+  if (Backend* const made = slot.load(std::memory_order_acquire); made != nullptr) return *made;
+  Backend* const made = make();
   slot.store(made, std::memory_order_release);
   return *made;
 }
 
 }  // namespace
 
-Place& simulated_place() {
-  static std::atomic<Place*> slot = nullptr;
+Backend& simulated_backend() {
+  static std::atomic<Backend*> slot = nullptr;
   return once(slot, [] {
     const std::shared_ptr<SimDevice> device = make_sim_device();
     // The simulated device runs PTX: ptxas is not needed.
-    return new Place{Runtime({.device = device, .compile = {.arch = "compute_90a"}}), device};
+    return new Backend{Runtime({.device = device, .compile = {.arch = "compute_90a"}}), device};
   });
 }
 
-Place& place_of(const Operand& operand) {
-  if (!operand.on_gpu()) return simulated_place();
-  static std::array<std::atomic<Place*>, most_gpus> slots{};
+Backend& backend_of(const Operand& operand) {
+  if (!operand.on_gpu()) return simulated_backend();
+  static std::array<std::atomic<Backend*>, max_gpus> slots{};
   const auto ordinal = static_cast<std::size_t>(operand.device.device_id);
   if (ordinal >= slots.size())
     throw Error(ErrorCode::unavailable,
                 "GPU " + std::to_string(operand.device.device_id) + " does not exist");
   return once(slots[ordinal], [&] {
-    return new Place{Runtime({.device = open_gpu(operand.device.device_id)}), nullptr};
+    return new Backend{Runtime({.device = open_gpu(operand.device.device_id)}), nullptr};
   });
 }
 
@@ -67,17 +67,17 @@ MappedMemory::MappedMemory(SimDevice& device, std::span<const Tensor> tensors) :
     for (const Tensor& tensor : tensors)
       if (const auto bytes = host_bytes(tensor); !bytes.empty()) ranges.push_back(bytes);
     std::ranges::sort(ranges, {}, [](const auto& range) { return range.data(); });
-    std::vector<std::span<std::byte>> apart;
+    std::vector<std::span<std::byte>> merged;
     for (const std::span<std::byte> range : ranges) {
-      if (!apart.empty() && range.data() < apart.back().data() + apart.back().size()) {
+      if (!merged.empty() && range.data() < merged.back().data() + merged.back().size()) {
         const std::byte* const end =
-            std::max(apart.back().data() + apart.back().size(), range.data() + range.size());
-        apart.back() = {apart.back().data(), static_cast<std::size_t>(end - apart.back().data())};
+            std::max(merged.back().data() + merged.back().size(), range.data() + range.size());
+        merged.back() = {merged.back().data(), static_cast<std::size_t>(end - merged.back().data())};
       } else {
-        apart.push_back(range);
+        merged.push_back(range);
       }
     }
-    for (const std::span<std::byte> range : apart) {
+    for (const std::span<std::byte> range : merged) {
       map_host_memory(device, range);
       mapped_.push_back(reinterpret_cast<std::uintptr_t>(range.data()));
     }

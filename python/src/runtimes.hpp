@@ -10,20 +10,20 @@
 
 namespace tmajit::python {
 
-/// Where operations run: a GPU, or the simulated device for tensors in the CPU's memory.
-struct Place {
+/// A device that runs operations: a GPU, or the simulated device for tensors in the CPU's memory.
+struct Backend {
   Runtime runtime;
   std::shared_ptr<SimDevice> simulator;  ///< null for a GPU
 };
 
-/// The place of an operand's device: one a device, made when it is first needed, for as long as the process
-/// lives. Throws Error{unavailable} without such a GPU.
-[[nodiscard]] Place& place_of(const Operand& operand);
-/// The simulated device.
-[[nodiscard]] Place& simulated_place();
+/// The backend of an operand's device. It is made on first use and lives as long as the process. Throws
+/// Error{unavailable} if there is no such GPU.
+[[nodiscard]] Backend& backend_of(const Operand& operand);
+/// The backend of the simulated device.
+[[nodiscard]] Backend& simulated_backend();
 
-/// Host memory that the simulated device sees while this object lives, at the host's addresses. Launches of
-/// several threads take turns. Tensors that share memory are mapped together.
+/// Maps host memory into the simulated device, at the host's addresses, for as long as this object lives.
+/// Only one thread at a time has such an object; others wait. Tensors that share memory become one mapping.
 class MappedMemory {
  public:
   MappedMemory(SimDevice& device, std::span<const Tensor> tensors);
@@ -36,18 +36,18 @@ class MappedMemory {
   std::vector<DevicePtr> mapped_;
 };
 
-/// Runs `launch(stream)` on the place, where `tensors` are. On the simulated device it waits, and throws
-/// Error{device_failed} with every mistake that the device reports. The caller does not hold the GIL.
+/// Calls `launch(stream)` for a launch that accesses `tensors`. On the simulated device it waits for the
+/// launch, and throws Error{device_failed} that lists all mistakes. The caller must not hold the GIL.
 template <class Launch>
-void run_at(Place& place, std::span<const Tensor> tensors, Stream stream, Launch&& launch) {
-  if (place.simulator == nullptr) [[likely]] {
+void run_at(Backend& backend, std::span<const Tensor> tensors, Stream stream, Launch&& launch) {
+  if (backend.simulator == nullptr) [[likely]] {
     launch(stream);
     return;
   }
-  const MappedMemory mapped(*place.simulator, tensors);
-  place.simulator->clear_reports();
+  const MappedMemory mapped(*backend.simulator, tensors);
+  backend.simulator->clear_reports();
   launch(nullptr);
-  place.simulator->streams().synchronize(nullptr);
+  backend.simulator->streams().synchronize(nullptr);
 }
 
 }  // namespace tmajit::python

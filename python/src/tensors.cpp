@@ -30,7 +30,7 @@ constexpr std::array data_types{
     DataType{"float8_e5m2", {e5m2, 8, 1}, ElementType::e5m2},
     DataType{"bool", {boolean, 8, 1}, ElementType::u8},
     DataType{"complex64", {complex_number, 64, 1}, ElementType::u64, true},
-    // The remaining names of elements, which libraries hold as float32.
+    // Element types of tmajit that libraries hold as float32.
     DataType{"tf32", {floating, 32, 1}, ElementType::tf32},
     DataType{"f32_ftz", {floating, 32, 1}, ElementType::f32_ftz},
     DataType{"tf32_ftz", {floating, 32, 1}, ElementType::tf32_ftz},
@@ -57,7 +57,7 @@ nb::object library_functions(nb::handle type) {
   return nb::handle(library_of)(type);
 }
 
-/// The library of a type, from the process's list.
+/// The library of a tensor type, from a table of the process.
 const Library& find_library(PyTypeObject* type) {
   static std::mutex& mutex = *new std::mutex;
   static auto& known = *new std::vector<std::pair<PyTypeObject*, const Library*>>;
@@ -77,7 +77,7 @@ const Library& find_library(PyTypeObject* type) {
     auto* const api =
         static_cast<const DLPackExchangeAPI*>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
     if (api == nullptr) nb::raise_python_error();
-    // Versions of another major number have other structs.
+    // Other major versions have other structs.
     if (api->version.major == 1 && api->managed_tensor_from_py_object_no_sync != nullptr)
       made->exchange = api;
   }
@@ -89,7 +89,7 @@ const Library& find_library(PyTypeObject* type) {
 }
 
 const Library& library_of(nb::handle object) {
-  // Calls of one thread mostly have tensors of one type.
+  // The tensors of a thread's calls mostly have one type.
   thread_local std::pair<PyTypeObject*, const Library*> last{};
   PyTypeObject* const type = Py_TYPE(object.ptr());
   if (last.first != type) last = {type, &find_library(type)};
@@ -126,8 +126,8 @@ void set_tensor(Operand& operand, const DLTensor& tensor, const char* name) {
 template <class Managed>
 nb::object owner_of(Managed* managed) {
   return nb::steal(PyCapsule_New(managed, nullptr, [](PyObject* capsule) {
-    auto* const held = static_cast<Managed*>(PyCapsule_GetPointer(capsule, nullptr));
-    if (held->deleter != nullptr) held->deleter(held);
+    auto* const owned = static_cast<Managed*>(PyCapsule_GetPointer(capsule, nullptr));
+    if (owned->deleter != nullptr) owned->deleter(owned);
   }));
 }
 
@@ -286,7 +286,7 @@ Stream current_stream(const Operand& operand) {
   } else {
     const auto number =
         nb::cast<std::uintptr_t>(operand.library->functions.attr("stream")(operand.device.device_id));
-    stream = reinterpret_cast<void*>(number);  // NOLINT: libraries give it as a number
+    stream = reinterpret_cast<void*>(number);  // NOLINT: libraries return it as a number
   }
   return static_cast<Stream>(stream);
 }

@@ -10,13 +10,13 @@ from . import _core
 
 
 class Finding(NamedTuple):
-    """A mistake of a kernel, and where it shows."""
+    """A mistake of a kernel, and its location."""
 
     rule: str  #: stable identifier, "shared.in-flight-read"
     severity: str  #: "advice", "omission" or "mistake"
     found_by: str  #: "lint" or "simulator"
     kernel: str  #: the kernel's name
-    file: str  #: the source file, where the PTX names it
+    file: str  #: the source file, if the PTX names it
     line: int  #: the line in that file; 0 without line information
     ptx_line: int  #: the line of the PTX, from 1
     ptx_column: int
@@ -24,30 +24,34 @@ class Finding(NamedTuple):
     found: str  #: what the kernel does
     expected: str  #: what would be legal
     remedy: str  #: the usual fix
-    meaning: str  #: what happens to a kernel that breaks the rule
+    meaning: str  #: the consequence for a kernel that breaks the rule
     source: str  #: the text that states the rule, "PTX ISA: mbarrier.init"
-    cta: tuple[int, int, int] | None = None  #: the simulator's: the CTA
-    thread: tuple[int, int, int] | None = None  #: the simulator's: the first thread concerned
-    count: int = 1  #: how often in the launch
-    text: str = ""  #: the simulator's paragraph
+    cta: tuple[int, int, int] | None = None  #: the CTA; None for findings of the lint
+    thread: tuple[int, int, int] | None = (
+        None  #: the first thread that made the mistake; None for findings of the lint
+    )
+    count: int = 1  #: number of times in the launch
+    text: str = ""  #: the whole report of the simulator
 
     @property
-    def place(self) -> str:
-        """ "copy.cu:12", or the PTX's line."""
+    def location(self) -> str:
+        """ "copy.cu:12"; without line information the line of the PTX, "ptx:493"."""
         return f"{self.file}:{self.line}" if self.line else f"ptx:{self.ptx_line}"
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.rule}: {self.found}\n  legal: {self.expected}\n  remedy: {self.remedy}"
+        return (
+            f"{self.location}: {self.rule}: {self.found}\n  legal: {self.expected}\n  remedy: {self.remedy}"
+        )
 
 
 class Report:
-    """The findings of one check. It is true if there are none.
+    """The findings of one check. A report without findings is true.
 
     Attributes:
         findings: a list of Finding.
         kernels: the names of the kernels that the lint read.
-        printed: what the kernel's printf wrote.
-        thread_instructions: instructions that all threads executed.
+        printed: the output of the kernel's printf.
+        thread_instructions: number of instructions executed, summed over all threads.
     """
 
     def __init__(
@@ -79,28 +83,28 @@ class Report:
         import html
 
         rows = "".join(
-            f"<tr><td>{html.escape(one.place)}</td><td>{html.escape(one.rule)}</td>"
+            f"<tr><td>{html.escape(one.location)}</td><td>{html.escape(one.rule)}</td>"
             f"<td>{html.escape(one.found)}</td><td>{html.escape(one.remedy)}</td></tr>"
             for one in self.findings
         )
-        head = "<tr><th>place</th><th>rule</th><th>found</th><th>remedy</th></tr>"
+        head = "<tr><th>location</th><th>rule</th><th>found</th><th>remedy</th></tr>"
         return f"<p>{html.escape(', '.join(self.kernels))}</p><table>{head}{rows}</table>"
 
     def raise_findings(self) -> None:
-        """Raises AssertionError with all findings, if there are any."""
+        """Raises AssertionError with all findings if the report has findings."""
         if self.findings:
             raise AssertionError(str(self))
 
 
-#: Reports since the pytest plugin looked last; None outside of a test.
+#: The reports of the current test, which the pytest plugin reads; None outside of a test.
 _collected: list[Report] | None = None
 
 
 def ptx_of(kernel: Any) -> str:
-    """The PTX of a kernel: a text, a file, a Kernel or Plan of tmajit, or what another compiler made.
+    """The PTX of a kernel: a text, a file, a Kernel or Plan of tmajit, or another compiler's kernel.
 
-    Taken are objects with `ptx` (tmajit), `asm["ptx"]` (Triton), `inspect_asm()` (Numba) or `__ptx__` (CuTe
-    DSL, compiled with its option to keep PTX).
+    An object of another compiler has `asm["ptx"]` (Triton), `inspect_asm()` (Numba) or `__ptx__` (CuTe DSL,
+    compiled with its option to keep PTX).
     """
     if isinstance(kernel, os.PathLike):
         with open(kernel, encoding="utf-8") as file:
@@ -144,31 +148,32 @@ def check(
     project: str = "",
     seconds: float = 0,
 ) -> Report:
-    """Checks a kernel without a GPU: reads its PTX, and runs it if a grid is given.
+    """Checks a kernel without a GPU: lints its PTX and, if a grid is given, runs it on the simulated device.
 
     Args:
-        kernel: PTX as text or a file's path, a Kernel or Plan of tmajit, or what Triton, Numba or CuTe DSL
-            compiled (see ptx_of).
-        arguments: the launch's arguments: NumPy arrays, which the kernel reads and writes, TensorMap,
-            numbers, NumPy scalars, bytes for structs.
-        entry: any part of the kernel's name; without it the only kernel.
-        grid, block, cluster: a number, or (x, y, z). Without grid the kernel is not run.
+        kernel: PTX as text or a file's path, a Kernel or Plan of tmajit, or a compiled kernel of Triton,
+            Numba or CuTe DSL (see ptx_of).
+        arguments: the launch's arguments: NumPy arrays, which the kernel reads and writes, TensorMap objects,
+            numbers, NumPy scalars, and bytes for structs.
+        entry: any part of the kernel's name. It may be left out if the PTX has a single kernel.
+        grid, block, cluster: a number, or (x, y, z). Without a grid the kernel is only linted.
         shared_bytes: dynamic shared memory of a CTA.
-        cooperative: whether all CTAs are on the chip at once.
-        mode: when the copy engine does its work: "late" as the PTX ISA allows, which shows most mistakes,
-            "early", or "random", at moments drawn from seed.
-        races: whether unordered accesses are looked for.
-        lint: whether the PTX is read for mistakes, too.
-        allow: rules that are no findings; tmajit.rules() lists them.
-        project: the root of your sources: findings in inlined functions stand at your innermost line.
-        seconds: the longest that a run may take; 0 is without a limit.
+        cooperative: whether all CTAs are resident at once (a cooperative launch).
+        mode: when the copy engine does its work: "late", as late as the PTX ISA allows, which shows most
+            mistakes; "early", which is at once; or "random", at times drawn from seed.
+        races: whether data races are reported.
+        lint: whether the PTX is linted.
+        allow: rules whose findings are ignored; tmajit.rules() lists all rules.
+        project: the root folder of your sources. A finding in an inlined library function is reported at the
+            innermost line of your own sources.
+        seconds: time limit of the run; 0 means no limit.
 
     Returns:
-        A Report: its findings, each with rule, file and line. It is true if there are none.
+        A Report with its findings, each with rule, file and line. A report without findings is true.
 
     Raises:
-        ArgumentError: text that is no PTX, or arguments that are not the kernel's.
-        Error: with code "unsupported" for PTX that the simulated device does not run.
+        ArgumentError: the text is no PTX, or the arguments do not match the kernel's parameters.
+        Error: the simulated device does not support the PTX; its code is "unsupported".
     """
     ptx = ptx_of(kernel)
     if not entry and isinstance(kernel, _core.Kernel):
@@ -205,5 +210,5 @@ def check(
 
 
 def rules() -> list[dict]:
-    """Every rule that a kernel can break: "rule", "severity", "meaning", "legal", "remedy", "source"."""
+    """All rules, as dicts with the keys "rule", "severity", "meaning", "legal", "remedy" and "source"."""
     return _core.rules()

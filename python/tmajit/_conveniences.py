@@ -1,4 +1,4 @@
-"""Reductions and scans by their usual names."""
+"""Reductions and scans under the names that NumPy gives them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _reduction(op: str, summary: str):
 
     function.__name__ = function.__qualname__ = op.replace("_", "")
     function.__doc__ = (
-        f"{summary} along axes; without axes of all elements.\n\n"
+        f"{summary} along axes; by default along all axes.\n\n"
         f'The same as reduce(x, "{op}", axes, keep_dims=keep_dims, out=out, dtype=dtype).'
     )
     return function
@@ -43,20 +43,20 @@ def _scan(op: str, name: str, summary: str):
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = (
-        f"{summary} along an axis; without axis along the last one.\n\n"
-        f'The same as scan(x, "{op}", axis, …); an exclusive one leaves out the element itself.'
+        f"{summary} along an axis; by default along the last one.\n\n"
+        f'The same as scan(x, "{op}", axis, …); with exclusive=True the element itself is not included.'
     )
     return function
 
 
 sum = _reduction("sum", "The sum")
 mean = _reduction("mean", "The mean")
-min = _reduction("min", "The least element; NaN propagates,")
-max = _reduction("max", "The greatest element; NaN propagates,")
-any = _reduction("any", "1 if an element is not 0,")
-all = _reduction("all", "1 if no element is 0,")
-argmin = _reduction("arg_min", "The first index of the least element")
-argmax = _reduction("arg_max", "The first index of the greatest element")
+min = _reduction("min", "The least element (NaN propagates)")
+max = _reduction("max", "The greatest element (NaN propagates)")
+any = _reduction("any", "1 if any element is not 0, else 0,")
+all = _reduction("all", "1 if no element is 0, else 0,")
+argmin = _reduction("arg_min", "The index of the first least element")
+argmax = _reduction("arg_max", "The index of the first greatest element")
 cumsum = _scan("sum", "cumsum", "Cumulative sums")
 cumprod = _scan("product", "cumprod", "Cumulative products")
 cummin = _scan("min", "cummin", "Cumulative minima")

@@ -19,18 +19,18 @@ def copy(
     """Copies elements as they are, repeated where the source's extents are 1.
 
     Args:
-        x: a tensor of any strides, of 0 to 8 dimensions.
-        out: the tensor that is written; without it a new one of the first source's library.
+        x: a tensor with any strides and 0 to 8 dimensions.
+        out: the tensor to write; by default a new tensor of the first source's library.
 
     Returns:
         out, or the new tensor, which is dense and row-major.
 
     Types:
-        every type; bits are moved as they are.
+        every type; bits are moved unchanged.
 
     Raises:
-        ArgumentError: shapes, arguments and the number of tensors do not go together.
-        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
     return _one(0, x, out, None, ())
 
@@ -43,19 +43,19 @@ def permute(
     """Copies elements in another order of the dimensions.
 
     Args:
-        x: a tensor of any strides, of 0 to 8 dimensions.
-        axes: the new order of the dimensions: dimensions, negative from the end. For example (0, 2, 1, 3).
-        out: the tensor that is written; without it a new one of the first source's library.
+        x: a tensor with any strides and 0 to 8 dimensions.
+        axes: the new order of the dimensions: dimensions; -1 is the last. For example (0, 2, 1, 3).
+        out: the tensor to write; by default a new tensor of the first source's library.
 
     Returns:
         out, or the new tensor, which is dense and row-major.
 
     Types:
-        every type; bits are moved as they are.
+        every type; bits are moved unchanged.
 
     Raises:
-        ArgumentError: shapes, arguments and the number of tensors do not go together.
-        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
     return _one(1, x, out, None, (axes,))
 
@@ -68,20 +68,20 @@ def slice(
     """Copies a part of the source.
 
     Args:
-        x: a tensor of any strides, of 0 to 8 dimensions.
+        x: a tensor with any strides and 0 to 8 dimensions.
         slices: the part that is taken, Python's start:stop:step for each dimension: a slice for each
             dimension; numpy.s_ makes them. For example numpy.s_[100:200, ::2].
-        out: the tensor that is written; without it a new one of the first source's library.
+        out: the tensor to write; by default a new tensor of the first source's library.
 
     Returns:
         out, or the new tensor, which is dense and row-major.
 
     Types:
-        every type; bits are moved as they are.
+        every type; bits are moved unchanged.
 
     Raises:
-        ArgumentError: shapes, arguments and the number of tensors do not go together.
-        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
     return _one(2, x, out, None, (slices,))
 
@@ -94,20 +94,19 @@ def flip(
     """Copies elements with some dimensions backwards.
 
     Args:
-        x: a tensor of any strides, of 0 to 8 dimensions.
-        axes: the dimensions that are walked backwards: dimensions, negative from the end. For example (0,
-            2).
-        out: the tensor that is written; without it a new one of the first source's library.
+        x: a tensor with any strides and 0 to 8 dimensions.
+        axes: the dimensions that are walked backwards: dimensions; -1 is the last. For example (0, 2).
+        out: the tensor to write; by default a new tensor of the first source's library.
 
     Returns:
         out, or the new tensor, which is dense and row-major.
 
     Types:
-        every type; bits are moved as they are.
+        every type; bits are moved unchanged.
 
     Raises:
-        ArgumentError: shapes, arguments and the number of tensors do not go together.
-        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
     return _one(3, x, out, None, (axes,))
 
@@ -120,19 +119,19 @@ def broadcast(
     """Repeats the source to a shape, by NumPy's rules.
 
     Args:
-        x: a tensor of any strides, of 0 to 8 dimensions.
+        x: a tensor with any strides and 0 to 8 dimensions.
         shape: the shape to which the source is repeated: whole numbers, 0 or more. For example (8, 64, 64).
-        out: the tensor that is written; without it a new one of the first source's library.
+        out: the tensor to write; by default a new tensor of the first source's library.
 
     Returns:
         out, or the new tensor, which is dense and row-major.
 
     Types:
-        every type; bits are moved as they are.
+        every type; bits are moved unchanged.
 
     Raises:
-        ArgumentError: shapes, arguments and the number of tensors do not go together.
-        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
     return _one(4, x, out, None, (shape,))
 
@@ -146,23 +145,23 @@ def pad(
     """Copies elements and surrounds them with a value.
 
     Args:
-        x: a tensor of any strides, of 0 to 8 dimensions.
+        x: a tensor with any strides and 0 to 8 dimensions.
         widths: elements added before each dimension, a colon, and those added after each; negative numbers
-            crop: for each dimension a whole number, or a pair: before and behind. For example ((1, 2), (1,
+            crop: for each dimension a whole number, or a pair (before, after). For example ((1, 2), (1,
             2)).
         value: the value around the source, converted to the element type: a number; default: 0. For example
             0.5.
-        out: the tensor that is written; without it a new one of the first source's library.
+        out: the tensor to write; by default a new tensor of the first source's library.
 
     Returns:
         out, or the new tensor, which is dense and row-major.
 
     Types:
-        every type; bits are moved as they are.
+        every type; bits are moved unchanged.
 
     Raises:
-        ArgumentError: shapes, arguments and the number of tensors do not go together.
-        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
     return _one(5, x, out, None, (widths, value))
 
@@ -175,19 +174,19 @@ def cast(
     """Converts values to the destination's type.
 
     Args:
-        x: a tensor of any strides, of 0 to 8 dimensions.
+        x: a tensor with any strides and 0 to 8 dimensions.
         dtype: the element type of the result: "bfloat16", numpy.int8, torch.float16 …
-        out: the tensor that is written; without it a new one of the first source's library.
+        out: the tensor to write; by default a new tensor of the first source's library.
 
     Returns:
         out, or the new tensor, which is dense and row-major.
 
     Types:
-        integers, floating point, bool as uint8.
+        integers and floating point; bool is treated as uint8.
 
     Raises:
-        ArgumentError: shapes, arguments and the number of tensors do not go together.
-        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
     return _one(6, x, out, dtype, ())
 
@@ -202,19 +201,18 @@ def concat(
 
     Args:
         sources: the tensors, in order.
-        axis: the dimension along which the sources are joined: a dimension, negative from the end. For
-            example 0.
-        out: the tensor that is written; without it a new one of the first source's library.
+        axis: the dimension along which the sources are joined: a dimension; -1 is the last. For example 0.
+        out: the tensor to write; by default a new tensor of the first source's library.
 
     Returns:
         out, or the new tensor, which is dense and row-major.
 
     Types:
-        every type; bits are moved as they are.
+        every type; bits are moved unchanged.
 
     Raises:
-        ArgumentError: shapes, arguments and the number of tensors do not go together.
-        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
     return _one(7, sources, out, None, (axis,))
 
@@ -228,22 +226,21 @@ def split(
     """Cuts the source along a dimension.
 
     Args:
-        x: a tensor of any strides, of 0 to 8 dimensions.
-        axis: the dimension along which the source is cut: a dimension, negative from the end. For example
-            0.
+        x: a tensor with any strides and 0 to 8 dimensions.
+        axis: the dimension along which the source is cut: a dimension; -1 is the last. For example 0.
         parts: the destinations' extents along that dimension: any number of whole numbers, 0 or more. For
             example (10, 20, 30).
-        out: the tensors that are written; without it new ones of the sources' library.
+        out: the tensors to write; by default new tensors of the sources' library.
 
     Returns:
         out, or a tuple of the new tensors.
 
     Types:
-        every type; bits are moved as they are.
+        every type; bits are moved unchanged.
 
     Raises:
-        ArgumentError: shapes, arguments and the number of tensors do not go together.
-        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
     return _all(8, x, out, None, (axis, parts))
 
@@ -257,22 +254,23 @@ def map(
     """Computes an expression of each element's sources.
 
     Args:
-        sources: up to 8 tensors, repeated to a common shape by NumPy's rules. Without any, out is needed.
+        sources: up to 8 tensors, broadcast to a common shape by NumPy's rules. Without sources, out is
+            required.
         expression: the expression: C over x (or x0 … x7) and g[d], the element's coordinates: an
             expression. For example "x*2+1".
-        out: the tensor that is written; without it a new one of the first source's library.
-        dtype: the element type of the new tensor; without it NumPy's rules give the type.
+        out: the tensor to write; by default a new tensor of the first source's library.
+        dtype: the element type of the new tensor; by default the type follows NumPy's rules.
 
     Returns:
         out, or the new tensor, which is dense and row-major.
 
     Types:
-        integers, floating point, bool as uint8.
+        integers and floating point; bool is treated as uint8.
 
     Raises:
-        ArgumentError: shapes, arguments and the number of tensors do not go together.
-        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
-        CompileError: the compiler refused the expression; `log` has its text.
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+        CompileError: the compiler refused the expression; `log` has its output.
     """
     return _one(9, sources, out, dtype, (expression,))
 
@@ -289,7 +287,7 @@ def stencil(
     """Computes an expression of each element's neighbours.
 
     Args:
-        sources: up to 8 tensors, repeated to a common shape by NumPy's rules.
+        sources: up to 8 tensors, broadcast to a common shape by NumPy's rules.
         expression: the expression: C in which x(-1,0) is a neighbour of x, or x0(-1,0) of x0: an
             expression. For example "x(-1,0)+x(1,0)".
         boundary: the values of neighbours beyond an edge: "zero", "constant", "clamp", "wrap", "reflect";
@@ -298,19 +296,19 @@ def stencil(
             number; default: 0. For example 0.5.
         dims: the dimension to which each offset applies, such as -1 and 0 of x(-1,0): whole numbers;
             default: the last ones. For example (0, 1).
-        out: the tensor that is written; without it a new one of the first source's library.
-        dtype: the element type of the new tensor; without it NumPy's rules give the type.
+        out: the tensor to write; by default a new tensor of the first source's library.
+        dtype: the element type of the new tensor; by default the type follows NumPy's rules.
 
     Returns:
         out, or the new tensor, which is dense and row-major.
 
     Types:
-        integers, floating point, bool as uint8.
+        integers and floating point; bool is treated as uint8.
 
     Raises:
-        ArgumentError: shapes, arguments and the number of tensors do not go together.
-        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
-        CompileError: the compiler refused the expression; `log` has its text.
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+        CompileError: the compiler refused the expression; `log` has its output.
     """
     return _one(10, sources, out, dtype, (expression, boundary, value, dims))
 
@@ -320,7 +318,7 @@ def reduce(
     op: str,
     axes: Axes | None = None,
     expression: str | None = None,
-    then: str | None = None,
+    epilogue: str | None = None,
     keep_dims: bool | None = None,
     *,
     out: Tensor | None = None,
@@ -329,32 +327,31 @@ def reduce(
     """Reduces dimensions of the sources.
 
     Args:
-        x: a tensor, or a sequence of up to 8, repeated to a common shape by NumPy's rules.
+        x: a tensor, or a sequence of up to 8, broadcast to a common shape by NumPy's rules.
         op: how the elements are combined: "sum", "mean", "min", "max", "any", "all", "arg_min", "arg_max".
             For example "sum".
-        axes: the dimensions that are reduced: dimensions, negative from the end; default: all. For example
-            (0, 2).
+        axes: the dimensions that are reduced: dimensions; -1 is the last; default: all. For example (0, 2).
         expression: the expression that is reduced: C over x, or x0 … x7: an expression; default: the
             source's elements. For example "x*x".
-        then: the epilogue of each result: C over x, the result, and n, the number of its elements: an
+        epilogue: the epilogue of each result: C over x, the result, and n, the number of its elements: an
             expression; default: the result. For example "sqrt(x/n)".
         keep_dims: whether the destination keeps the reduced dimensions, with an extent of 1: a bool;
             default: no. For example "yes".
-        out: the tensor that is written; without it a new one of the first source's library.
-        dtype: the element type of the new tensor; without it NumPy's rules give the type.
+        out: the tensor to write; by default a new tensor of the first source's library.
+        dtype: the element type of the new tensor; by default the type follows NumPy's rules.
 
     Returns:
         out, or the new tensor, which is dense and row-major.
 
     Types:
-        integers, floating point, bool as uint8.
+        integers and floating point; bool is treated as uint8.
 
     Raises:
-        ArgumentError: shapes, arguments and the number of tensors do not go together.
-        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
-        CompileError: the compiler refused the expression; `log` has its text.
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+        CompileError: the compiler refused the expression; `log` has its output.
     """
-    return _one(11, x, out, dtype, (op, axes, expression, then, keep_dims))
+    return _one(11, x, out, dtype, (op, axes, expression, epilogue, keep_dims))
 
 
 def scan(
@@ -371,30 +368,30 @@ def scan(
     """Computes cumulative sums, products, minima or maxima along a dimension.
 
     Args:
-        x: a tensor, or a sequence of up to 8, repeated to a common shape by NumPy's rules.
+        x: a tensor, or a sequence of up to 8, broadcast to a common shape by NumPy's rules.
         op: how an element is combined with those before it: "sum", "product", "min", "max". For example
             "sum".
-        axis: the dimension that is scanned: a dimension, negative from the end; default: the last one. For
-            example 0.
+        axis: the dimension that is scanned: a dimension; -1 is the last; default: the last one. For example
+            0.
         bound: whether a result combines the elements up to its own, or only those before it: "inclusive",
             "exclusive"; default: inclusive. For example "exclusive".
         direction: the direction of the scan along the dimension: "forwards", "backwards"; default:
             forwards. For example "backwards".
         expression: the expression that is scanned: C over x, or x0 … x7: an expression; default: the
             source's elements. For example "x*x".
-        out: the tensor that is written; without it a new one of the first source's library.
-        dtype: the element type of the new tensor; without it NumPy's rules give the type.
+        out: the tensor to write; by default a new tensor of the first source's library.
+        dtype: the element type of the new tensor; by default the type follows NumPy's rules.
 
     Returns:
         out, or the new tensor, which is dense and row-major.
 
     Types:
-        integers, floating point, bool as uint8.
+        integers and floating point; bool is treated as uint8.
 
     Raises:
-        ArgumentError: shapes, arguments and the number of tensors do not go together.
-        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
-        CompileError: the compiler refused the expression; `log` has its text.
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+        CompileError: the compiler refused the expression; `log` has its output.
     """
     return _one(12, x, out, dtype, (op, axis, bound, direction, expression))
 
@@ -408,17 +405,17 @@ def copy_ragged(
 
     Args:
         sources: the tensors, in order.
-        out: the tensors that are written; without it new ones of the sources' library.
+        out: the tensors to write; by default new tensors of the sources' library.
 
     Returns:
         out, or a tuple of the new tensors.
 
     Types:
-        every type; bits are moved as they are.
+        every type; bits are moved unchanged.
 
     Raises:
-        ArgumentError: shapes, arguments and the number of tensors do not go together.
-        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
     return _all(13, sources, out, None, ())
 
@@ -431,7 +428,7 @@ def reduce_into(
     """Combines the source's elements with the destination's, by the copy engine.
 
     Args:
-        x: a tensor of any strides, of 0 to 8 dimensions.
+        x: a tensor with any strides and 0 to 8 dimensions.
         op: how each source element is combined with the destination's: "add", "min", "max", "inc", "dec",
             "and", "or", "xor". For example "add".
         out: the tensor that is read and written.
@@ -440,11 +437,11 @@ def reduce_into(
         out, or the new tensor, which is dense and row-major.
 
     Types:
-        integers, floating point, bool as uint8.
+        integers and floating point; bool is treated as uint8.
 
     Raises:
-        ArgumentError: shapes, arguments and the number of tensors do not go together.
-        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
     return _one(14, x, out, None, (op,))
 
@@ -460,24 +457,24 @@ def im2col(
     """Writes the pixels of each window of images side by side.
 
     Args:
-        x: a tensor of any strides, of 0 to 8 dimensions.
+        x: a tensor with any strides and 0 to 8 dimensions.
         filter: the taps of a window in each dimension of the images: whole numbers, 0 or more. For example
             (3, 3).
         strides: pixels from window to window: whole numbers; default: 1. For example (2, 2).
         dilations: pixels from tap to tap: whole numbers; default: 1. For example (2, 2).
         padding: pixels of zeros before and after each dimension of the images: for each dimension a whole
-            number, or a pair: before and behind; default: 0. For example ((1, 2), (1, 2)).
-        out: the tensor that is written; without it a new one of the first source's library.
+            number, or a pair (before, after); default: 0. For example ((1, 2), (1, 2)).
+        out: the tensor to write; by default a new tensor of the first source's library.
 
     Returns:
         out, or the new tensor, which is dense and row-major.
 
     Types:
-        every type; bits are moved as they are.
+        every type; bits are moved unchanged.
 
     Raises:
-        ArgumentError: shapes, arguments and the number of tensors do not go together.
-        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
     return _one(15, x, out, None, (filter, strides, dilations, padding))
 
@@ -502,19 +499,19 @@ def convolution(
         strides: pixels from window to window: whole numbers; default: 1. For example (2, 2).
         dilations: pixels from tap to tap: whole numbers; default: 1. For example (2, 2).
         padding: pixels of zeros before and after each dimension of the images: for each dimension a whole
-            number, or a pair: before and behind; default: 0. For example ((1, 2), (1, 2)).
-        out: the tensor that is written; without it a new one of the first source's library.
-        dtype: the element type of the new tensor; without it NumPy's rules give the type.
+            number, or a pair (before, after); default: 0. For example ((1, 2), (1, 2)).
+        out: the tensor to write; by default a new tensor of the first source's library.
+        dtype: the element type of the new tensor; by default the type follows NumPy's rules.
 
     Returns:
         out, or the new tensor, which is dense and row-major.
 
     Types:
-        integers, floating point, bool as uint8.
+        integers and floating point; bool is treated as uint8.
 
     Raises:
-        ArgumentError: shapes, arguments and the number of tensors do not go together.
-        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
     return _one(16, (x0, x1), out, dtype, (filter, strides, dilations, padding))
 
@@ -542,7 +539,7 @@ def tiles(
     """Copies, combines or computes by a kernel whose tile you choose, without rewriting the tensors.
 
     Args:
-        x: a tensor, or a sequence of up to 8, repeated to a common shape by NumPy's rules.
+        x: a tensor, or a sequence of up to 8, broadcast to a common shape by NumPy's rules.
         family: the family of kernels: "copy", "map", "bulk", "snapshot", "reduce_into"; default: copy. For
             example "map".
         expression: the expression of map or bulk; it also reads t[d], the coordinates in the tile, and
@@ -568,19 +565,19 @@ def tiles(
         ctas_per_sm: CTAs that share an SM: a whole number, 0 or more; default: the family's. For example 2.
         tiles_per_cta: tiles that a CTA processes before it ends; 0: a persistent grid: a whole number, 0 or
             more; default: the family's. For example 1.
-        out: the tensor that is written; without it a new one of the first source's library.
-        dtype: the element type of the new tensor; without it NumPy's rules give the type.
+        out: the tensor to write; by default a new tensor of the first source's library.
+        dtype: the element type of the new tensor; by default the type follows NumPy's rules.
 
     Returns:
         out, or the new tensor, which is dense and row-major.
 
     Types:
-        integers, floating point, bool as uint8.
+        integers and floating point; bool is treated as uint8.
 
     Raises:
-        ArgumentError: shapes, arguments and the number of tensors do not go together.
-        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
-        CompileError: the compiler refused the expression; `log` has its text.
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+        CompileError: the compiler refused the expression; `log` has its output.
     """
     return _one(17, x, out, dtype, (family, expression, op, box, element_strides, swizzle, interleave, oob,
         l2, stages, output_stages, warps, ctas_per_sm, tiles_per_cta))

@@ -1,4 +1,4 @@
-"""Plans of operations, to look at and to launch again and again."""
+"""Plans of operations, which can be inspected and launched many times."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ _OPERATIONS = _core.operations()
 
 
 class Explanation:
-    """Why a plan takes its kernels. `str()` is a page of text; `data` has every field of it.
+    """Why a plan uses its kernels. `str()` returns a page of text, and `data` has the same facts as a dict.
 
     Attributes:
-        data: a dict: "steps" with each kernel, its predicted time and the alternatives, "shape_class" …
+        data: a dict. "steps" lists the kernels, each with its predicted time and its alternatives;
+            "shape_class" names the class of shapes for which a tuned choice is stored.
     """
 
     def __init__(self, text: str, data: dict) -> None:
@@ -46,17 +47,17 @@ def plan(
 
     Args:
         operation: the name of an operation: "permute", "reduce" …
-        sources: its sources. Only their layout, type and alignment are used.
-        out: the destination, or a sequence of them; without it the plan is for dense new ones.
-        dtype: the element type of the destination, as the function of that name takes it.
-        family: kernels of this family alone; without it any.
-        arguments: the operation's arguments, as the function of that name takes them.
+        sources: the operation's sources. Only their layout, type and alignment matter.
+        out: the destination, or a sequence of destinations; by default the plan is for new dense tensors.
+        dtype: the element type of the destination, as for the function that is named like the operation.
+        family: the only kernel family to consider; by default all families are considered.
+        arguments: the operation's arguments, as for the function that is named like it.
 
     Returns:
-        A Plan. plan(out, x) launches it on other tensors of the same layout, plan(x) makes a new result.
+        A Plan. plan(out, x) launches it on other tensors of the same layout; plan(x) returns a new tensor.
 
     Raises:
-        ArgumentError, SpecError, CompileError: as the function of that name.
+        ArgumentError, SpecError, CompileError: as for the function that is named like the operation.
     """
     number = _core.find_operation(operation)
     described = _OPERATIONS[number]
@@ -73,24 +74,25 @@ def plan(
 
 
 def _explain(self: Plan) -> Explanation:
-    """Why the plan takes these kernels, and what the cost model says of others. Looks at every candidate."""
+    """Explains why the plan uses its kernels, and lists the predicted times of all candidates."""
     import json
 
     return Explanation(self._explanation_text(), json.loads(self._explanation()))
 
 
 def _tune(self: Plan, repeats: int = 20, store: bool = True) -> list[dict]:
-    """Measures every candidate on memory of its own and has the plan take the fastest.
+    """Measures every candidate, on memory that it allocates, and makes the plan use the fastest one.
 
     Args:
         repeats: timed runs of each candidate.
-        store: whether the choice is kept for plans of the same shape class, in this process and in the cache.
+        store: whether later plans of the same shape class use the choice, too, in this process and, through
+            the cache on disk, in others.
 
     Returns:
         The candidates as dicts, the fastest first: "choice", "predicted_us", "microseconds".
 
     Raises:
-        Error: with code "unavailable" on the simulated device, whose times mean nothing.
+        Error: the device is the simulated one, whose times mean nothing; the code is "unavailable".
     """
     return self._tune(repeats, store)
 
@@ -111,16 +113,16 @@ def _repr_html(self: Plan) -> str:
     )
 
 
-Plan.__doc__ = """A planned operation whose kernels are compiled. Cheap to call, from several threads at once.
+Plan.__doc__ = """A planned operation whose kernels are compiled. Several threads may call it at once.
 
-plan(out, x) runs it on tensors of the layout that it was planned for: first the destinations, then the
-sources. plan(x) makes new destinations. Launches go to the tensors' current stream, and into a CUDA graph
-that captures it.
+plan(out, x) runs the operation on tensors of the planned layout: first the destinations, then the sources.
+plan(x) makes new destinations. Launches go to the current stream of the tensors' library; if a CUDA graph
+captures this stream, they become part of the graph.
 
 Attributes:
     source: the CUDA C++ of its kernels.
     ptx: their PTX.
-    sass: their machine code, which needs the program nvdisasm.
+    sass: their machine code; reading it needs the program nvdisasm.
     operation: the name of the operation.
     kernels: the names of its kernels.
     bytes_moved: bytes read and written, each element once.

@@ -8,15 +8,15 @@ TMAJIT_BEGIN
 namespace check {
 
 void add_lines(Finding& finding, std::vector<std::uint32_t> lines) {
-  constexpr std::size_t most_shown = 8;
+  constexpr std::size_t max_shown = 8;
   std::ranges::sort(lines);
   lines.erase(std::ranges::unique(lines).begin(), lines.end());
   if (lines.empty()) return;
-  const auto end = lines.begin() + static_cast<std::ptrdiff_t>(std::min(lines.size(), most_shown));
+  const auto end = lines.begin() + static_cast<std::ptrdiff_t>(std::min(lines.size(), max_shown));
   const bool one = lines.size() == 1;
   finding.found += fmt::format("; {} more instruction{} (PTX line{} {}{}) show{} the same", lines.size(),
                                one ? "" : "s", one ? "" : "s", fmt::join(lines.begin(), end, ", "),
-                               lines.size() > most_shown ? ", …" : "", one ? "s" : "");
+                               lines.size() > max_shown ? ", …" : "", one ? "s" : "");
   finding.also_lines = std::move(lines);
 }
 

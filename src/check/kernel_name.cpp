@@ -14,9 +14,9 @@ std::string full_name(std::string_view symbol) {
 }
 
 std::string shown_name(std::string_view symbol) {
-  constexpr std::size_t most_characters = 120;
+  constexpr std::size_t max_characters = 120;
   const std::string name = full_name(symbol);
-  if (name.size() <= most_characters || name == symbol) return name;
+  if (name.size() <= max_characters || name == symbol) return name;
   const std::size_t end = name.find_first_of("<(");
   if (end == std::string::npos) return name;  // an entry may have the mangled name of a variable
   return std::string(name, 0, end) + (name[end] == '<' ? "<…>" : "(…)");

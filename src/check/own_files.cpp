@@ -134,7 +134,7 @@ OwnFiles::Owner OwnFiles::owner_of(std::string_view path) {
   return owners_.emplace(path, find_owner(path)).first->second;
 }
 
-std::size_t OwnFiles::headline(std::span<const std::string_view> paths) {
+std::size_t OwnFiles::reported_frame(std::span<const std::string_view> paths) {
   std::optional<std::size_t> outermost;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const Owner owner = owner_of(paths[i]);

@@ -27,7 +27,7 @@ class OwnFiles {
   /// The frame at which a finding is reported, as an index into `paths`, the frames' files, innermost first.
   /// It is the innermost frame of the project, or else the outermost that is no library's, or else the
   /// outermost.
-  [[nodiscard]] std::size_t headline(std::span<const std::string_view> paths);
+  [[nodiscard]] std::size_t reported_frame(std::span<const std::string_view> paths);
 
   /// The path relative to the root, with '/' between folders, if it is below the root; else the path itself.
   [[nodiscard]] std::string shown(std::string_view path) const;

@@ -79,7 +79,7 @@ std::string why_unknown(std::string_view id) {
   return fmt::format("no rule is called {}{}", id, suggestion(id, ids));
 }
 
-std::string source_place(const Finding& finding) {
+std::string source_location(const Finding& finding) {
   if (finding.source_line == 0) return {};
   const std::string line = std::to_string(finding.source_line);
   return finding.source_file.empty() ? ", source line " + line

@@ -40,9 +40,9 @@ class RuleId {
 
 /// The remedy of wgmma.register-in-flight if the PTX waits for the product only after the access.
 inline constexpr std::string_view moved_before_wait =
-    "if the access follows the wait in the source, the compiler has moved it ahead: the wait does not name "
-    "the registers, so fence each accumulator after it by asm volatile(\"\" : \"+f\"(d[i]) :: \"memory\") "
-    "(cute::warpgroup_fence_operand); else wait before the access";
+    "if the access follows the wait in the source, the compiler has moved it ahead, because the wait does "
+    "not name the registers: after the wait, fence each accumulator by asm volatile(\"\" : \"+f\"(d[i]) :: "
+    "\"memory\") (cute::warpgroup_fence_operand); if it precedes the wait, wait earlier";
 
 /// Whether a module uses tmajit's device headers, so that remedies can name their functions.
 [[nodiscard]] bool uses_device_headers(std::string_view ptx);
@@ -55,11 +55,11 @@ void name_helper(Finding& finding);
 void describe(Finding& finding, RuleId rule, std::string found, std::string expected,
               std::string_view remedy);
 
-/// "no rule is called mbarier.count; did you mean mbarrier.count?", or nothing if there is one.
+/// "no rule is called mbarier.count; did you mean mbarrier.count?", or an empty text if the rule exists.
 [[nodiscard]] std::string why_unknown(std::string_view id);
 
 /// ", source scale.cu:18", or ", source line 18" without a file name; empty without line information.
-[[nodiscard]] std::string source_place(const Finding& finding);
+[[nodiscard]] std::string source_location(const Finding& finding);
 /// The last two lines of a finding's text: the legal behaviour and the remedy.
 [[nodiscard]] std::string advice(const Finding& finding);
 

@@ -40,7 +40,7 @@ std::optional<std::vector<std::string_view>> directive(std::string_view line) {
 
 /// The text between an opening directive and its end.
 struct Part {
-  bool kept = true;
+  bool emitted = true;
   bool is_used = false;  ///< opened by `used`: left for without_unused()
   bool has_else = false;
   std::string_view variable = {};                       ///< variable of `each`
@@ -58,7 +58,7 @@ class Selection {
       ++line_;
       if (const auto found = directive(line)) {
         obey(line, *found);
-      } else if (kept()) {
+      } else if (emits()) {
         out_.append(line).append("\n");
       }
     }
@@ -67,20 +67,20 @@ class Selection {
   }
 
  private:
-  [[nodiscard]] bool kept() const { return std::ranges::all_of(open_, &Part::kept); }
+  [[nodiscard]] bool emits() const { return std::ranges::all_of(open_, &Part::emitted); }
 
   void obey(std::string_view line, const std::vector<std::string_view>& found) {
     const std::string_view what = found.front();
     if (what == "#") {
       // Authors of kernels read device headers, so notes become comments there.
       const std::size_t note = line.find('#') + 1;
-      if (kept() && flags_.keeps_all()) out_.append("//").append(line.substr(note)).append("\n");
+      if (emits() && flags_.keeps_all()) out_.append("//").append(line.substr(note)).append("\n");
       return;
     }
     if (what == "if" && found.size() == 2) {
-      open_.push_back({.kept = condition(found[1])});
+      open_.push_back({.emitted = condition(found[1])});
     } else if (what == "used" && found.size() >= 2) {
-      if (kept() && !flags_.keeps_all()) out_.append(line).append("\n");
+      if (emits() && !flags_.keeps_all()) out_.append(line).append("\n");
       open_.push_back({.is_used = true});
     } else if (what == "each" && (found.size() == 2 || (found.size() == 3 && found[2] == "down"))) {
       open_.push_back({.variable = found[1], .down = found.size() == 3, .begin = out_.size()});
@@ -90,11 +90,11 @@ class Selection {
     } else if (what == "else" && found.size() == 1) {
       if (open_.empty() || open_.back().is_used || open_.back().has_else || !open_.back().variable.empty())
         fail("there is no \"//@ if\" for it");
-      open_.back().kept = !open_.back().kept;
+      open_.back().emitted = !open_.back().emitted;
       open_.back().has_else = true;
     } else if (what == "end" && found.size() == 1) {
       if (open_.empty()) fail("there is nothing to end");
-      if (open_.back().is_used && kept() && !flags_.keeps_all()) out_.append(line).append("\n");
+      if (open_.back().is_used && emits() && !flags_.keeps_all()) out_.append(line).append("\n");
       if (open_.back().values) {
         repeat_values(open_.back());
       } else if (!open_.back().variable.empty()) {
@@ -102,7 +102,7 @@ class Selection {
       }
       open_.pop_back();
     } else if (what == "expression" && found.size() == 1) {
-      if (kept()) out_.append(line).append("\n");
+      if (emits()) out_.append(line).append("\n");
     } else {
       fail_unknown();
     }
@@ -148,7 +148,7 @@ class Selection {
     const bool inner = std::ranges::any_of(std::span(open_).first(open_.size() - 1),
                                            [](const Part& outer) { return outer.values.has_value(); });
     if (!inner && has_open_repetition(std::string_view(out_).substr(part.begin)))
-      fail("a \"$\" in what it ends names nothing that is gone through");
+      fail("a \"$\" before this \"end\" names no variable of an \"each\"");
   }
 
   /// Writes the lines of an `each` part once for each dimension, which compiles faster than an unrolled loop.
@@ -219,7 +219,7 @@ struct Block {
   std::vector<std::size_t> used_by;
   std::size_t outer = 0;
   std::vector<std::size_t> names = {};  ///< numbers of the names that its code uses
-  bool kept = false;
+  bool live = false;
 };
 
 using Lines = std::vector<std::string_view>;
@@ -324,30 +324,30 @@ std::string without_unused(std::string_view text, std::string_view expression) {
   for (const Line& line : lines) add_names(line.text, asked, blocks[line.block].names);
 
   std::vector<bool> live(asked.size());
-  const auto keep = [&](Block& block) {
-    block.kept = true;
+  const auto mark_live = [&](Block& block) {
+    block.live = true;
     for (const std::size_t name : block.names) live[name] = true;
   };
-  keep(blocks[0]);
+  mark_live(blocks[0]);
   for (bool grows = true; grows;) {
     grows = false;
     for (Block& block : blocks) {
       const auto is_live = [&](std::size_t name) { return live[name]; };
-      if (block.kept || !blocks[block.outer].kept || std::ranges::none_of(block.used_by, is_live)) continue;
-      keep(block);
+      if (block.live || !blocks[block.outer].live || std::ranges::none_of(block.used_by, is_live)) continue;
+      mark_live(block);
       grows = true;
     }
   }
   std::string out;
   for (const Line& line : lines) {
-    if (blocks[line.block].kept) out.append(line.text).append("\n");
+    if (blocks[line.block].live) out.append(line.text).append("\n");
   }
   return out;
 }
 
 std::string finished(std::string_view text, std::string_view expression, std::string_view file,
-                     std::string_view then) {
-  const std::string used = without_unused(text, fmt::format("{} {}", expression, then));
+                     std::string_view epilogue) {
+  const std::string used = without_unused(text, fmt::format("{} {}", expression, epilogue));
   std::string out;
   std::size_t count = 0;
   const auto put = [&](std::string_view line) {
@@ -364,13 +364,13 @@ std::string finished(std::string_view text, std::string_view expression, std::st
     if (blank && !no_blank && !closed(line)) put("");
     blank = false;
     no_blank = begins_section(line) || opened(line);
-    const bool is_then = line == "//@ then";
-    if (!is_then && line != "//@ expression") {
+    const bool is_epilogue = line == "//@ epilogue";
+    if (!is_epilogue && line != "//@ expression") {
       put(line);
       continue;
     }
-    const std::string_view users = is_then ? then : expression;
-    put(fmt::format("#line 1 \"{}\"", is_then ? "then" : "expression"));
+    const std::string_view users = is_epilogue ? epilogue : expression;
+    put(fmt::format("#line 1 \"{}\"", is_epilogue ? "epilogue" : "expression"));
     put(users);
     count += static_cast<std::size_t>(std::ranges::count(users, '\n'));
     put(fmt::format("#line {} \"{}\"", count + 2, file));

@@ -18,7 +18,7 @@ TMAJIT_BEGIN
 ///   //@ each n from 8 to 256 by 8    //@ each r from 1 to 5 if rank    //@ each t of s8 u8    //@ end
 ///                                                          once for each value, $n, $r, $t (repetition.hpp)
 ///   //@ used NAME…                 //@ end                 by whether any of the names occurs elsewhere
-///   //@ expression    //@ then                             the places of the user's expressions
+///   //@ expression    //@ epilogue                         the places of the user's expressions
 ///   //@ # …                                                a note for readers of the template
 
 /// Evaluates `if` and `each`, and removes notes. If `flags` keep everything, notes become comments and `used`
@@ -31,9 +31,9 @@ TMAJIT_BEGIN
 
 /// The last step from gathered parts to a source: removes unused parts and empty headers, and joins adjacent
 /// namespaces of one name. A line `//@ expression` becomes the user's expression on a line of its own, which
-/// `#line` assigns to a file "expression": the compiler then reports the user's line and column. `//@ then`
-/// becomes `then` in a file "then". Later lines belong to `file` again.
+/// `#line` assigns to a file "expression": the compiler then reports the user's line and column. In the same
+/// way `//@ epilogue` becomes `epilogue`, in a file "epilogue". Later lines belong to `file` again.
 [[nodiscard]] std::string finished(std::string_view text, std::string_view expression, std::string_view file,
-                                   std::string_view then = {});
+                                   std::string_view epilogue = {});
 
 TMAJIT_END

@@ -112,8 +112,8 @@ bool is_part_of_name(std::string_view text) {
 }
 
 /// Limits of the depth of nested macros, and of the names that one #include expands to.
-constexpr std::uint32_t most_nested = 8;
-constexpr std::size_t most_names = 64;
+constexpr std::uint32_t max_nested = 8;
+constexpr std::size_t max_names = 64;
 
 }  // namespace
 
@@ -164,7 +164,7 @@ std::vector<std::string> HeaderSearch::expanded(std::string_view text, std::uint
     const std::string_view word = take_name(text);
     std::vector<std::string> words;
     const auto [begin, end] = macros_.equal_range(word);
-    if (begin != end && depth < most_nested) {
+    if (begin != end && depth < max_nested) {
       const std::string_view argument = take_brackets(text);
       for (auto at = begin; at != end; ++at) {
         for (std::string& each :
@@ -181,7 +181,7 @@ std::vector<std::string> HeaderSearch::expanded(std::string_view text, std::uint
     std::vector<std::string> longer;
     for (const std::string& first : all) {
       for (const std::string& second : words) {
-        if (longer.size() < most_names) longer.push_back(first + second);
+        if (longer.size() < max_names) longer.push_back(first + second);
       }
     }
     all = std::move(longer);

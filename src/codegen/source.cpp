@@ -96,7 +96,7 @@ std::string evaluate_function(const SourceParts& parts, std::string_view express
   out += parts.before_expression;
   if (one && reads(expression, "x0")) out += "  const auto x0 = x;\n";
   out += "  return (\n//@ expression\n  );\n}\n\n";
-  if (parts.places) {
+  if (parts.has_place) {
     out += fmt::format(
         "template <class Place, class... X>\n__device__ __forceinline__ auto evaluate_at(const Place& place, "
         "X... x) {{ return evaluate({}{}{}x...); }}\n\n",
@@ -114,13 +114,13 @@ std::string final_result_function(bool is_given) {
       "template <class X>\n__device__ __forceinline__ auto final_result(const X x, const X n) {{\n{}}}\n\n}} "
       " // "
       "namespace tmajit\n",
-      is_given ? "  return (\n//@ then\n  );\n" : "  return x;\n");
+      is_given ? "  return (\n//@ epilogue\n  );\n" : "  return x;\n");
 }
 
 /// The kernel's entry point: its parameters, and the call of the template's function.
 std::string entry_point(const KernelPlanState& state, const SourceParts& parts, std::string_view entry) {
-  std::string bounds = fmt::format("{}", parts.most_threads > 0 ? parts.most_threads : state.shape.block[0]);
-  if (parts.least_ctas > 0) bounds += fmt::format(", {}", parts.least_ctas);
+  std::string bounds = fmt::format("{}", parts.max_threads > 0 ? parts.max_threads : state.shape.block[0]);
+  if (parts.min_ctas > 0) bounds += fmt::format(", {}", parts.min_ctas);
   std::string out = fmt::format(
       "\n// ---- the kernel ----\nextern \"C\" __global__ void __launch_bounds__({})\n{}(", bounds, entry);
   const std::string indent = fmt::format(",\n{:{}}", "", entry.size() + 1);
@@ -145,7 +145,7 @@ Source source(const KernelPlan& plan) {
   Source source;
   source.entry = fmt::format("tmajit_{}", family.name());
   source.expression = expression;
-  source.then = plan.then();
+  source.epilogue = plan.epilogue();
   IncludeExpander expander(flags_of(parts, !expression.empty()));
   const std::string body =
       expander.kernel(fmt::format("{}.cu", parts.kernel.empty() ? family.name() : parts.kernel));
@@ -153,8 +153,8 @@ Source source(const KernelPlan& plan) {
   // Headers first, then the facts, then the code that uses the facts.
   std::string text = commented(fmt::format("{}: {}.", source.entry, family.info().summary));
   // This text must follow from the kernel's key: kernels for tiles of any size share one source.
-  text += parts.most_threads > 0
-              ? commented(fmt::format("This one: tiles of any size, up to {} threads.", parts.most_threads))
+  text += parts.max_threads > 0
+              ? commented(fmt::format("This one: tiles of any size, up to {} threads.", parts.max_threads))
               : commented(fmt::format("This one: {}.", family.describe(family.choice(state.candidate))));
   text += commented(parts.why);
   text += fmt::format(
@@ -162,15 +162,15 @@ Source source(const KernelPlan& plan) {
   text += "// Made by tmajit " TMAJIT_VERSION_STRING "; compiles as it is with nvcc -arch=sm_90a.\n";
   text += expander.headers();
   text += facts_section(parts.facts);
-  text += constants_of(fmt::format("{} {}", expression, plan.then()));
+  text += constants_of(fmt::format("{} {}", expression, plan.epilogue()));
   if (!expression.empty()) text += evaluate_function(parts, expression);
-  if (family.info().does(ReduceProblem::operation)) text += final_result_function(!plan.then().empty());
+  if (family.info().does(ReduceProblem::operation)) text += final_result_function(!plan.epilogue().empty());
   text += expander.kernel_headers();
   const std::string section = fmt::format("// ---- the {} family ----\n", family.name());
   text += "\n" + section + body;
   text += entry_point(state, parts, source.entry);
 
-  source.text = finished(text, expression, source.entry + ".cu", plan.then());
+  source.text = finished(text, expression, source.entry + ".cu", plan.epilogue());
   const std::size_t begin = lines(std::string_view(source.text).substr(0, source.text.find(section))) + 1;
   source.text.replace(source.text.find(begin_mark), begin_mark.size(), fmt::format("{}", begin));
   return source;

@@ -149,7 +149,7 @@ Artifact run(const Nvrtc& nvrtc, const Source& source, const std::vector<std::st
 Artifact compile(const Source& source, const CompileOptions& options) {
   if (!source.expression.empty()) require_expression(source.expression);
   require_text(source);
-  if (!source.then.empty()) require_expression(source.then);
+  if (!source.epilogue.empty()) require_expression(source.epilogue);
   const Nvrtc& nvrtc = Nvrtc::instance();
   const auto arguments = nvrtc_options(source, options, nvrtc.identity());
   Artifact artifact = run(nvrtc, source, arguments);

@@ -106,23 +106,23 @@ std::string environment(const char* name) {
 
 /// The folder of the file that holds this code: libtmajit or, if linked statically, the program.
 std::filesystem::path own_folder() {
-  return std::filesystem::path(path_of(reinterpret_cast<const void*>(&nvrtc_places))).parent_path();
+  return std::filesystem::path(path_of(reinterpret_cast<const void*>(&nvrtc_paths))).parent_path();
 }
 
 }  // namespace
 
-std::vector<std::string> nvrtc_places() {
+std::vector<std::string> nvrtc_paths() {
   if (auto file = environment("TMAJIT_NVRTC"); !file.empty()) return {file};
 
-  std::vector<std::string> places;
+  std::vector<std::string> paths;
   const auto add_folder = [&](const std::filesystem::path& folder) {
     if (folder.empty()) return;
-    for (const char* file : file_names) places.push_back((folder / file).string());
+    for (const char* file : file_names) paths.push_back((folder / file).string());
   };
 #ifdef TMAJIT_NVRTC_HINT
   add_folder(TMAJIT_NVRTC_HINT);
 #endif
-  places.insert(places.end(), file_names.begin(), file_names.end());
+  paths.insert(paths.end(), file_names.begin(), file_names.end());
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
     if (const auto root = environment(variable); !root.empty()) {
       add_folder(std::filesystem::path(root) / "lib64");
@@ -131,7 +131,7 @@ std::vector<std::string> nvrtc_places() {
   }
   add_folder("/usr/local/cuda/lib64");
   add_folder(own_folder());
-  return places;
+  return paths;
 }
 
 std::string nvrtc_remedy() {
@@ -167,7 +167,7 @@ const Nvrtc& Nvrtc::instance() {
   const auto load = []() -> const Nvrtc& {
     const NvrtcUse use;
     // Never destroyed: a thread may still compile while the process ends.
-    static const auto& nvrtc = *new Nvrtc(nvrtc_places());
+    static const auto& nvrtc = *new Nvrtc(nvrtc_paths());
     return nvrtc;
   };
   const Nvrtc& nvrtc = load();
@@ -175,33 +175,33 @@ const Nvrtc& Nvrtc::instance() {
   return nvrtc;
 }
 
-Nvrtc::Nvrtc(std::span<const std::string> places) {
+Nvrtc::Nvrtc(std::span<const std::string> paths) {
   std::size_t missing = 0;
   std::string unusable;  // files that exist but are unusable, with the reasons
-  const auto refuse = [&](const std::string& place, std::string_view reason) {
-    log(LogLevel::debug, "NVRTC: {}: {}", place, reason);
-    if (reason == not_found && places.size() > 1) {
+  const auto refuse = [&](const std::string& path, std::string_view reason) {
+    log(LogLevel::debug, "NVRTC: {}: {}", path, reason);
+    if (reason == not_found && paths.size() > 1) {
       ++missing;
     } else {
-      unusable += fmt::format("{}{}: {}", places.size() == 1 ? ": " : "\n  ", place, reason);
+      unusable += fmt::format("{}{}: {}", paths.size() == 1 ? ": " : "\n  ", path, reason);
     }
   };
-  for (const auto& place : places) {
-    void* library = ::dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
+  for (const auto& path : paths) {
+    void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
       auto reason = last_dl_error();
       if (reason.find("No such file") != std::string::npos) reason = not_found;
-      refuse(place, reason);
+      refuse(path, reason);
       continue;
     }
     const NvrtcApi api(library);
     int major = 0;
     int minor = 0;
     if (!api.complete || api.version(&major, &minor) != NVRTC_SUCCESS) {
-      refuse(place, "not an NVRTC that makes cubins");
+      refuse(path, "not an NVRTC that makes cubins");
     } else if (std::pair(major, minor) < oldest) {
-      refuse(place, fmt::format("NVRTC {}.{} is too old; {}.{} or later is needed", major, minor,
-                                oldest.first, oldest.second));
+      refuse(path, fmt::format("NVRTC {}.{} is too old; {}.{} or later is needed", major, minor, oldest.first,
+                               oldest.second));
     } else {
       const auto* address = reinterpret_cast<const void*>(api.version);
       api_ = api;
@@ -216,7 +216,7 @@ Nvrtc::Nvrtc(std::span<const std::string> places) {
     ::dlclose(library);
   }
   const std::string searched =
-      missing > 0 ? fmt::format(" ({} places searched: docs/environment.md)", places.size()) : std::string();
+      missing > 0 ? fmt::format(" ({} places searched: docs/environment.md)", paths.size()) : std::string();
   throw Error(ErrorCode::unavailable,
               fmt::format("no NVRTC, CUDA's run-time compiler, on this machine{}{}\nTo get it: {}", searched,
                           unusable, nvrtc_remedy()));

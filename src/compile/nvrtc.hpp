@@ -48,13 +48,13 @@ struct NvrtcApi {
 /// state, and unloading it is not safe.
 class Nvrtc {
  public:
-  /// The NVRTC of this process, which the first call loads from nvrtc_places(). After a call that throws, the
+  /// The NVRTC of this process, which the first call loads from nvrtc_paths(). After a call that throws, the
   /// next one tries again.
   static const Nvrtc& instance();
 
   /// Loads the first of `places` (file names as for dlopen) that is NVRTC 12.4 or later.
   /// Throws Error{unavailable} that names every place and why it is unusable.
-  explicit Nvrtc(std::span<const std::string> places);
+  explicit Nvrtc(std::span<const std::string> paths);
 
   [[nodiscard]] const NvrtcApi& api() const noexcept { return api_; }
   [[nodiscard]] const CompilerIdentity& identity() const noexcept { return identity_; }
@@ -87,7 +87,7 @@ class NvrtcUse {
 /// If `$TMAJIT_NVRTC` (a file) is set, it is the only one. Otherwise: the folder that the build found, the
 /// loader's own search (LD_LIBRARY_PATH, ldconfig), `$CUDA_HOME` and `$CUDA_PATH` (lib64, lib),
 /// /usr/local/cuda, and the folder that holds libtmajit.
-[[nodiscard]] std::vector<std::string> nvrtc_places();
+[[nodiscard]] std::vector<std::string> nvrtc_paths();
 
 /// An id of the build of the loaded library that holds `address`: its GNU build id in hex or, if the linker
 /// wrote none, its file's size and time. Empty if neither is available.

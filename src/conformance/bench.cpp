@@ -34,18 +34,19 @@ std::string hex(std::span<const std::byte> bytes) {
 std::string difference(const Memory& memory, std::span<const std::byte> found) {
   const std::size_t size = size_of(memory.type);
   std::size_t wrong = 0;
-  std::string places;
+  std::string differences;
   for (std::size_t at = 0; at < found.size(); at += size) {
     const auto element = [&](std::span<const std::byte> bytes) {
       return bytes.subspan(at, std::min(size, bytes.size() - at));
     };
     if (std::ranges::equal(element(found), element(memory.after))) continue;
     if (++wrong > max_differences) continue;
-    places += fmt::format("; at byte {} is {}, not {}, before {}", at, hex(element(found)),
-                          hex(element(memory.after)), hex(element(memory.before)));
+    differences += fmt::format("; at byte {} is {}, not {}, before {}", at, hex(element(found)),
+                               hex(element(memory.after)), hex(element(memory.before)));
   }
   if (wrong == 0) return {};
-  return fmt::format("{} of {} elements of the {} differ{}", wrong, found.size() / size, memory.name, places);
+  return fmt::format("{} of {} elements of the {} differ{}", wrong, found.size() / size, memory.name,
+                     differences);
 }
 
 std::string name_of(const OwnKernel& own) {

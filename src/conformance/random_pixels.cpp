@@ -79,12 +79,12 @@ void choose_operation(Random& random, TileCopy& c, const PixelFeatures& features
 
 void choose_image(Random& random, TileCopy& c, const PixelFeatures& features) {
   TensorMapSpec& map = c.map;
-  constexpr std::array<std::uint64_t, 3> most_extents{40, 9, 5};
+  constexpr std::array<std::uint64_t, 3> max_extents{40, 9, 5};
   const bool store = c.way != TileCopy::Way::load;
-  std::uint64_t places = 1;
+  std::uint64_t positions = 1;
   const std::uint32_t first = first_image_dimension(map.interleave);
   for (std::uint32_t i = 0; i + 2U < map.rank; ++i)
-    map.shape[first + i] = between(random, 1, most_extents.at(map.rank - 3U));
+    map.shape[first + i] = between(random, 1, max_extents.at(map.rank - 3U));
   for (std::uint32_t i = 0; i + 2U < map.rank; ++i) {
     choose_corners(random, c, features, i);
     const std::uint32_t d = first + i;
@@ -99,14 +99,14 @@ void choose_image(Random& random, TileCopy& c, const PixelFeatures& features) {
     // A tap of a dilated filter.
     if (!store && features.offsets)
       c.offsets[i] = static_cast<std::int64_t>(between(random, 0, 3) * between(random, 1, 4));
-    places *= static_cast<std::uint64_t>((last - lower) / map.element_strides[d] + 1);
+    positions *= static_cast<std::uint64_t>((last - lower) / map.element_strides[d] + 1);
   }
   map.shape[0] = between(random, 1, 3);
-  places *= map.shape[0];
+  positions *= map.shape[0];
   const auto last = static_cast<std::int64_t>(map.shape[0]) - (features.images ? 0 : 1);
   c.at[0] = one_in(random, 2) ? 0 : signed_between(random, 0, last);
   map.pixel_box.pixels =
-      static_cast<std::uint32_t>(between(random, 1, std::min<std::uint64_t>(places + 5, max_pixels)));
+      static_cast<std::uint32_t>(between(random, 1, std::min<std::uint64_t>(positions + 5, max_pixels)));
 }
 
 void choose_strides(Random& random, TensorMapSpec& map, bool padding) {

@@ -113,8 +113,8 @@ void choose_place(Random& random, TileCopy& copy, const TileFeatures& features) 
     const auto box = static_cast<std::int64_t>(map.box[d]);
     const std::int64_t least = features.outside && loads ? -box : 0;
     const std::int64_t most = features.outside ? shape + 1 : std::max<std::int64_t>(shape - box, 0);
-    const auto places = static_cast<std::uint64_t>((most - least) / step);
-    copy.at[d] = least / step * step + step * static_cast<std::int64_t>(between(random, 0, places));
+    const auto positions = static_cast<std::uint64_t>((most - least) / step);
+    copy.at[d] = least / step * step + step * static_cast<std::int64_t>(between(random, 0, positions));
     // Huge extents are tested at their end, too.
     if (features.huge && shape > 1 << 19 && one_in(random, 2))
       copy.at[d] = std::max<std::int64_t>(shape - box, 0);

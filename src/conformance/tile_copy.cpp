@@ -126,7 +126,7 @@ std::string_view word(const TileCopy& copy) {
   return copy.prefetch ? "prefetched load" : "load";
 }
 
-std::int32_t what_of(const TileCopy& copy) {
+std::int32_t kind_of(const TileCopy& copy) {
   if (copy.way == TileCopy::Way::reduce) return first_reduction + static_cast<std::int32_t>(copy.operation);
   if (copy.way == TileCopy::Way::store) return store;
   return copy.prefetch ? prefetched_load : load;
@@ -157,7 +157,7 @@ Numbers numbers_of(const TileCopy& copy) {
   of[0] = static_cast<std::int32_t>(window_bytes(copy));
   of[1] = static_cast<std::int32_t>(copy.begin);
   of[2] = static_cast<std::int32_t>(tile_layout(map).transaction_bytes);
-  of[3] = what_of(copy);
+  of[3] = kind_of(copy);
   of[4] = static_cast<std::int32_t>(copy.hint);
   for (std::size_t d = 0; d < map.rank; ++d)
     of.at(5 + d) = static_cast<std::int32_t>(copy.at.at(map.rank - 1U - d));

@@ -86,7 +86,7 @@ Work launch_of(Kernel& kernel, const LaunchShape& shape, void* const* arguments)
 int ctas_per_multiprocessor(Kernel& kernel, int threads, std::size_t shared_bytes) {
   const auto& facts = kernel.facts();
   if (threads <= 0) throw Failure(cudaErrorInvalidValue, "a block has at least one thread");
-  if (static_cast<std::uint32_t>(threads) > facts.most_threads ||
+  if (static_cast<std::uint32_t>(threads) > facts.max_threads ||
       shared_bytes + facts.static_shared_bytes > device().info().max_shared_bytes) {
     return 0;
   }
@@ -122,9 +122,9 @@ cudaFuncAttributes attributes_of(Kernel& kernel) {
   result.sharedSizeBytes = facts.static_shared_bytes;
   result.constSizeBytes = facts.constant_bytes;
   result.localSizeBytes = facts.local_bytes;
-  result.maxThreadsPerBlock = static_cast<int>(facts.most_threads);
+  result.maxThreadsPerBlock = static_cast<int>(facts.max_threads);
   // PTX does not tell the number of registers; this is the most with which such a block can run.
-  result.numRegs = static_cast<int>(std::min(registers / facts.most_threads, 255U));
+  result.numRegs = static_cast<int>(std::min(registers / facts.max_threads, 255U));
   result.ptxVersion = result.binaryVersion = 90;
   result.maxDynamicSharedSizeBytes = static_cast<int>(kernel.allowed_shared_bytes());
   return result;

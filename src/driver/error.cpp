@@ -9,7 +9,7 @@ namespace driver {
 namespace {
 
 /// The most frequent cause of an error; empty if the driver's own text suffices.
-std::string_view usual_cause(CUresult result) noexcept {
+std::string_view likely_cause(CUresult result) noexcept {
   switch (result) {
     case CUDA_ERROR_INVALID_VALUE:
       return "usually a grid or block of zero or too many, more dynamic shared memory than the kernel was "
@@ -65,7 +65,7 @@ std::string describe(const Api& api, CUresult result, std::string_view call) {
   std::string text =
       fmt::format("{} failed: {} ({})", call, text_of(api.get_error_name, result, "unknown CUDA error"),
                   text_of(api.get_error_string, result, fmt::to_string(+result).c_str()));
-  if (const std::string_view cause = usual_cause(result); !cause.empty()) {
+  if (const std::string_view cause = likely_cause(result); !cause.empty()) {
     text += fmt::format(": {}", cause);
   }
   return text;

@@ -7,11 +7,11 @@ TMAJIT_BEGIN
 namespace driver {
 namespace {
 
-constexpr std::uint64_t least_bytes = 1 << 20;  // enough for most launches
+constexpr std::uint64_t min_bytes = 1 << 20;  // enough for most launches
 
 /// Rounds up to a power of two, so that blocks rarely have to grow.
 std::uint64_t rounded(std::uint64_t bytes) {
-  return std::bit_ceil(std::max(bytes, least_bytes));
+  return std::bit_ceil(std::max(bytes, min_bytes));
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ DevicePtr Scratch::of_stream(Stream stream, std::uint64_t bytes) {
   unsigned long long number = 0;  // NOLINT(google-runtime-int): the driver's type
   check(api, api.stream_get_id(stream, &number), "cuStreamGetId");
   const std::lock_guard lock(mutex_);
-  if (stream_blocks_.size() >= most_streams && !stream_blocks_.contains(number)) {
+  if (stream_blocks_.size() >= max_streams && !stream_blocks_.contains(number)) {
     // The driver does not report destroyed streams, whose blocks are no longer needed. After this call no
     // stream runs any work, so all blocks can be freed.
     const RelaxedCapture relaxed(api);

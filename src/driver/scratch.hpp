@@ -55,7 +55,7 @@ class Scratch {
                                                                std::uint64_t bytes);
 
  private:
-  static constexpr std::size_t most_streams = 64;
+  static constexpr std::size_t max_streams = 64;
   using Blocks = std::vector<std::unique_ptr<const ScratchBlock>>;
 
   std::shared_ptr<const Context> context_;

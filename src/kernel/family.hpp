@@ -84,7 +84,7 @@ struct Footprint {
   std::uint32_t stages = 1;         ///< tiles that a CTA has in flight at once
   std::uint32_t tiles_per_cta = 1;  ///< consecutive tiles of a CTA
   std::uint32_t dynamic_shared_bytes = 0;
-  std::uint32_t most_dynamic_shared_bytes = 0;  ///< maximum over all launches of the kernel, if larger
+  std::uint32_t max_dynamic_shared_bytes = 0;  ///< maximum over all launches of the kernel, if larger
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t registers = 32;       ///< registers of a thread, as NVRTC compiles kernels of this kind
   std::uint64_t bytes_in_flight = 0;  ///< bytes of a CTA's loads in flight
@@ -126,9 +126,9 @@ struct SourceParts {
   std::uint32_t map_rank = 0;  ///< rank of the tensor maps; 0 if there are none
   std::uint32_t element_bytes = 0;  ///< size of elements that are moved as bits; 0 if `elements` gives it
   std::vector<ElementType> elements = {};  ///< types that are loaded, converted or stored
-  std::uint32_t most_threads = 0;  ///< threads of the largest CTA, if launches differ; 0: those of the plan
-  std::uint32_t least_ctas = 0;    ///< CTAs of an SM, for which the compiler limits registers; 0: no limit
-  std::string call = {};           ///< body of the entry: "transpose_tile(views)"
+  std::uint32_t max_threads = 0;  ///< threads of the largest CTA, if launches differ; 0: those of the plan
+  std::uint32_t min_ctas = 0;     ///< CTAs of an SM, for which the compiler limits registers; 0: no limit
+  std::string call = {};          ///< body of the entry: "transpose_tile(views)"
 
   // For kernels with an expression.
   std::vector<ElementType> inputs = {};  ///< types of x0 …
@@ -137,7 +137,7 @@ struct SourceParts {
   bool pads = false;              ///< whether elements outside a source become a value, converted as results
   bool neighbours = false;        ///< whether inputs are function objects, called with offsets
   std::uint32_t coordinates = 0;  ///< number of coordinates in g and t
-  bool places = false;  ///< whether the template calls evaluate_at(): g, t, tile_index in one struct
+  bool has_place = false;  ///< whether the template calls evaluate_at(): g, t, tile_index in one struct
   std::string before_expression = {};  ///< lines of evaluate() before the expression
 
   /// Declares a flag. One that is declared several times is set if any declaration sets it.

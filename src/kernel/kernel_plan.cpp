@@ -24,7 +24,7 @@ KernelPlan make_kernel_plan(Candidate candidate, Problem problem, const Predicti
   const Footprint footprint = family.footprint(candidate, problem);
   state->shape.block = {footprint.threads, 1, 1};
   state->shape.shared_bytes = footprint.dynamic_shared_bytes;
-  state->most_shared_bytes = std::max(footprint.dynamic_shared_bytes, footprint.most_dynamic_shared_bytes);
+  state->max_shared_bytes = std::max(footprint.dynamic_shared_bytes, footprint.max_dynamic_shared_bytes);
   family.bind(candidate, problem, state->parameters, state->shape);
   state->key = key_of(candidate, problem.expression(), problem.epilogue());
   state->candidate = std::move(candidate);
@@ -43,7 +43,7 @@ std::string_view KernelPlan::key() const noexcept {
 std::string_view KernelPlan::expression() const noexcept {
   return state_->problem.expression();
 }
-std::string_view KernelPlan::then() const noexcept {
+std::string_view KernelPlan::epilogue() const noexcept {
   return state_->problem.epilogue();
 }
 const LaunchShape& KernelPlan::launch_shape() const noexcept {

@@ -16,25 +16,27 @@ TMAJIT_BEGIN
 
 inline constexpr std::size_t cache_line = 64;
 
-/// An object that is allocated together with extra bytes, which follow it: `new (BytesBehind{100})
+/// An object that is allocated together with extra bytes, which follow it: `new (TrailingBytes{100})
 /// Object(…)`. The allocation is aligned to a cache line.
-struct BytesBehind {
+struct TrailingBytes {
   std::size_t count;
 };
 template <class Object>
-class WithBytesBehind {
+class WithTrailingBytes {
  public:
-  static void* operator new(std::size_t size, BytesBehind bytes) {
+  static void* operator new(std::size_t size, TrailingBytes bytes) {
     return ::operator new (size + bytes.count, std::align_val_t{cache_line});
   }
-  static void operator delete(void* memory, BytesBehind) noexcept { operator delete(memory); }
+  static void operator delete(void* memory, TrailingBytes) noexcept { operator delete(memory); }
   static void operator delete(void* memory) noexcept {
     ::operator delete (memory, std::align_val_t{cache_line});
   }
 
  protected:
-  [[nodiscard]] std::byte* behind() noexcept { return reinterpret_cast<std::byte*>(this) + sizeof(Object); }
-  [[nodiscard]] const std::byte* behind() const noexcept {
+  [[nodiscard]] std::byte* trailing_bytes() noexcept {
+    return reinterpret_cast<std::byte*>(this) + sizeof(Object);
+  }
+  [[nodiscard]] const std::byte* trailing_bytes() const noexcept {
     return reinterpret_cast<const std::byte*>(this) + sizeof(Object);
   }
 };

@@ -13,7 +13,7 @@ struct KernelPlanState {
   Problem problem;
   ParameterBlock parameters;  ///< with tensor maps not yet encoded
   LaunchShape shape;
-  std::uint32_t most_shared_bytes = 0;  ///< maximum dynamic shared memory over all launches of the kernel
+  std::uint32_t max_shared_bytes = 0;  ///< maximum dynamic shared memory over all launches of the kernel
   std::string key;
   Prediction prediction;
   bool tuned = false;

@@ -49,11 +49,11 @@ class Reader {
     if (!take(c)) fail("'{}' is missing", c);
   }
 
-  /// The quotient, or the remainder if `rest`.
-  [[nodiscard]] std::int64_t divide(std::int64_t a, std::int64_t b, bool rest) const {
+  /// The quotient, or the remainder if `wants_remainder`.
+  [[nodiscard]] std::int64_t divide(std::int64_t a, std::int64_t b, bool wants_remainder) const {
     if (b == 0) fail("a division by 0");
-    if (b == -1) return rest ? 0 : apply('-', 0, a);
-    return rest ? a % b : a / b;
+    if (b == -1) return wants_remainder ? 0 : apply('-', 0, a);
+    return wants_remainder ? a % b : a / b;
   }
 
   [[nodiscard]] std::int64_t apply(char operation, std::int64_t a, std::int64_t b) const {

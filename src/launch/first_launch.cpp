@@ -132,7 +132,7 @@ class Draft {
   [[nodiscard]] Json make() {
     Json json{{"entry", shown_}};
     json["grid"] = "? CTAs: x, or [x, y, z]";
-    if (const auto& block = kernel_.block ? kernel_.block : kernel_.most_block) {
+    if (const auto& block = kernel_.block ? kernel_.block : kernel_.max_block) {
       json["block"] = *block;
       if (!kernel_.block) json["note"] = "block is the largest that .maxntid allows";
     } else {

@@ -101,13 +101,13 @@ void read_optional(const JsonNode& node, std::string_view key, const Parse& pars
   return read_name(node, [](const std::string& text) { return parse<ElementType>(text); });
 }
 
-/// Reads one number per dimension: `least_entries` to max_view_rank numbers.
+/// Reads one number per dimension: `min_entries` to max_view_rank numbers.
 template <class Number>
-std::vector<Number> read_list(const JsonNode& node, std::size_t least_entries, std::uint64_t least,
+std::vector<Number> read_list(const JsonNode& node, std::size_t min_entries, std::uint64_t least,
                               std::uint64_t most) {
   const auto elements = node.elements();
-  if (elements.size() < least_entries || elements.size() > max_view_rank) {
-    node.refuse("{} to {} numbers are needed, outermost dimension first", least_entries, max_view_rank);
+  if (elements.size() < min_entries || elements.size() > max_view_rank) {
+    node.refuse("{} to {} numbers are needed, outermost dimension first", min_entries, max_view_rank);
   }
   std::vector<Number> numbers;
   numbers.reserve(elements.size());

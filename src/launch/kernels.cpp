@@ -44,7 +44,7 @@ PtxKernel kernel_of(const ptx::Function& function) {
   for (const auto& parameter : function.parameters) kernel.parameters.push_back(describe(parameter));
   for (const auto& tuning : function.tuning) {
     if (tuning.name == "reqntid") kernel.block = extent_of(tuning);
-    if (tuning.name == "maxntid") kernel.most_block = extent_of(tuning);
+    if (tuning.name == "maxntid") kernel.max_block = extent_of(tuning);
     if (tuning.name == "reqnctapercluster") kernel.cluster = extent_of(tuning);
     if (tuning.name == "explicitcluster") kernel.needs_cluster = true;
   }
@@ -73,10 +73,10 @@ void require_shape(const KernelLaunch& launch, const PtxKernel& kernel) {
   if (kernel.block && *kernel.block != block)
     wrong.push_back(fmt::format("{}.block: {}, but its .reqntid asks for {}", launch.path, text(block),
                                 text(*kernel.block)));
-  if (kernel.most_block && count_of(*kernel.most_block) < count_of(block)) {
+  if (kernel.max_block && count_of(*kernel.max_block) < count_of(block)) {
     wrong.push_back(fmt::format("{}.block: {}, in all {}, but its .maxntid allows {}", launch.path,
                                 text(block), counted(count_of(block), "thread"),
-                                count_of(*kernel.most_block)));
+                                count_of(*kernel.max_block)));
   }
   const bool given = cluster != Extent{1, 1, 1};
   if (kernel.cluster && given && *kernel.cluster != cluster) {

@@ -45,10 +45,10 @@ class Uses {
     for (const Kind kind : {Kind::map, Kind::address, Kind::number}) {
       for (const auto& [offset, use] : found) {
         // Copies, since Clang 14 cannot capture structured bindings.
-        const auto overlaps = [first = offset, end = offset + use.bytes()](const ParameterUse& other) {
+        const auto intersects = [first = offset, end = offset + use.bytes()](const ParameterUse& other) {
           return first < other.offset + other.bytes() && other.offset < end;
         };
-        if (use.kind == kind && std::ranges::none_of(chosen, overlaps)) chosen.push_back(use);
+        if (use.kind == kind && std::ranges::none_of(chosen, intersects)) chosen.push_back(use);
       }
     }
     std::ranges::sort(chosen, {}, &ParameterUse::offset);

@@ -77,7 +77,7 @@ class FenceCheck final : public PathCheck {
     const Followed followed = unpack(state.memory);
     const auto continue_in = [&](Phase phase, const Facts& facts) {
       next.push_back(in({followed.same_readers, followed.by_many, phase}, state.origin, facts));
-      next.back().several = state.several;
+      next.back().has_other_origins = state.has_other_origins;
     };
     const Phase phase = followed.phase;
     if (event.kind == Kind::call) return;
@@ -181,7 +181,7 @@ class FenceCheck final : public PathCheck {
   }
   /// "line 12", or "line 12 or others like it" if paths from several writes have met.
   [[nodiscard]] std::string writes_at(const PathState& state, const Event& write) const {
-    return kernel_.line_of(write.instruction) + (state.several ? " or others like it" : "");
+    return kernel_.line_of(write.instruction) + (state.has_other_origins ? " or others like it" : "");
   }
 
   /// Whether there is anything to follow.

@@ -25,7 +25,7 @@ using ptx::Operand;
 constexpr std::uint32_t none = ~0U;
 /// Limit of registers × blocks: 8 MB.
 constexpr std::size_t max_bits = 64'000'000;
-/// Limit of the instructions examined, those of loops again and again: about a second.
+/// Limit of instructions examined, each as often as it is examined. They take about a second.
 constexpr std::size_t max_steps = 10'000'000;
 
 /// A register or a literal that an operand reads.
@@ -152,7 +152,7 @@ class UnwrittenCheck {
   /// First read of a register that no instruction has written.
   struct Origin {
     std::uint32_t reg = none;
-    std::uint32_t place = none;  ///< the first read
+    std::uint32_t instruction = none;  ///< the first read
   };
 
   void give_up() { findings_.unfinished("register.uninitialised"); }
@@ -205,8 +205,7 @@ class UnwrittenCheck {
     return undefined;
   }
 
-  /// At the begin of a block, a register is undefined if it is so on all paths that have been followed so
-  /// far.
+  /// A register is undefined at the beginning of a block if it is undefined on all paths followed so far.
   void arrive(std::uint32_t block, const std::vector<bool>& undefined) {
     std::vector<bool>& entering = entering_[block];
     bool changed = entering.empty();
@@ -284,7 +283,7 @@ class UnwrittenCheck {
             return parts.operands[i].reg;
         }
         return none;
-      // A product of a warpgroup may leave its addend out.
+      // wgmma has a predicate by which it ignores its addend.
       case DataFlow::fragments: {
         // Sparse products have more operands.
         if (in.opcode != Opcode::mma || in.operands.size() != 4 ||
@@ -300,7 +299,7 @@ class UnwrittenCheck {
   /// Origin of the undefined value in the register, which the present instruction reads.
   [[nodiscard]] Origin origin_of(std::uint32_t reg) const {
     Origin origin = origins_[slot_of_[reg]];
-    if (origin.place == none) origin.place = index_;
+    if (origin.instruction == none) origin.instruction = index_;
     return origin;
   }
 
@@ -331,11 +330,11 @@ class UnwrittenCheck {
     // Each register is reported once.
     if (llvm::is_contained(reported_, origin.reg)) return;
     reported_.push_back(origin.reg);
-    const std::string where = origin.place == index_ ? "this instruction" : kernel_.line_of(index_);
-    findings_.add(origin.place, "register.uninitialised",
+    const std::string where = origin.instruction == index_ ? "this instruction" : kernel_.line_of(index_);
+    findings_.add(origin.instruction, "register.uninitialised",
                   fmt::format("a read of {}, which no instruction has written: {} {} {}",
                               kernel_.function.registers[origin.reg].name,
-                              origin.place == index_ ? "it" : "a value computed from it", how, where));
+                              origin.instruction == index_ ? "it" : "a value computed from it", how, where));
   }
 
   const Kernel& kernel_;

@@ -1,7 +1,7 @@
 #pragma once
 
-/// The checks, one function each. They report only what is certain, as far as the kernel's values and paths
-/// are understood. They report nothing about the unknown.
+/// The checks, one function each. They report only certain mistakes: where a value or a path of the kernel is
+/// unknown, they report nothing.
 #include "check/own_files.hpp"
 #include "check/rules.hpp"
 #include "lint/kernel.hpp"
@@ -18,7 +18,7 @@ class Groups {
  public:
   /// Stores the source statement and the cause of a finding; 0: unknown.
   void note(const Finding& finding, std::uint64_t statement, std::uint64_t cause) {
-    keys_.try_emplace(place_of(finding), Key{statement, cause});
+    keys_.try_emplace(key_of(finding), Key{statement, cause});
   }
   /// Merges `findings`, which are sorted by line.
   void apply(std::vector<Finding>& findings) const;
@@ -28,11 +28,11 @@ class Groups {
     std::uint64_t statement = 0;
     std::uint64_t cause = 0;
   };
-  using Place = std::tuple<std::uint32_t, std::uint32_t, std::string>;
-  static Place place_of(const Finding& finding) {
+  using LocationKey = std::tuple<std::uint32_t, std::uint32_t, std::string>;
+  static LocationKey key_of(const Finding& finding) {
     return {finding.ptx_line, finding.ptx_column, finding.rule};
   }
-  std::map<Place, Key> keys_;
+  std::map<LocationKey, Key> keys_;
 };
 
 /// The cause by which findings of one rule are merged: the segment between waits and barriers that holds
@@ -66,8 +66,8 @@ class Findings {
 /// The memory of a check along a path, and the facts that the path has learned.
 struct PathState {
   std::uint64_t memory = 0;
-  std::uint32_t origin = 0;  ///< an event that led to this memory
-  bool several = false;      ///< whether other events led to it, too; the check treats them alike
+  std::uint32_t origin = 0;        ///< an event that led to this memory
+  bool has_other_origins = false;  ///< whether other events led to it, too; the check treats them alike
   Facts facts;
   friend bool operator==(const PathState&, const PathState&) = default;
 };
@@ -81,8 +81,8 @@ class PathCheck {
   /// Whether step() may change a state or report a finding: in states whose memory is not 0 (`remembers`), or
   /// in those whose memory is 0.
   [[nodiscard]] virtual bool concerns(std::uint32_t event, bool remembers) const = 0;
-  /// Processes `event` in `state`: appends every state in which the path may continue to `next`. With none
-  /// the path ends.
+  /// Processes `event` in `state`: appends every state in which the path may continue to `next`. If it
+  /// appends none, the path ends.
   virtual void step(std::uint32_t event, const PathState& state, std::vector<PathState>& next) = 0;
   /// The thread ends at `instruction`, which is one past the last at the end of the function.
   virtual void end(std::uint32_t /*instruction*/, const PathState& /*state*/) {}
@@ -91,7 +91,8 @@ class PathCheck {
   /// The path, whose memory is not 0, takes a back edge to the block of `rank`. Returns false to end the
   /// path.
   virtual bool retreat(PathState& /*state*/, std::int32_t /*rank*/) { return true; }
-  /// Whether step() asks which threads follow the path: facts about threads are then kept to the end.
+  /// Whether step() asks which threads follow the path. Facts about threads are then recorded to the path's
+  /// end.
   [[nodiscard]] virtual bool asks_threads() const { return false; }
 
   [[nodiscard]] const Kernel& kernel() const noexcept { return kernel_; }
@@ -111,7 +112,7 @@ bool explore(PathCheck& check, check::RuleId rule);
 void check_accesses(const Kernel& kernel, Findings& findings);
 /// Arrival counts, expected bytes' range, mbarriers never initialised or never waited on.
 void check_mbarriers(const Kernel& kernel, Findings& findings);
-/// Bytes that an mbarrier expects against those of the loads that follow.
+/// Compares the bytes that an mbarrier expects with the bytes of the loads that follow.
 void check_expected_bytes(const Kernel& kernel, Findings& findings);
 /// fence.proxy.async before bulk stores, fences after mbarrier.init.
 void check_fences(const Kernel& kernel, Findings& findings);
@@ -123,8 +124,8 @@ void check_groups(const Kernel& kernel, Findings& findings);
 void check_repeats(const Kernel& kernel, Findings& findings);
 /// A copy uses a tensor map that its thread has changed, without the acquire fence.
 void check_map_changes(const Kernel& kernel, Findings& findings);
-/// Rules of wgmma's registers, of setmaxnreg and of tensormap.replace, as the text shows them, block by
-/// block.
+/// Rules of wgmma's registers, of setmaxnreg and of tensormap.replace, in the order of the PTX text within
+/// each block.
 void check_warpgroup(const Kernel& kernel, Findings& findings);
 /// Registers that are read before any instruction has written them, if their value matters.
 void check_unwritten(const Kernel& kernel, Findings& findings);

@@ -59,7 +59,7 @@ void Groups::apply(std::vector<Finding>& findings) const {
   std::map<std::tuple<std::string, std::string, int, std::uint64_t>, std::size_t> known;
   std::vector<std::vector<std::uint32_t>> lines;
   for (Finding& finding : findings) {
-    const auto key = keys_.find(place_of(finding));
+    const auto key = keys_.find(key_of(finding));
     std::optional<std::size_t> same;
     std::vector<std::tuple<std::string, std::string, int, std::uint64_t>> its;
     if (key != keys_.end()) {
@@ -137,7 +137,7 @@ void lint_function(const ptx::Module& module, const ptx::ModuleNames& names, con
     return;
   }
   choose_sources(*resolved.function,
-                 [&](std::span<const std::string_view> paths) { return own.headline(paths); });
+                 [&](std::span<const std::string_view> paths) { return own.reported_frame(paths); });
   if (!understood(*resolved.function, own, result)) {
     maps.known = false;
     return;
@@ -170,7 +170,7 @@ std::string describe(const std::vector<Finding>& findings, std::string_view text
   for (const Finding& finding : findings) {
     std::string message = fmt::format("{}: {}", finding.rule, finding.found);
     if (!finding.kernel.empty()) message += fmt::format(" [kernel {}", check::shown_name(finding.kernel));
-    message += check::source_place(finding);
+    message += check::source_location(finding);
     if (!finding.kernel.empty()) message += "]";
     errors.push_back(
         {{finding.ptx_line, finding.ptx_column}, std::move(message), finding.severity != Severity::mistake});

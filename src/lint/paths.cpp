@@ -16,7 +16,7 @@ namespace {
 /// Limit of the steps of one check in one function.
 constexpr std::uint64_t max_steps = 2'000'000;
 /// Limit of the states that one check keeps in one function, to recognise them again: at most 100 MB.
-constexpr std::uint64_t max_kept = 500'000;
+constexpr std::uint64_t max_states = 500'000;
 
 class Explorer {
  public:
@@ -41,7 +41,7 @@ class Explorer {
         if (keep(seen_[block], state)) states.push_back(std::move(state));
       });
       pass(block, std::move(states));
-      stopped_ = stopped_ || steps_ > allowed || kept_ > max_kept || kernel_.conditions.too_many();
+      stopped_ = stopped_ || steps_ > allowed || states_ > max_states || kernel_.conditions.too_many();
     }
     kernel_.allowance.steps -= std::min(before, steps_);
     return !stopped_ && !lost_;
@@ -51,7 +51,7 @@ class Explorer {
   bool keep(States& states, const PathState& state) {
     const auto outcome = states.add(state);
     if (outcome == States::Outcome::too_many) lost_ = true;
-    if (outcome == States::Outcome::added) ++kept_;
+    if (outcome == States::Outcome::added) ++states_;
     return outcome == States::Outcome::added;
   }
 
@@ -198,7 +198,7 @@ class Explorer {
   std::set<std::uint32_t> open_;  ///< ranks of blocks for which states wait
   std::vector<PathState> next_;
   std::uint64_t steps_ = 0;
-  std::uint64_t kept_ = 0;
+  std::uint64_t states_ = 0;
   bool stopped_ = false;
   bool lost_ = false;
 };

@@ -13,7 +13,7 @@ States::Outcome States::add(PathState state) {
   };
   const auto widen = [&](PathState& one, const PathState& by) {
     if (!conditions_.widen(one.facts, by.facts)) return false;
-    one.several |= by.several || one.origin != by.origin;
+    one.has_other_origins |= by.has_other_origins || one.origin != by.origin;
     return true;
   };
   for (bool changed = true; changed;) {

@@ -20,7 +20,7 @@ constexpr std::uint32_t largest_finite(const SmallFloat& f) {
 }
 
 /// The exponent of the smallest normal number.
-constexpr int least_exponent(const SmallFloat& f) {
+constexpr int min_exponent(const SmallFloat& f) {
   return 2 - (1 << (f.exponent_bits - 1));
 }
 
@@ -36,7 +36,7 @@ float decode(const SmallFloat& format, std::uint16_t bits) {
   const auto exponent = static_cast<int>(magnitude >> format.mantissa_bits);
   const auto mantissa = magnitude & ((1U << format.mantissa_bits) - 1);
   const auto significand = exponent == 0 ? mantissa : mantissa | (1U << format.mantissa_bits);
-  const int scale = least_exponent(format) + (exponent == 0 ? 0 : exponent - 1) - format.mantissa_bits;
+  const int scale = min_exponent(format) + (exponent == 0 ? 0 : exponent - 1) - format.mantissa_bits;
   return sign * std::ldexp(static_cast<float>(significand), scale);
 }
 
@@ -49,7 +49,7 @@ std::uint16_t encode(const SmallFloat& format, double value) {
   std::uint32_t bits = end;
   if (std::isfinite(value)) {
     // Scaling to units in the last place is exact in double, so that only nearbyint() rounds.
-    const int least = least_exponent(format);
+    const int least = min_exponent(format);
     const int exponent = magnitude == 0 ? least : std::max(std::ilogb(magnitude), least);
     const double units = std::nearbyint(std::ldexp(magnitude, format.mantissa_bits - exponent));
     // The hidden bit and a carry out of the mantissa both increment the exponent field, as intended.

@@ -24,10 +24,10 @@ const OperationCases& cases_of(std::string_view operation) {
   return *cases.at(static_cast<std::size_t>(std::ranges::find(names, operation) - names.begin()));
 }
 
-RandomCase random_case(std::string_view operation, std::uint64_t pattern, std::uint64_t variation,
+RandomCase random_case(std::string_view operation, std::uint64_t kernel_seed, std::uint64_t launch_seed,
                        const CaseLimits& limits) {
   for (std::uint64_t redrawn = 0;; ++redrawn) {
-    CaseDraw draw(operation, pattern + (redrawn << 40), variation, limits);
+    CaseDraw draw(operation, kernel_seed + (redrawn << 40), launch_seed, limits);
     cases_of(operation).random(draw);
     // Many dimensions with gaps can need too much memory: such a case is drawn again.
     const auto& buffers = draw.made.buffers;
@@ -36,10 +36,10 @@ RandomCase random_case(std::string_view operation, std::uint64_t pattern, std::u
   }
 }
 
-RandomCase random_case(std::span<const std::string_view> operations, std::uint64_t pattern,
-                       std::uint64_t variation, const CaseLimits& limits) {
-  Random random(pattern);
-  return random_case(one_of(random, operations), pattern, variation, limits);
+RandomCase random_case(std::span<const std::string_view> operations, std::uint64_t kernel_seed,
+                       std::uint64_t launch_seed, const CaseLimits& limits) {
+  Random random(kernel_seed);
+  return random_case(one_of(random, operations), kernel_seed, launch_seed, limits);
 }
 
 }  // namespace reference

@@ -36,14 +36,15 @@ TMAJIT_FOR_EACH_OPERATION(TMAJIT_DECLARE)
 /// The cases of the operation of that name, one of tmajit::operations().
 [[nodiscard]] const OperationCases& cases_of(std::string_view operation);
 
-/// A legal case of an operation. `pattern` determines the properties for which kernels are specialised:
-/// types, rank, orders of dimensions, signs, broadcasts, alignment and approximate size. `variation`
-/// determines extents, gaps, offsets and cuts. Cases of one pattern mostly need the same kernels.
-[[nodiscard]] RandomCase random_case(std::string_view operation, std::uint64_t pattern,
-                                     std::uint64_t variation, const CaseLimits& limits = {});
-/// A legal case of one of several operations, which the pattern selects.
-[[nodiscard]] RandomCase random_case(std::span<const std::string_view> operations, std::uint64_t pattern,
-                                     std::uint64_t variation, const CaseLimits& limits = {});
+/// A legal case of an operation. `kernel_seed` determines the properties for which kernels are specialised:
+/// types, rank, orders of dimensions, signs, broadcasts, alignment and approximate size.
+/// `launch_seed` determines extents, gaps, offsets and cuts. Cases of one kernel seed mostly need the same
+/// kernels.
+[[nodiscard]] RandomCase random_case(std::string_view operation, std::uint64_t kernel_seed,
+                                     std::uint64_t launch_seed, const CaseLimits& limits = {});
+/// A legal case of one of several operations, which `kernel_seed` selects.
+[[nodiscard]] RandomCase random_case(std::span<const std::string_view> operations, std::uint64_t kernel_seed,
+                                     std::uint64_t launch_seed, const CaseLimits& limits = {});
 /// The operations that move elements, or compute each element from source elements of the same index.
 inline constexpr std::array<std::string_view, 10> elementwise_operations{
     "copy", "permute", "slice", "flip", "broadcast", "pad", "cast", "concat", "split", "map"};

@@ -37,7 +37,7 @@ void check_no_overlap(std::span<const Move> moves, Violations& violations) {
     return source < 0 ? destination_name(moves, move)
                       : source_name(moves, move, static_cast<std::size_t>(source));
   };
-  check_apart(operands, name, violations);
+  check_disjoint(operands, name, violations);
 }
 
 void throw_if_any(Violations& violations) {

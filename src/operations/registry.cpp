@@ -28,12 +28,12 @@ const OperationEntry& entry_of(std::string_view name) {
 }
 
 void check_sources(const OperationInfo& info, std::size_t count) {
-  if (count >= info.least_sources && count <= info.most_sources) return;
-  std::string legal = counted(info.least_sources, "source");
-  if (info.most_sources == std::numeric_limits<std::uint32_t>::max()) {
+  if (count >= info.min_sources && count <= info.max_sources) return;
+  std::string legal = counted(info.min_sources, "source");
+  if (info.max_sources == std::numeric_limits<std::uint32_t>::max()) {
     legal += " or more";
-  } else if (info.least_sources != info.most_sources) {
-    legal = fmt::format("{} to {} sources", info.least_sources, info.most_sources);
+  } else if (info.min_sources != info.max_sources) {
+    legal = fmt::format("{} to {} sources", info.min_sources, info.max_sources);
   }
   refuse("{} takes {}, but {} given", info.name, legal,
          count == 1 ? std::string("1 is") : fmt::format("{} are", count));

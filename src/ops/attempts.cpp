@@ -1,6 +1,6 @@
 #include "ops/attempts.hpp"
 
-#include "ops/kept.hpp"
+#include "ops/move_caches.hpp"
 #include "plan/candidates.hpp"
 #include "spec/log.hpp"
 
@@ -13,7 +13,7 @@ TMAJIT_BEGIN
 std::shared_ptr<const Attempts> Attempts::make(const Runtime& runtime, const PlanState& plan) {
   const Improve& improve = options_of(runtime).improve;
   if (improve.candidates < 2 || !runtime.device() || !plan.family.empty() || plan.plans.size() != 1 ||
-      plan.plans.front().predicted_us() < improve.least_us) {
+      plan.plans.front().predicted_us() < improve.min_predicted_us) {
     return nullptr;
   }
   const auto move = std::ranges::find_if(
@@ -22,7 +22,7 @@ std::shared_ptr<const Attempts> Attempts::make(const Runtime& runtime, const Pla
   const ShapeClass shape = shape_class(*move, options);
   if (options.tuning->has_added(options.chip.name, shape)) return nullptr;
   const std::vector<KernelPlan> candidates = plan_candidates(*move, options);
-  auto trial = kept_of(runtime).trials.of_class(
+  auto trial = move_caches(runtime).trials.of_class(
       std::make_shared<Trial>(shape, worth_trying(candidates, improve.candidates), improve.timed_calls));
   if (trial->is_settled() || trial->size() < 2) return nullptr;
   return std::shared_ptr<const Attempts>(new Attempts(plan, std::move(trial), candidates));

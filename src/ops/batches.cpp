@@ -85,7 +85,7 @@ void Batches::launch(const Runtime& runtime, RaggedPlan plan, const TensorAddres
 Batches::Table& Batches::table_for(const Runtime& runtime, Stream stream, std::size_t bytes,
                                    PreparedLaunch launch) {
   const auto is_own = [&](const Table& table) { return table.stream == stream; };
-  if (std::ranges::count_if(tables_, is_own) >= static_cast<std::ptrdiff_t>(most_per_stream)) {
+  if (std::ranges::count_if(tables_, is_own) >= static_cast<std::ptrdiff_t>(max_per_stream)) {
     const auto oldest = std::prev(std::find_if(tables_.rbegin(), tables_.rend(), is_own).base());
     if (oldest->memory.bytes() >= bytes) {
       oldest->launch = std::move(launch);

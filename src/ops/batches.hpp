@@ -24,7 +24,7 @@ inline constexpr DevicePtr unplaced_table = 256;
 class Batches {
  public:
   /// The most tables of one stream.
-  static constexpr std::size_t most_per_stream = 8;
+  static constexpr std::size_t max_per_stream = 8;
   /// The most tables of all streams together; freeing one waits for the device.
   static constexpr std::size_t most = 64;
 

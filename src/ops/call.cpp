@@ -1,6 +1,6 @@
 #include "ops/call.hpp"
 
-#include "ops/kept.hpp"
+#include "ops/move_caches.hpp"
 
 #include <algorithm>
 
@@ -8,12 +8,12 @@ TMAJIT_BEGIN
 
 Call::Call(const Runtime& runtime, char operation, std::span<const Tensor> destinations,
            std::span<const Tensor> sources)
-    : Call(runtime, kept_of(runtime), operation, destinations, sources) {}
+    : Call(runtime, move_caches(runtime), operation, destinations, sources) {}
 
 Call::Call(const Runtime& runtime, MoveCaches& caches, char operation, std::span<const Tensor> destinations,
            std::span<const Tensor> sources)
     : runtime_(runtime), table_(caches.plans.of_this_thread()), destinations_(destinations.size()) {
-  if (destinations.size() + sources.size() > most_inline)
+  if (destinations.size() + sources.size() > max_inline)
     heap_addresses_.resize(destinations.size() + sources.size());
   key_.add(static_cast<std::uint64_t>(operation) << 32 | destinations.size());
   key_.add(sources.size());

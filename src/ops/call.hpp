@@ -58,14 +58,14 @@ class Call {
     return {all.first(destinations_), all.subspan(destinations_)};
   }
 
-  static constexpr std::size_t most_inline = max_operands;
+  static constexpr std::size_t max_inline = max_operands;
   const Runtime& runtime_;
   PlanTable* table_;
   CallKey key_;
   std::size_t destinations_;
   std::size_t count_ = 0;
-  std::array<DevicePtr, most_inline> inline_addresses_;
-  std::vector<DevicePtr> heap_addresses_;  ///< the addresses, if there are more than `most_inline`
+  std::array<DevicePtr, max_inline> inline_addresses_;
+  std::vector<DevicePtr> heap_addresses_;  ///< the addresses, if there are more than `max_inline`
 };
 
 TMAJIT_END

@@ -73,7 +73,7 @@ void reduce(const Runtime& runtime, const Tensor& destination, const Reduction& 
       .with(static_cast<std::uint64_t>(what.op) | static_cast<std::uint64_t>(what.keep_dims) << 8)
       .with(std::span<const std::int64_t>(what.axes))
       .with(std::span<const char>(what.expression))
-      .with(std::span<const char>(what.then))
+      .with(std::span<const char>(what.epilogue))
       .run(stream, [&] { return operation::reduce(destination, what, sources); });
 }
 

@@ -15,7 +15,7 @@ namespace {
 /// Shorter kernels are timed in a graph, without the launch overhead.
 constexpr float short_ms = 0.05F;
 constexpr std::uint32_t graph_launches = 50;
-constexpr unsigned most_threads = 16;
+constexpr unsigned max_threads = 16;
 /// Several, so that a temporary slowdown affects all candidates.
 constexpr std::uint32_t rounds = 3;
 /// A candidate that takes more than this multiple of the shortest time is timed once.
@@ -104,7 +104,7 @@ Contestants prepare_all(std::size_t count, const std::function<PreparedLaunch(st
     }
   };
   std::vector<std::future<void>> workers;
-  for (unsigned i = 0; i < std::clamp(std::thread::hardware_concurrency(), 1U, most_threads); ++i) {
+  for (unsigned i = 0; i < std::clamp(std::thread::hardware_concurrency(), 1U, max_threads); ++i) {
     workers.push_back(std::async(std::launch::async, work));
   }
   for (std::future<void>& worker : workers) worker.get();

@@ -43,16 +43,16 @@ std::vector<std::string> rewrites(const KernelPlanState& planned) {
   if (!backwards.empty()) {
     out.push_back(listed("Dimension", "Dimensions", backwards) + " walked from the other end.");
   }
-  const Dimensions kept = dimensions_where(to, [&](std::uint32_t d) { return to.shape[d] > 1; });
+  const Dimensions longer = dimensions_where(to, [&](std::uint32_t d) { return to.shape[d] > 1; });
   const auto stride = [&](std::uint32_t d) { return std::abs(to.strides[d]); };
-  if (!std::ranges::is_sorted(kept, std::ranges::greater_equal{}, stride)) {
+  if (!std::ranges::is_sorted(longer, std::ranges::greater_equal{}, stride)) {
     out.emplace_back("Dimensions ordered by the destination's strides.");
   }
   const std::uint32_t joined = planned.problem.joined;
   const std::uint32_t merged = nest.rank + (joined > 1 ? 1 : 0);
-  if (merged < kept.size()) {
+  if (merged < longer.size()) {
     out.push_back(
-        fmt::format("Dimensions that every view walks as one merged: {} become {}.", kept.size(), merged));
+        fmt::format("Dimensions that every view walks as one merged: {} become {}.", longer.size(), merged));
   }
   if (joined > 1) {
     out.push_back(fmt::format("{} elements of {} that stay together move as one of {} bytes.", joined,

@@ -21,15 +21,15 @@ std::string text_of(const std::vector<KernelConstant>& constants) {
 }  // namespace
 
 std::vector<std::vector<KernelConstant>> combinations(const std::vector<ConstantChoices>& choices) {
-  constexpr std::size_t most_combinations = 4096;
+  constexpr std::size_t max_combinations = 4096;
   std::vector<std::vector<KernelConstant>> all{{}};
   for (const ConstantChoices& choice : choices) {
     if (choice.values.empty())
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("the constant {} has no values to try", choice.name));
-    if (choice.values.size() > most_combinations / all.size()) {
+    if (choice.values.size() > max_combinations / all.size()) {
       throw Error(ErrorCode::invalid_argument,
-                  fmt::format("there are more than {} combinations of constants", most_combinations));
+                  fmt::format("there are more than {} combinations of constants", max_combinations));
     }
     std::vector<std::vector<KernelConstant>> longer;
     for (const std::vector<KernelConstant>& before : all) {

@@ -105,7 +105,8 @@ std::unique_ptr<PlacedLaunches> PlacedLaunches::make(const Operation& operation,
     for (std::uint32_t k = 0; k < operands; ++k) step.parts[k] = {tensors[i][k], base[tensors[i][k]]};
     bytes += image_bytes(*step.plan);
   }
-  return std::unique_ptr<PlacedLaunches>(new (BytesBehind{bytes}) PlacedLaunches(operation, reaches, steps));
+  return std::unique_ptr<PlacedLaunches>(new (TrailingBytes{bytes})
+                                             PlacedLaunches(operation, reaches, steps));
 }
 
 PlacedLaunches::PlacedLaunches(const Operation& operation, std::span<const TensorReach> reaches,
@@ -113,7 +114,7 @@ PlacedLaunches::PlacedLaunches(const Operation& operation, std::span<const Tenso
     : tensor_count_(static_cast<std::uint32_t>(reaches.size())),
       destination_count_(static_cast<std::uint32_t>(operation.destinations.size())),
       launch_count_(static_cast<std::uint32_t>(steps.size())) {
-  std::byte* at = behind();
+  std::byte* at = trailing_bytes();
   std::size_t next = 0;
   for_each_tensor(operation, [&](const Tensor& tensor) {
     new (at) PlacedTensor{reaches[next++], tensor.address};

@@ -51,14 +51,14 @@ struct TensorReach {
 enum class Placement : std::uint8_t {
   unsure,      ///< some tensors may overlap
   as_planned,  ///< tensors whose byte ranges intersect have their planned relative offsets
-  apart,       ///< no destination's byte range intersects another tensor's
+  disjoint,    ///< no destination's byte range intersects another tensor's
 };
 
 /// The launches of an operation for one class of addresses. All addresses of a class differ from `base` by
 /// multiples of `alignment_unit` bytes, and a source interleaves with a destination only if it does so at
 /// `base`. The choice of kernels depends on nothing else about addresses. Immutable. Everything that a launch
 /// reads is contiguous in memory: this object, the tensors, then the image of each launch.
-class alignas(cache_line) PlacedLaunches : public WithBytesBehind<PlacedLaunches> {
+class alignas(cache_line) PlacedLaunches : public WithTrailingBytes<PlacedLaunches> {
  public:
   static constexpr DevicePtr alignment_unit = 16;
 
@@ -79,7 +79,7 @@ class alignas(cache_line) PlacedLaunches : public WithBytesBehind<PlacedLaunches
     DevicePtr differences = 0;
     std::size_t t = 0;
     for (const PlacedTensor& tensor : tensors()) differences |= addresses[t++] - tensor.base;
-    return differences % alignment_unit == 0 && (placement == Placement::apart || are_separate(addresses));
+    return differences % alignment_unit == 0 && (placement == Placement::disjoint || are_separate(addresses));
   }
   /// Addresses with a result other than `unsure` are legal: relative offsets as planned were checked when the
   /// plan was made.
@@ -131,10 +131,10 @@ class alignas(cache_line) PlacedLaunches : public WithBytesBehind<PlacedLaunches
     }
   }
   [[nodiscard]] std::span<const PlacedTensor> tensors() const noexcept {
-    return {reinterpret_cast<const PlacedTensor*>(behind()), tensor_count_};
+    return {reinterpret_cast<const PlacedTensor*>(trailing_bytes()), tensor_count_};
   }
   [[nodiscard]] const LaunchImage* images() const noexcept {
-    return reinterpret_cast<const LaunchImage*>(behind() + tensor_count_ * sizeof(PlacedTensor));
+    return reinterpret_cast<const LaunchImage*>(trailing_bytes() + tensor_count_ * sizeof(PlacedTensor));
   }
 
   const PlacedLaunches* next_ = nullptr;
@@ -150,7 +150,7 @@ class alignas(cache_line) PlacedLaunches : public WithBytesBehind<PlacedLaunches
 class LaunchesByAlignment {
  public:
   /// A linear search among more classes takes as long as planning.
-  static constexpr std::uint32_t most_classes = 256;
+  static constexpr std::uint32_t max_classes = 256;
 
   LaunchesByAlignment() = default;
   ~LaunchesByAlignment();
@@ -174,8 +174,8 @@ class LaunchesByAlignment {
   }
   /// Adds launches and returns a reference to them.
   const PlacedLaunches& add(std::unique_ptr<PlacedLaunches> launches);
-  /// Whether there are `most_classes`, so that no more should be added.
-  [[nodiscard]] bool full() const noexcept { return count_.load(std::memory_order_relaxed) >= most_classes; }
+  /// Whether there are `max_classes`, so that no more should be added.
+  [[nodiscard]] bool full() const noexcept { return count_.load(std::memory_order_relaxed) >= max_classes; }
 
  private:
   static const PlacedLaunches* first_that_suits(const PlacedLaunches* launches,
@@ -190,7 +190,7 @@ class LaunchesByAlignment {
 };
 
 inline Placement PlacedLaunches::placement(const TensorAddresses& addresses) const noexcept {
-  Placement placement = Placement::apart;
+  Placement placement = Placement::disjoint;
   const std::span<const PlacedTensor> all = tensors();
   for (std::size_t i = 0; i < all.size(); ++i) {
     const TensorReach& reach = all[i].reach;
@@ -201,9 +201,9 @@ inline Placement PlacedLaunches::placement(const TensorAddresses& addresses) con
     for (std::size_t j = 0; j < std::min<std::size_t>(i, destination_count_); ++j) {
       const TensorReach& other = all[j].reach;
       if (other.empty()) continue;
-      const bool apart = address + reach.above < addresses[j] - other.below ||
-                         addresses[j] + other.above < address - reach.below;
-      if (apart) continue;
+      const bool disjoint = address + reach.above < addresses[j] - other.below ||
+                            addresses[j] + other.above < address - reach.below;
+      if (disjoint) continue;
       if (addresses[j] - other.planned != address - reach.planned) return Placement::unsure;
       placement = Placement::as_planned;
     }

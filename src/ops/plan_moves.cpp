@@ -83,8 +83,8 @@ bool are_own(const TensorAddresses& addresses, const Operation& operation) {
 /// their alignment or interleaving is new, or the plan takes part in a trial.
 [[gnu::cold, gnu::noinline]] void launch_checked(const Runtime& runtime, const PlanState& plan,
                                                  const TensorAddresses& addresses, Stream stream) {
-  const bool several = plan.operation.moves.size() > 1 || plan.is_batch;
-  if (several && plan.batches.launch_known(runtime, addresses, stream)) return;
+  const bool is_composed = plan.operation.moves.size() > 1 || plan.is_batch;
+  if (is_composed && plan.batches.launch_known(runtime, addresses, stream)) return;
   if (plan.attempts && plan.attempts->launch(runtime, addresses, stream)) return;
   Operation moved = moved_to(addresses, plan.operation);
   if (!moved.one_launch) check_operation(moved.moves);

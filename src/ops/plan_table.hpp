@@ -18,7 +18,7 @@ TMAJIT_BEGIN
 class PlanTable {
  public:
   using Plan = std::shared_ptr<const PlanState>;
-  static constexpr std::size_t most_plans = 256;
+  static constexpr std::size_t max_plans = 256;
 
   /// Null if there is no plan with this key.
   [[nodiscard]] Plan find(std::uint64_t hash, std::span<const std::uint64_t> key) noexcept {
@@ -35,11 +35,11 @@ class PlanTable {
  private:
   static constexpr std::size_t ways = 4;
   /// A plan, followed in memory by its key.
-  struct Entry : WithBytesBehind<Entry> {
+  struct Entry : WithTrailingBytes<Entry> {
     Entry(std::span<const std::uint64_t> key, Plan its_plan);
     [[nodiscard]] bool is_of(std::span<const std::uint64_t> key) const noexcept {
       if (key.size() != words) return false;
-      const auto* const own = reinterpret_cast<const std::uint64_t*>(behind());
+      const auto* const own = reinterpret_cast<const std::uint64_t*>(trailing_bytes());
       std::uint64_t differences = 0;
       for (std::size_t i = 0; i < key.size(); ++i) differences |= key[i] ^ own[i];
       return differences == 0;
@@ -57,14 +57,14 @@ class PlanTable {
     return static_cast<std::uint32_t>(hash >> 32);
   }
 
-  std::array<Set, most_plans / ways> sets_{};
+  std::array<Set, max_plans / ways> sets_{};
   std::uint32_t turn_ = 0;
 };
 
 /// A runtime's plan tables, one for each thread.
 class PlanTables {
  public:
-  /// The calling thread's table. Null if more than `most_numbered_threads` threads are alive, or if the
+  /// The calling thread's table. Null if more than `max_numbered_threads` threads are alive, or if the
   /// thread is ending and has returned its number. Calls of such a thread make a plan each time.
   [[nodiscard]] PlanTable* of_this_thread();
 
@@ -74,7 +74,7 @@ class PlanTables {
   PlanTables& operator=(const PlanTables&) = delete;
 
  private:
-  std::array<std::atomic<PlanTable*>, most_numbered_threads> tables_{};
+  std::array<std::atomic<PlanTable*>, max_numbered_threads> tables_{};
 };
 
 TMAJIT_END

@@ -13,7 +13,7 @@ constexpr double clear_gain = 0.99;  // a winner takes at most this fraction of 
 // A few calls cannot tell candidates apart that take at most this multiple of the fastest one's time.
 constexpr double nearly_fastest = 1.05;
 constexpr std::uint32_t final_times = 5;  // candidates near the fastest are timed this many times as often
-constexpr std::uint32_t most_timed_calls = 100;
+constexpr std::uint32_t max_timed_calls = 100;
 constexpr std::uint32_t patience = 64;  // calls of no use for the trial, after which it drops candidates
 
 }  // namespace
@@ -21,7 +21,7 @@ constexpr std::uint32_t patience = 64;  // calls of no use for the trial, after 
 Trial::Trial(const ShapeClass& shape_class, const std::vector<KernelChoice>& choices,
              std::uint32_t timed_calls)
     : shape_class_(shape_class),
-      timed_calls_(std::clamp(timed_calls, 1U, most_timed_calls)),
+      timed_calls_(std::clamp(timed_calls, 1U, max_timed_calls)),
       wanted_(timed_calls_),
       candidates_(choices.size()) {
   for (std::size_t i = 0; i < choices.size(); ++i) candidates_[i].choice = choices[i];
@@ -111,7 +111,7 @@ std::optional<Trial::Verdict> Trial::verdict() {
   return fastest();
 }
 
-bool Trial::has_unit(std::uint64_t shape) const {
+bool Trial::has_default_time(std::uint64_t shape) const {
   return std::ranges::count(candidates_[0].samples, shape, &Sample::shape) > 0 ||
          std::ranges::any_of(runs_, [shape](const Run& run) {
            return run.candidate_ == 0 && run.shape_ == shape &&
@@ -137,7 +137,7 @@ std::optional<std::size_t> Trial::next(const std::vector<bool>& can_run, std::ui
     fewest = timed;
     next = i;
   }
-  if (next && !has_unit(shape)) next = can_run[0] ? std::optional<std::size_t>(0) : std::nullopt;
+  if (next && !has_default_time(shape)) next = can_run[0] ? std::optional<std::size_t>(0) : std::nullopt;
   // Perhaps no call will come any more that the remaining candidates can run.
   if (next || pending || ++fruitless_ < patience) return next;
   for (std::size_t i = candidates_.size(); i-- > 0;) {

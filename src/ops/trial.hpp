@@ -87,7 +87,7 @@ class Trial {
   /// The candidate to time next with a call of this shape, which `can_run` each of the candidates or not;
   /// nothing if the call is of no use for the trial.
   [[nodiscard]] std::optional<std::size_t> next(const std::vector<bool>& can_run, std::uint64_t shape);
-  /// A run of a candidate. Null while `most_runs` runs are in flight.
+  /// A run of a candidate. Null while `max_runs` runs are in flight.
   [[nodiscard]] Run* begin(std::size_t candidate, std::uint64_t shape, DeviceTiming& timing);
   /// @}
 
@@ -108,21 +108,21 @@ class Trial {
   }
   [[nodiscard]] std::size_t runs_of(std::size_t candidate) const;
   /// Whether the default candidate has been timed for a shape, or a run of it is in flight.
-  [[nodiscard]] bool has_unit(std::uint64_t shape) const;
+  [[nodiscard]] bool has_default_time(std::uint64_t shape) const;
   /// The median of a candidate's samples by relative time, which is computed anew.
   [[nodiscard]] Sample median_of(std::size_t candidate);
   [[nodiscard]] Verdict fastest();
   /// Marks candidates that are clearly slower than the fastest. Returns whether several others remain.
   [[nodiscard]] bool has_finalists();
 
-  static constexpr std::size_t most_runs = 8;  // in flight at once
+  static constexpr std::size_t max_runs = 8;  // in flight at once
   ShapeClass shape_class_;
   std::uint32_t timed_calls_;
   std::size_t wanted_;  ///< samples of each candidate
   bool is_final_ = false;
   std::vector<Candidate> candidates_;
   std::atomic<std::uint64_t> shapes_{0};
-  std::array<Run, most_runs> runs_;
+  std::array<Run, max_runs> runs_;
   std::uint32_t fruitless_ = 0;  ///< calls that were of no use for the trial
   std::atomic<bool> taken_{false};
   std::atomic<bool> settled_{false};

@@ -12,7 +12,7 @@ std::shared_ptr<Trial> Trials::of_class(const std::shared_ptr<Trial>& fresh) {
   entry.used = ++turn_;
   if (!entry.trial) entry.trial = fresh;
   std::shared_ptr<Trial> found = entry.trial;
-  if (entries_.size() > most_trials) {
+  if (entries_.size() > max_trials) {
     const auto oldest =
         std::ranges::min_element(entries_, {}, [](const auto& one) { return one.second.used; });
     evicted = std::move(oldest->second.trial);

@@ -11,11 +11,11 @@
 
 TMAJIT_BEGIN
 
-/// The trials of a runtime, one for each shape class. Beyond `most_trials` the least recently used trial is
+/// The trials of a runtime, one for each shape class. Beyond `max_trials` the least recently used trial is
 /// evicted: its plans continue with it, and later plans of its class begin a new trial. Thread-safe.
 class Trials {
  public:
-  static constexpr std::size_t most_trials = 256;
+  static constexpr std::size_t max_trials = 256;
 
   Trials() = default;
   /// The cached trial of the class of `fresh`; if there is none, `fresh`, which is then cached.

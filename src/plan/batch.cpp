@@ -11,7 +11,7 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::size_t few_moves = 8;   // operations of at most as many moves keep separate launches
+constexpr std::size_t few_moves = 8;   // operations with up to this number of moves keep separate launches
 constexpr double clearly_less = 0.97;  // of the time that separate launches take
 
 /// Whether a batch whose first move is `first` can hold `move` as well.
@@ -54,13 +54,14 @@ std::optional<RaggedPlan> as_batch(const Operation& operation, DevicePtr table, 
     return {};  // too many dimensions, or a source that is its destination: separate kernels support these
   }
   if (operation.one_launch || forced) return batch;
-  const double least_us = batch->kernel.predicted_us() / clearly_less;  // of the moves, for a batch to pay
+  const double min_moves_us =
+      batch->kernel.predicted_us() / clearly_less;  // a batch is used only if the moves take longer
   const auto launches = static_cast<double>(
       std::ranges::count_if(moves, [](const Move& move) { return move.destination.view.elements() > 0; }));
-  if (least_us < launches * options.chip.costs.launch_us) return batch;
+  if (min_moves_us < launches * options.chip.costs.launch_us) return batch;
   double moves_us = 0;
   for (const KernelPlan& plan : plan_each(operation, options)) moves_us += plan.predicted_us();
-  return least_us < moves_us ? batch : std::nullopt;
+  return min_moves_us < moves_us ? batch : std::nullopt;
 }
 
 TMAJIT_END

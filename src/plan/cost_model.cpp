@@ -10,7 +10,7 @@ TMAJIT_BEGIN
 namespace {
 
 constexpr double replaces_below = 0.97;  // of the default candidate's time: another replaces it
-constexpr double least_gain_us = 0.1;    // of another candidate over the default: noise between launches
+constexpr double min_gain_us = 0.1;      // of another candidate over the default: noise between launches
 constexpr double far_less = 0.6;         // of the best common kernel's time: compiling another pays
 
 double log2_or_0(double n) {
@@ -128,7 +128,7 @@ std::size_t default_of(const std::vector<Candidate>& candidates) noexcept {
 Chosen choose(const std::vector<Candidate>& candidates, const Problem& problem, const Chip& chip) {
   const std::size_t default_index = default_of(candidates);
   Chosen best{.candidate = default_index, .predicted = predict(candidates[default_index], problem, chip)};
-  double limit = std::min(replaces_below * best.predicted.us, best.predicted.us - least_gain_us);
+  double limit = std::min(replaces_below * best.predicted.us, best.predicted.us - min_gain_us);
   const auto compare = [&](bool common) {
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       if (i == default_index || candidates[i].common != common) continue;

@@ -21,7 +21,7 @@ TMAJIT_BEGIN
 namespace {
 
 constexpr std::uint64_t large_bytes = 256 << 20;  // moves of this many bytes fill the chip many times over
-constexpr std::size_t most_candidates = 48;       // of one problem: memory is reserved for this many
+constexpr std::size_t max_candidates = 48;        // of one problem: memory is reserved for this many
 
 /// A nest as error messages show it: "extents 64x128, the destination's strides 128,1, the source's strides
 /// 1,64".
@@ -42,7 +42,7 @@ std::string nest_text(const CanonicalNest& nest) {
 
 std::vector<Candidate> candidates_for(const Problem& problem, std::string_view family) {
   std::vector<Candidate> candidates;
-  candidates.reserve(most_candidates);
+  candidates.reserve(max_candidates);
   const auto add = [&](const Family& from) {
     if (from.info().does(problem.operation())) from.add_candidates(problem, candidates);
   };

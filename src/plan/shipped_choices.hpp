@@ -12,11 +12,11 @@ TMAJIT_BEGIN
 /// A choice that is shipped with the library. `numbers` follow Family::choice_fields(): a row for each field,
 /// with one value, or for a box one for each dimension.
 struct ShippedChoice {
-  static constexpr std::size_t most_numbers = 5;
+  static constexpr std::size_t max_numbers = 5;
   ShapeClass shape_class;
   struct {
     std::string_view family;
-    std::uint32_t numbers[most_numbers][max_view_rank];
+    std::uint32_t numbers[max_numbers][max_view_rank];
   } kernel;
   double microseconds = 0;
 };

@@ -21,7 +21,7 @@ const char* level(Severity severity) {
   return "error";
 }
 
-Json place(std::string_view file, std::uint64_t line, std::uint32_t column) {
+Json location(std::string_view file, std::uint64_t line, std::uint32_t column) {
   Json physical{{"artifactLocation", {{"uri", file}}}};
   if (line != 0) physical["region"] = {{"startLine", line}};
   if (column != 0) physical["region"]["startColumn"] = column;
@@ -71,11 +71,11 @@ std::string escaped(std::string_view text) {
 }
 
 /// The frames of a finding except its own, innermost first.
-std::vector<SourcePlace> other_frames(const FindingsReport& report, std::size_t finding) {
-  if (finding >= report.places.size()) return {};
-  std::vector<SourcePlace> frames = report.places[finding];
-  if (std::ranges::none_of(frames, &SourcePlace::own)) mark_own(frames, report.findings[finding]);
-  const auto own = std::ranges::find(frames, true, &SourcePlace::own);
+std::vector<SourceLocation> other_frames(const FindingsReport& report, std::size_t finding) {
+  if (finding >= report.locations.size()) return {};
+  std::vector<SourceLocation> frames = report.locations[finding];
+  if (std::ranges::none_of(frames, &SourceLocation::own)) mark_own(frames, report.findings[finding]);
+  const auto own = std::ranges::find(frames, true, &SourceLocation::own);
   if (own != frames.end()) {
     frames.erase(own);
   } else if (!frames.empty()) {
@@ -103,18 +103,18 @@ Json json_of(const Finding& finding) {
           {"rule_source", rule != nullptr ? rule->source : ""}};
 }
 
-Json json_of(const SourcePlace& place) {
-  return {{"file", place.file},
-          {"line", place.line},
-          {"text", place.text},
-          {"path", place.path},
-          {"own", place.own}};
+Json json_of(const SourceLocation& location) {
+  return {{"file", location.file},
+          {"line", location.line},
+          {"text", location.text},
+          {"path", location.path},
+          {"own", location.own}};
 }
 
 }  // namespace
 
-std::string place_json(const SourcePlace& place) {
-  return json_text(json_of(place));
+std::string location_json(const SourceLocation& location) {
+  return json_text(json_of(location));
 }
 
 std::string finding_json(const Finding& finding) {
@@ -124,7 +124,8 @@ std::string finding_json(const Finding& finding) {
 std::string report_json(const Report& report, const std::vector<const Artifact*>& artifacts) {
   Json json = json_of(report);
   json["source"] = Json::array();
-  for (const SourcePlace& each : source_places(artifacts, report)) json["source"].push_back(json_of(each));
+  for (const SourceLocation& each : source_locations(artifacts, report))
+    json["source"].push_back(json_of(each));
   json["cta"] = report.cta;
   json["thread"] = report.thread;
   json["count"] = report.count;
@@ -142,7 +143,7 @@ std::string report_text(const Report& report, const std::vector<const Artifact*>
           (report.ptx_line == 0 ? ""
                                 : fmt::format(", PTX line {}: {}", report.ptx_line, report.instruction)));
   std::string_view heading = "source";
-  for (const SourcePlace& each : own_first(source_places(artifacts, report))) {
+  for (const SourceLocation& each : own_first(source_locations(artifacts, report))) {
     add(heading, describe(each));
     heading = "inlined";
   }
@@ -159,19 +160,19 @@ std::string findings_sarif(const FindingsReport& report) {
   Json rules = Json::array();
   std::set<std::string_view> named;
   const auto add = [&](const Finding& finding, const char* level_of_result,
-                       const std::vector<SourcePlace>& frames) {
+                       const std::vector<SourceLocation>& frames) {
     if (named.insert(finding.rule).second) rules.push_back(rule_of(finding.rule));
     Json result{
         {"ruleId", finding.rule}, {"level", level_of_result}, {"message", {{"text", message(finding)}}}};
-    Json in_ptx = place(report.input, finding.ptx_line, finding.ptx_column);
+    Json in_ptx = location(report.input, finding.ptx_line, finding.ptx_column);
     if (!finding.kernel.empty())
       in_ptx["logicalLocations"] = Json::array({{{"name", finding.kernel}, {"kind", "function"}}});
     if (finding.source_line != 0 && !finding.source_file.empty()) {
-      result["locations"] = Json::array({place(source_of(report, finding), finding.source_line, 0)});
+      result["locations"] = Json::array({location(source_of(report, finding), finding.source_line, 0)});
       in_ptx["id"] = 1;
       Json related = Json::array({std::move(in_ptx)});
-      for (const SourcePlace& frame : frames) {
-        related.push_back(place(frame.path.empty() ? frame.file : frame.path, frame.line, 0));
+      for (const SourceLocation& frame : frames) {
+        related.push_back(location(frame.path.empty() ? frame.file : frame.path, frame.line, 0));
         related.back()["id"] = related.size();
         related.back()["message"] = {{"text", "inlined from here"}};
       }
@@ -217,7 +218,7 @@ std::string findings_junit(const FindingsReport& report) {
     std::string where = fmt::format("{}:{}", report.input, finding.ptx_line);
     if (finding.source_line != 0)
       where += fmt::format(", {}:{}", source_of(report, finding), finding.source_line);
-    for (const SourcePlace& frame : other_frames(report, i))
+    for (const SourceLocation& frame : other_frames(report, i))
       where += fmt::format(", inlined from {}:{}", frame.file, frame.line);
     const std::string text = escaped(fmt::format("{}: {}", where, message(finding)));
     add(fmt::format("{}{}{} at line {}", finding.kernel, finding.kernel.empty() ? "" : ": ", finding.rule,

@@ -12,8 +12,9 @@
 
 TMAJIT_BEGIN
 
-std::shared_ptr<const KernelState> kept_of(KernelOrigin origin, std::shared_ptr<const Builder> builder,
-                                           BuiltKernel built) {
+std::shared_ptr<const KernelState> make_kernel_state(KernelOrigin origin,
+                                                     std::shared_ptr<const Builder> builder,
+                                                     BuiltKernel built) {
   const Artifact& artifact = built.artifact;
   auto state = std::make_shared<KernelState>(KernelState{.origin = std::move(origin),
                                                          .builder = std::move(builder),

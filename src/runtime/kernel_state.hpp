@@ -27,8 +27,8 @@ struct KernelState {
 };
 
 /// Returns the state to keep for a kernel that was built.
-[[nodiscard]] std::shared_ptr<const KernelState> kept_of(KernelOrigin origin,
-                                                         std::shared_ptr<const Builder> builder,
-                                                         BuiltKernel built);
+[[nodiscard]] std::shared_ptr<const KernelState> make_kernel_state(KernelOrigin origin,
+                                                                   std::shared_ptr<const Builder> builder,
+                                                                   BuiltKernel built);
 
 TMAJIT_END

@@ -15,7 +15,7 @@ TMAJIT_BEGIN
 class KernelTable {
  public:
   explicit KernelTable(RuntimeOptions options, Toolchain toolchain = {})
-      : kernels_(options.kernels_kept),
+      : kernels_(options.max_cached_kernels),
         builder_(std::make_shared<const Builder>(std::move(options), toolchain)) {}
 
   /// The kernel from memory, or a new one. Throws CompileError, Error{unavailable}, and what
@@ -24,12 +24,12 @@ class KernelTable {
     const std::uint64_t hash = request.hash();
     if (auto known = kernels_.find(hash, request)) return Inside::make<Kernel>(std::move(known));
     const KernelOrigin origin(request);
-    return Inside::make<Kernel>(
-        kernels_.get(hash, origin, [&] { return kept_of(origin, builder_, builder_->build(request)); }));
+    return Inside::make<Kernel>(kernels_.get(
+        hash, origin, [&] { return make_kernel_state(origin, builder_, builder_->build(request)); }));
   }
 
   [[nodiscard]] const Builder& builder() const noexcept { return *builder_; }
-  [[nodiscard]] std::size_t kept() { return kernels_.kept(); }
+  [[nodiscard]] std::size_t size() { return kernels_.size(); }
 
  private:
   SingleFlight<KernelOrigin, KernelState> kernels_;

@@ -25,7 +25,7 @@ void require_state(const void* state) {
 }  // namespace
 
 /// The state of a prepared launch, followed in memory by the launch's image.
-struct alignas(cache_line) PreparedLaunch::State : WithBytesBehind<PreparedLaunch::State> {
+struct alignas(cache_line) PreparedLaunch::State : WithTrailingBytes<PreparedLaunch::State> {
   /// `write(memory)` writes the launch's image.
   template <class Write>
   State(std::shared_ptr<const KernelState> its_kernel, std::span<const LaunchImage::Part> parts,
@@ -34,10 +34,10 @@ struct alignas(cache_line) PreparedLaunch::State : WithBytesBehind<PreparedLaunc
         operand_count(static_cast<std::uint32_t>(parts.size())),
         bytes_moved(its_bytes_moved) {
     std::ranges::transform(parts, operands.begin(), &LaunchImage::Part::as_planned);
-    write(behind());
+    write(trailing_bytes());
   }
   [[nodiscard]] const LaunchImage& image() const noexcept {
-    return *reinterpret_cast<const LaunchImage*>(behind());
+    return *reinterpret_cast<const LaunchImage*>(trailing_bytes());
   }
 
   std::shared_ptr<const KernelState> kernel;  // keeps the code loaded
@@ -82,7 +82,7 @@ PreparedLaunch Kernel::prepare(const KernelPlan& plan) const {
   require_plan(*state_, plan);
   const OperandParts all = parts_of(plan);
   const auto parts = std::span(all).first(Inside::state(plan)->problem.nest.operands);
-  return PreparedLaunch(std::unique_ptr<PreparedLaunch::State>(new (BytesBehind{
+  return PreparedLaunch(std::unique_ptr<PreparedLaunch::State>(new (TrailingBytes{
       image_bytes(plan)}) PreparedLaunch::State(state_, parts, plan.bytes_moved(), [&](void* memory) {
     write_image(memory, *state_, plan, parts);
   })));
@@ -92,7 +92,7 @@ PreparedLaunch Kernel::prepare(const OwnLaunch& launch) const {
   require_device(*state_);
   const ParameterBlock parameters = bound(launch, *state_);
   const std::vector<LaunchImage::Part> parts = parts_of(launch);
-  return PreparedLaunch(std::unique_ptr<PreparedLaunch::State>(new (BytesBehind{LaunchImage::bytes_for(
+  return PreparedLaunch(std::unique_ptr<PreparedLaunch::State>(new (TrailingBytes{LaunchImage::bytes_for(
       parameters)}) PreparedLaunch::State(state_, parts, bytes_of(launch), [&](void* memory) {
     LaunchImage::write(memory, parameters, launch.shape, parts, {*state_->loaded, state_->device->maps()});
   })));

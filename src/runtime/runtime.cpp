@@ -40,7 +40,7 @@ const RuntimeOptions& options_of(const Runtime& runtime) {
 Runtime::Runtime(RuntimeOptions options) : state_(std::make_shared<RuntimeState>(std::move(options))) {}
 
 Kernel Runtime::kernel(const KernelPlan& plan) const {
-  return state_->kernels.get({.plan = &plan, .shared_bytes = Inside::state(plan)->most_shared_bytes});
+  return state_->kernels.get({.plan = &plan, .shared_bytes = Inside::state(plan)->max_shared_bytes});
 }
 
 Kernel Runtime::kernel(const Source& source, std::uint32_t shared_bytes) const {

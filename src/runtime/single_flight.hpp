@@ -97,8 +97,8 @@ class SingleFlight {
     }
   }
 
-  /// Values that the table keeps.
-  [[nodiscard]] std::size_t kept() {
+  /// Number of cached values.
+  [[nodiscard]] std::size_t size() {
     const std::lock_guard lock(locks_[0].mutex);
     return size_;
   }

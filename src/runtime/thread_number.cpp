@@ -8,7 +8,7 @@
 TMAJIT_BEGIN
 namespace {
 
-std::array<std::atomic<std::uint64_t>, most_numbered_threads / 64> taken{};
+std::array<std::atomic<std::uint64_t>, max_numbered_threads / 64> taken{};
 
 std::size_t take_number() noexcept {
   for (std::size_t word = 0; word < taken.size(); ++word) {
@@ -21,7 +21,7 @@ std::size_t take_number() noexcept {
       }
     }
   }
-  return most_numbered_threads;
+  return max_numbered_threads;
 }
 
 /// Releases the thread's number when the thread ends. Code that runs in the thread afterwards has no number.
@@ -30,8 +30,8 @@ class Holder {
   Holder() = default;
   ~Holder() {
     const std::size_t number = own_thread_number;
-    own_thread_number = most_numbered_threads;
-    if (number < most_numbered_threads) {
+    own_thread_number = max_numbered_threads;
+    if (number < max_numbered_threads) {
       taken[number / 64].fetch_and(~(std::uint64_t{1} << number % 64), std::memory_order_release);
     }
   }
@@ -48,7 +48,7 @@ std::size_t number_this_thread() noexcept {
   static const thread_local Holder holder;
   // While all numbers are in use, each call of a thread without one tries again.
   const std::size_t number = take_number();
-  if (number < most_numbered_threads) holder.hold(number);
+  if (number < max_numbered_threads) holder.hold(number);
   return number;
 }
 

@@ -7,7 +7,7 @@
 TMAJIT_BEGIN
 
 /// The most threads that can have a number at once.
-inline constexpr std::size_t most_numbered_threads = 1024;
+inline constexpr std::size_t max_numbered_threads = 1024;
 
 inline constexpr std::size_t not_numbered = ~std::size_t{0};
 /// A thread's number, read without a function call. This TLS model takes the library's thread-local memory,
@@ -17,7 +17,7 @@ extern constinit thread_local std::size_t own_thread_number __attribute__((tls_m
 /// Gives the calling thread a number, until it ends.
 [[nodiscard]] std::size_t number_this_thread() noexcept;
 
-/// The calling thread's own number: the smallest that is free at its first call. `most_numbered_threads` if
+/// The calling thread's own number: the smallest that is free at its first call. `max_numbered_threads` if
 /// none is free, or if the thread is ending. Takes no lock, so that a fork cannot leave one locked in the
 /// child. A child does not reuse the numbers of its parent's other threads: the fork may have interrupted a
 /// change of data that belongs to such a number.

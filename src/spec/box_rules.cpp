@@ -36,14 +36,14 @@ bool limits_rows(const TensorMapSpec& map) noexcept {
 }
 
 /// The most bytes that a row may have, as the driver counts them.
-std::uint64_t most_row_bytes(const TensorMapSpec& map) noexcept {
+std::uint64_t max_row_bytes(const TensorMapSpec& map) noexcept {
   return limits_rows(map) ? span_bytes(map.swizzle) : std::uint64_t{max_box} * size_of(map.type);
 }
 
 /// The legal extent of a row that is nearest to `extent`.
 std::uint64_t nearest_row(const TensorMapSpec& map, std::uint32_t extent) noexcept {
   const auto bytes = round_up(sat_mul(extent, size_of(map.type)), bulk_bytes);
-  return std::clamp<std::uint64_t>(bytes, bulk_bytes, most_row_bytes(map)) / size_of(map.type);
+  return std::clamp<std::uint64_t>(bytes, bulk_bytes, max_row_bytes(map)) / size_of(map.type);
 }
 
 void check_box_range(const TensorMapSpec& map, std::uint32_t d, Violations& violations) {
@@ -134,7 +134,7 @@ void check_inner_bytes(const TensorMapSpec& map, Violations& violations) {
   const Row row = row_of(map, violations);
   const auto size = size_of(map.type);
   const auto bytes = sat_mul(row.extent, size);
-  const auto most = most_row_bytes(map);
+  const auto most = max_row_bytes(map);
   const bool too_wide = limits_rows(map) && bytes > most;
   if (bytes % bulk_bytes == 0 && !too_wide) return;
   const auto found = fmt::format("{} ({} × {})", counted(bytes, "byte"), row.extent, name(map.type));
@@ -207,7 +207,7 @@ void check_tile_bytes(const TensorMapSpec& map, Violations& violations) {
 
 void check_box(const TensorMapSpec& map, Violations& violations) {
   const bool pixels = map.mode == MapMode::im2col;
-  for (std::uint32_t d = 0; d < held_dimensions(map); ++d) {
+  for (std::uint32_t d = 0; d < described_dims(map); ++d) {
     if (map.mode == MapMode::tiled) check_box_range(map, d, violations);
     check_element_stride(map, d, violations);
   }

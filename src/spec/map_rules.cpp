@@ -252,18 +252,18 @@ void check_bounding_box(const TensorMapSpec& map, std::uint32_t d, Violations& v
                     .source = "measured: cuTensorMapEncodeIm2col of driver 580 on an H200"});
     return;
   }
-  const auto places = end - map.pixel_box.lower[d];
-  if (places >= 1) return;
+  const auto positions = end - map.pixel_box.lower[d];
+  if (positions >= 1) return;
   violations.add(
       {.rule = "pixel-box.area",
        .subject = subject,
        .found = fmt::format("a bounding box from {} to {}", map.pixel_box.lower[d], end - 1),
        .need = map.interleave == Interleave::none
-                   ? "at least one place: lower up to extent - 1 + upper"
-                   : "at least one place in each of the last dimensions, which are the image's with "
+                   ? "at least one position: lower up to extent - 1 + upper"
+                   : "at least one position in each of the last dimensions, which are the image's with "
                      "an interleaved layout: lower up to extent - 1 + upper",
-       .legal = fmt::format("{} = {}; a filter that is larger than the padded image has no place", subject,
-                            map.pixel_box.upper[d] + 1 - places),
+       .legal = fmt::format("{} = {}; a filter that is larger than the padded image has no position", subject,
+                            map.pixel_box.upper[d] + 1 - positions),
        .source = driver_source(map, "pixelBoxUpperCorner")});
 }
 
@@ -298,7 +298,7 @@ void check_address(const TensorMapSpec& map, std::uint64_t address, Violations& 
 }
 
 void check_extents(const TensorMapSpec& map, Violations& violations) {
-  for (std::uint32_t d = 0; d < held_dimensions(map); ++d) {
+  for (std::uint32_t d = 0; d < described_dims(map); ++d) {
     check_extent(map, d, violations);
     if (d + 1U < map.rank) check_stride(map, d, violations);
   }

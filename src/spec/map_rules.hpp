@@ -28,7 +28,7 @@ void check_address(const TensorMapSpec& map, std::uint64_t address, Violations& 
   return map.rank >= 1 && map.rank <= max_map_rank;
 }
 /// Number of dimensions that the spec holds. If the rank is above five, these are the outermost five.
-[[nodiscard]] inline std::uint32_t held_dimensions(const TensorMapSpec& map) noexcept {
+[[nodiscard]] inline std::uint32_t described_dims(const TensorMapSpec& map) noexcept {
   return std::min<std::uint32_t>(map.rank, max_map_rank);
 }
 /// Number of dimensions of an image in an im2col map: all but those of images and channels, 1 to 3. For other

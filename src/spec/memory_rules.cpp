@@ -131,7 +131,8 @@ void check_written_once(const TensorView& view, DevicePtr address, const std::fu
        .source = memory_source});
 }
 
-void check_apart(std::span<const PlacedOperand> operands, const OperandName& name, Violations& violations) {
+void check_disjoint(std::span<const PlacedOperand> operands, const OperandName& name,
+                    Violations& violations) {
   struct Placed {
     std::size_t operand;
     ByteRange bytes;

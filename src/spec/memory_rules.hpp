@@ -39,7 +39,7 @@ void check_written_once(const TensorView& view, DevicePtr address, const std::fu
 /// Checks that written operands share no byte with other operands. Views that interleave without sharing a
 /// byte pass. The check is exact, except for irregular strides that a bounded search cannot decide; those are
 /// reported.
-void check_apart(std::span<const PlacedOperand> operands, const OperandName& name, Violations& violations);
+void check_disjoint(std::span<const PlacedOperand> operands, const OperandName& name, Violations& violations);
 
 /// "f32 16x64 with strides 64,1".
 [[nodiscard]] std::string view_text(const TensorView& view);

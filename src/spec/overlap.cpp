@@ -10,7 +10,7 @@ TMAJIT_BEGIN
 namespace {
 
 // Sums of two ranges stay below 2^63.
-constexpr std::uint64_t most_bytes = 1ULL << 62;
+constexpr std::uint64_t max_bytes = 1ULL << 62;
 
 /// The distance in bytes from one index of dimension d to the next.
 std::uint64_t stride_bytes(const TensorView& view, std::uint32_t d) noexcept {
@@ -170,7 +170,7 @@ std::optional<ByteRange> byte_range(const PlacedView& tensor) noexcept {
     std::uint64_t reach = 0;
     if (__builtin_mul_overflow(stride < 0 ? 0 - elements : elements, view.shape[d] - 1, &reach) ||
         __builtin_mul_overflow(reach, std::uint64_t{size_of(view.type)}, &reach) ||
-        __builtin_add_overflow(side, reach, &side) || side >= most_bytes / 2) {
+        __builtin_add_overflow(side, reach, &side) || side >= max_bytes / 2) {
       return std::nullopt;
     }
   }
@@ -208,7 +208,7 @@ Overlap self_overlap(const PlacedView& tensor) noexcept {
   const TensorView& view = tensor.view;
   if (view.rank > max_view_rank) return Overlap::undecided;
   if (view.elements() == 0) return Overlap::none;
-  if (!byte_range({view, most_bytes})) return Overlap::undecided;
+  if (!byte_range({view, max_bytes})) return Overlap::undecided;
   std::array<std::pair<std::uint64_t, std::uint64_t>, max_view_rank> dimensions{};  // stride, extent − 1
   std::size_t count = 0;
   for (std::uint32_t d = 0; d < view.rank; ++d) {
@@ -234,7 +234,7 @@ Overlap self_overlap(const PlacedView& tensor) noexcept {
   return Overlap::none;
 }
 
-Solvable solvable(std::span<BoundedTerm> terms, std::uint64_t target, std::uint32_t most_steps) noexcept {
+Solvable solvable(std::span<BoundedTerm> terms, std::uint64_t target, std::uint32_t max_steps) noexcept {
   if (terms.size() > max_bounded_terms) return Solvable::undecided;
   const std::size_t count = merge(terms);
   if (target == 0) return Solvable::yes;
@@ -242,7 +242,7 @@ Solvable solvable(std::span<BoundedTerm> terms, std::uint64_t target, std::uint3
   std::uint64_t reach = 0;
   for (const BoundedTerm& term : terms.first(count)) reach += term.coefficient * term.most;
   if (target > reach) return Solvable::no;
-  return Search(terms.first(count), most_steps).solve(target);
+  return Search(terms.first(count), max_steps).solve(target);
 }
 
 TMAJIT_END

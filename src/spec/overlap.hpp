@@ -61,9 +61,9 @@ enum class Solvable : std::uint8_t {
 inline constexpr std::size_t max_bounded_terms = 32;
 
 /// Whether some values of the terms add up to `target`. The largest sum must be below 2^63. The problem is
-/// NP-complete, but strides of real tensors need few steps. After `most_steps` the search ends undecided.
+/// NP-complete, but strides of real tensors need few steps. After `max_steps` the search ends undecided.
 /// Modifies `terms`.
 [[nodiscard]] Solvable solvable(std::span<BoundedTerm> terms, std::uint64_t target,
-                                std::uint32_t most_steps = 10'000) noexcept;
+                                std::uint32_t max_steps = 10'000) noexcept;
 
 TMAJIT_END

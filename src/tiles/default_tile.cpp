@@ -11,22 +11,22 @@ namespace {
 
 /// Least bytes of one operand's tile. Smaller tiles give a thread too little work at a time. With many
 /// inputs the minimum is lower, because their rings must leave room for several CTAs.
-constexpr std::uint64_t least_tile_bytes(std::uint64_t inputs) noexcept {
+constexpr std::uint64_t min_tile_bytes(std::uint64_t inputs) noexcept {
   return inputs > 4 ? 2 * 1024 : 4 * 1024;
 }
-// With several inputs, an SM gets up to this many CTAs with up to most_bytes_in_flight together, even if that
+// With several inputs, an SM gets up to this many CTAs with up to max_bytes_in_flight together, even if that
 // is more than the pipeline wants: the loads of one CTA then overlap the computation of another.
 constexpr std::uint32_t enough_ctas = 4;
-constexpr std::uint64_t most_bytes_in_flight = 96 * 1024;
+constexpr std::uint64_t max_bytes_in_flight = 96 * 1024;
 constexpr std::uint32_t enough_threads = 1024;  // per SM: each then has 64 registers, and nothing spills
 constexpr std::uint64_t max_inner_elements = 256;
 constexpr std::uint32_t default_warps = 4;
 /// If there are at most this many tiles of half the wanted size, each CTA processes one of them. All are
 /// resident at once, so that the latency of one load and one store determines the time.
-constexpr std::uint64_t most_single_halves = 512;
+constexpr std::uint64_t max_single_halves = 512;
 /// If there are at most this many tiles of the wanted size, each CTA processes one of them. They run in a few
 /// waves, and the last wave ends sooner if CTAs have less work.
-constexpr std::uint64_t most_single_tiles = 2048;
+constexpr std::uint64_t max_single_tiles = 2048;
 
 std::span<const OperandSpec> operands_with_tiles(const TileSpec& spec) {
   // A snapshot's output is plain memory, not a tensor map.
@@ -107,7 +107,7 @@ void add_ctas(TileSpec& spec) {
   const auto ring = std::max<std::uint64_t>(stage_transaction_bytes(spec) * spec.stages, 1);
   for (TileSpec more = spec; spec.ctas_per_sm < max_ctas_per_sm;) {
     ++more.ctas_per_sm;
-    const auto limit = spec.inputs > 1 && more.ctas_per_sm <= enough_ctas ? most_bytes_in_flight : 0;
+    const auto limit = spec.inputs > 1 && more.ctas_per_sm <= enough_ctas ? max_bytes_in_flight : 0;
     if (ring * more.ctas_per_sm > std::max(limit, spec.traits->pipeline.bytes_in_flight)) return;
     if (!fits(more) || threads(more) * more.ctas_per_sm > enough_threads) return;
     spec.ctas_per_sm = more.ctas_per_sm;
@@ -144,7 +144,7 @@ bool take_single_tiles(TileSpec& spec, const TileOptions& chosen, std::span<cons
   const std::uint64_t tiles = tiles_in(single, extents);
   // If there are more tiles, each must be worth a CTA, and rows of at most 256 elements may make it too
   // small.
-  const bool few = tiles <= most_single_halves;
+  const bool few = tiles <= max_single_halves;
   if (tiles > most || !fits(single) || (!few && stage_transaction_bytes(single) * 2 < bytes)) return false;
   spec = single;
   if (chosen.ctas_per_sm == 0) add_ctas(spec);
@@ -164,9 +164,9 @@ void fill_defaults(TileSpec& spec, const TileOptions& chosen, std::span<const st
   }
 
   const auto inputs = std::max<std::uint64_t>(spec.inputs, 1);
-  auto bytes = std::max(spec.traits->pipeline.tile_bytes / inputs, least_tile_bytes(inputs));
-  if (take_single_tiles(spec, chosen, extents, bytes / 2, most_single_halves)) return;
-  if (take_single_tiles(spec, chosen, extents, bytes, most_single_tiles)) return;
+  auto bytes = std::max(spec.traits->pipeline.tile_bytes / inputs, min_tile_bytes(inputs));
+  if (take_single_tiles(spec, chosen, extents, bytes / 2, max_single_halves)) return;
+  if (take_single_tiles(spec, chosen, extents, bytes, max_single_tiles)) return;
   const TileSpec given = spec;
   for (;; bytes /= 2) {
     spec = given;
@@ -175,8 +175,8 @@ void fill_defaults(TileSpec& spec, const TileOptions& chosen, std::span<const st
     if (chosen.stages == 0) spec.stages = tiles_wanted(spec, spec.traits->pipeline.stages, max_stages);
     const bool is_small_enough = shrink_to_fit(spec, chosen);
     // A ring of one stage overlaps nothing: a smaller tile is better, unless the caller has chosen it.
-    const bool overlaps = chosen.stages != 0 || spec.stages > 1;
-    if ((is_small_enough && overlaps) || !chosen.box.empty() || bytes <= bulk_bytes) {
+    const bool is_pipelined = chosen.stages != 0 || spec.stages > 1;
+    if ((is_small_enough && is_pipelined) || !chosen.box.empty() || bytes <= bulk_bytes) {
       // As many tiles as the ring has stages, so that all loads are in flight at once; more if that is too
       // little work for a CTA.
       if (!chosen.tiles_per_cta) {

@@ -283,7 +283,7 @@ void check_forwarded(const TileSpec& spec, Violations& violations) {
         {.rule = "copy.swizzle",
          .subject = "swizzle",
          .found = fmt::format("{}, {} at the source", name(destination.swizzle), name(source.swizzle)),
-         .need = "the source's: a tile is stored from where it was loaded to",
+         .need = "the source's: a tile is stored from the shared memory into which it was loaded",
          .legal = fmt::format("swizzle {}", name(source.swizzle)),
          .source = "tmajit, copy"});
   }

@@ -142,7 +142,7 @@ void check_memory(const TileSpec& spec, std::span<const Tensor> tensors, Violati
       violations.about({});
     }
   }
-  check_apart(
+  check_disjoint(
       std::span(operands).first(placed), [&](std::size_t i) { return operand_name(spec, number[i]); },
       violations);
 }

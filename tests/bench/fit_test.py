@@ -44,29 +44,29 @@ class Fit(unittest.TestCase):
             header.write_text(fit.HEADER.read_text())
             measured = Path(folder) / "measured.json"
             measured.write_text(json.dumps(content))
-            kept = Path(folder) / "kept.json"
+            records = Path(folder) / "kept.json"
             output = io.StringIO()
             before = sys.argv
-            sys.argv = ["fit.py", str(measured), "--header", str(header), "--keep", str(kept), *arguments]
+            sys.argv = ["fit.py", str(measured), "--header", str(header), "--keep", str(records), *arguments]
             try:
                 with contextlib.redirect_stdout(output):
                     fit.main()
             finally:
                 sys.argv = before
             found = {name: float(value) for name, value, _ in fit.CONSTANT.findall(header.read_text())}
-            return found, output.getvalue(), json.loads(kept.read_text())
+            return found, output.getvalue(), json.loads(records.read_text())
 
     def test_recovers_the_constants_that_the_times_were_made_with(self):
         true = constants()
         for name, times in (("peak_fraction", 0.8), ("latency_us", 1.6), ("line", 1.5), ("written_piece_cached", 2.5)):
             true[name] *= times
-        found, output, kept = self.run_fit(self.document(true), "--write")
+        found, output, records = self.run_fit(self.document(true), "--write")
         for name in ("peak_fraction", "line"):
             self.assertLess(abs(math.log(found[name] / true[name])), 0.1, name)
         self.assertIn("100.0 % within 3 %", output)
-        self.assertEqual(len(kept), len(self.cases))
-        self.assertEqual(kept[3]["shape"], [5, 64])
-        self.assertGreater(len(kept[3]["us"]), 1)
+        self.assertEqual(len(records), len(self.cases))
+        self.assertEqual(records[3]["shape"], [5, 64])
+        self.assertGreater(len(records[3]["us"]), 1)
 
     def test_changes_the_header_only_with_write(self):
         found, _, _ = self.run_fit(self.document({name: 1.3 * value for name, value in constants().items()}))

@@ -67,7 +67,7 @@ TEST_CASE("labels of cases are unique, and every expression has a text") {
       CAPTURE(c.label());
       CHECK(labels.insert(c.label()).second);
       if (!c.expression.empty()) CHECK_NOTHROW(expression_text(c.expression, c.data_type()));
-      CHECK(buffer_bytes(c, c.sources) >= places(c.sources).bytes);
+      CHECK(buffer_bytes(c, c.sources) >= buffer_layout(c.sources).bytes);
       CHECK(2 * buffer_bytes(c, c.destinations) >= traffic(c).sectors);
     }
   }
@@ -112,7 +112,7 @@ TEST_CASE("a wrong value of a computation is found, a rounding is not") {
   const tmajit::Buffer destination(device, buffer_bytes(c, c.destinations));
   const Pattern pattern(ElementType::f32, 1);
   std::vector<float> result(c.destinations[0].elements());
-  const Places where = places(c.sources);
+  const BufferLayout where = buffer_layout(c.sources);
   const auto value = [&](std::size_t array, std::uint64_t i) {
     return reference::as_double(
         reference::decode(ElementType::f32, pattern.at(where.offsets[array] + 4 * i)));

@@ -35,11 +35,11 @@ class Stencils(unittest.TestCase):
         self.assertEqual(stencils.dimensions(case("x(1)", dims=[-2])), [0])
 
     def test_indices_beyond_the_edges_follow_the_boundary_rule(self):
-        self.assertEqual(stencils.places(4, 2, "clamp"), [0, 0, 0, 1, 2, 3, 3, 3])
-        self.assertEqual(stencils.places(4, 2, "wrap"), [2, 3, 0, 1, 2, 3, 0, 1])
-        self.assertEqual(stencils.places(4, 2, "reflect"), [2, 1, 0, 1, 2, 3, 2, 1])
-        self.assertEqual(stencils.places(1, 2, "reflect"), [0] * 5)
-        self.assertEqual(stencils.places(2, 3, "reflect"), [1, 0, 1, 0, 1, 0, 1, 0])
+        self.assertEqual(stencils.boundary_indices(4, 2, "clamp"), [0, 0, 0, 1, 2, 3, 3, 3])
+        self.assertEqual(stencils.boundary_indices(4, 2, "wrap"), [2, 3, 0, 1, 2, 3, 0, 1])
+        self.assertEqual(stencils.boundary_indices(4, 2, "reflect"), [2, 1, 0, 1, 2, 3, 2, 1])
+        self.assertEqual(stencils.boundary_indices(1, 2, "reflect"), [0] * 5)
+        self.assertEqual(stencils.boundary_indices(2, 3, "reflect"), [1, 0, 1, 0, 1, 0, 1, 0])
 
     def test_a_stencil_of_a_matrix_matches_loops(self):
         rows = [[4 * i + j for j in range(4)] for i in range(3)]

@@ -146,19 +146,19 @@ TEST_CASE(
       "= true;\n"
       "enum class Six : u32 { a };\nstatic_assert(sizeof(u32) == 4);\n#pragma nothing\n\n}  // namespace n\n";
   const std::string rest = "static_assert(sizeof(u32) == 4);\n#pragma nothing\n\n}  // namespace n\n";
-  const auto kept = [&](std::string_view users) { return without_unused(with_uses(text), users); };
+  const auto emitted = [&](std::string_view users) { return without_unused(with_uses(text), users); };
   const std::string start = "namespace n {\n\n// apart\n\n";
   const std::string one = text.substr(start.size(), text.find("// two") - start.size());
   const std::string two = text.substr(text.find("// two"), text.find("using Three") - text.find("// two"));
-  CHECK(kept("") == start + rest);
-  CHECK(kept("One") == start + one + rest);
-  CHECK(kept("two(x)") == start + one + two + rest);
-  CHECK(kept("Three") == start + one + "using Three = One<u32>;  // three\n" + rest);
-  CHECK(kept("four + five<u32>") ==
+  CHECK(emitted("") == start + rest);
+  CHECK(emitted("One") == start + one + rest);
+  CHECK(emitted("two(x)") == start + one + two + rest);
+  CHECK(emitted("Three") == start + one + "using Three = One<u32>;  // three\n" + rest);
+  CHECK(emitted("four + five<u32>") ==
         start + "constexpr u32 four = 4 < 5;\ntemplate <> constexpr bool five<u32> = true;\n" + rest);
   CHECK(without_unused(with_uses("struct alignas(sizeof(u32)) Seven {\n};\n"), "Seven") ==
         "struct alignas(sizeof(u32)) Seven {\n};\n");
-  CHECK(kept("Six::a") == start + "enum class Six : u32 { a };\n" + rest);
+  CHECK(emitted("Six::a") == start + "enum class Six : u32 { a };\n" + rest);
 }
 
 TEST_CASE("only the used repetitions of a text are kept") {
@@ -169,11 +169,11 @@ TEST_CASE("only the used repetitions of a text are kept") {
   const std::string reductions = with_uses(selected(template_text("ptx/bulk_tensor_reduce.cuh"),
                                                     "ptx/bulk_tensor_reduce.cuh", with({"rank2"}))) +
                                  "ptx::tensor_reduce_max(map, at, tile);\n";
-  const std::string kept = without_unused(reductions, "");
+  const std::string emitted = without_unused(reductions, "");
   std::size_t instructions = 0;
-  for (std::size_t at = 0; (at = kept.find("asm volatile", at)) != std::string::npos; ++at) ++instructions;
+  for (std::size_t at = 0; (at = emitted.find("asm volatile", at)) != std::string::npos; ++at) ++instructions;
   CHECK(instructions == 1);
-  CHECK_THAT(kept,
+  CHECK_THAT(emitted,
              ContainsSubstring("\"cp.reduce.async.bulk.tensor.2d.global.shared::cta.max.tile.bulk_group "
                                "[%0, {%1, %2}], [%3];\""));
 }

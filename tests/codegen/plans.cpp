@@ -168,7 +168,7 @@ std::vector<NamedMove> broad_moves() {
       {"sums of columns", reduced(to(f32, {4096}), {square}, {.axes = {0}})},
       {"means of rows that begin anywhere",
        reduced(to(f32, {1000}), {from(bf16, {1000, 1001})},
-               {.op = ReductionOp::mean, .axes = {1}, .then = "sqrt(x)"})},
+               {.op = ReductionOp::mean, .axes = {1}, .epilogue = "sqrt(x)"})},
       {"the greatest of parts of columns",
        reduced(to(u8, {1001}), {from(u8, {64, 1001}, {1008, 1})}, {.op = ReductionOp::max, .axes = {0}})},
       {"places of the least of bytes in two dimensions",

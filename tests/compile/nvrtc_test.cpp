@@ -60,10 +60,10 @@ TEST_CASE("the build id is the one that the linker wrote") {
 }
 
 TEST_CASE("without NVRTC the error names unusable files, counts the places searched and names a remedy") {
-  const std::vector<std::string> places{"/nonexistent/libnvrtc.so.13", "libnvrtc-nonexistent.so", "libm.so.6",
-                                        "/proc/self/status"};
+  const std::vector<std::string> paths{"/nonexistent/libnvrtc.so.13", "libnvrtc-nonexistent.so", "libm.so.6",
+                                       "/proc/self/status"};
   try {
-    const Nvrtc nvrtc(places);
+    const Nvrtc nvrtc(paths);
     FAIL("found NVRTC in " << nvrtc.identity().path);
   } catch (const Error& error) {
     CHECK(error.code() == ErrorCode::unavailable);
@@ -77,26 +77,26 @@ TEST_CASE("without NVRTC the error names unusable files, counts the places searc
 }
 
 TEST_CASE("without any NVRTC file the message has two lines") {
-  const std::vector<std::string> places(18, "/nonexistent/libnvrtc.so");
-  const auto message = message_of<Error>([&] { const Nvrtc nvrtc(places); });
+  const std::vector<std::string> paths(18, "/nonexistent/libnvrtc.so");
+  const auto message = message_of<Error>([&] { const Nvrtc nvrtc(paths); });
   CHECK(std::ranges::count(message, '\n') == 1);
 }
 
 TEST_CASE("the first usable NVRTC is loaded") {
   const std::string path = compiler().path;
-  const std::vector<std::string> places{"/nonexistent", "libm.so.6", path, "/nonexistent"};
-  CHECK(Nvrtc(places).identity().path == path);
+  const std::vector<std::string> paths{"/nonexistent", "libm.so.6", path, "/nonexistent"};
+  CHECK(Nvrtc(paths).identity().path == path);
 }
 
 TEST_CASE("places are searched for NVRTC in the documented order") {
   ::unsetenv("TMAJIT_NVRTC");
   ::setenv("CUDA_HOME", "/opt/cuda-home", 1);
   ::setenv("CUDA_PATH", "/opt/cuda-path", 1);
-  const auto places = nvrtc_places();
-  const auto rank = [&](const std::string& place) {
-    const auto found = std::find(places.begin(), places.end(), place);
-    REQUIRE(found != places.end());
-    return found - places.begin();
+  const auto paths = nvrtc_paths();
+  const auto rank = [&](const std::string& path) {
+    const auto found = std::find(paths.begin(), paths.end(), path);
+    REQUIRE(found != paths.end());
+    return found - paths.begin();
   };
   CHECK(rank("libnvrtc.so.13") < rank("libnvrtc.so.12"));
   CHECK(rank("libnvrtc.so") < rank("/opt/cuda-home/lib64/libnvrtc.so.13"));
@@ -105,7 +105,7 @@ TEST_CASE("places are searched for NVRTC in the documented order") {
   CHECK(rank("/opt/cuda-path/lib64/libnvrtc.so") < rank(own.string()));
 
   ::setenv("TMAJIT_NVRTC", "/opt/mine/libnvrtc.so", 1);
-  CHECK(nvrtc_places() == std::vector<std::string>{"/opt/mine/libnvrtc.so"});
+  CHECK(nvrtc_paths() == std::vector<std::string>{"/opt/mine/libnvrtc.so"});
   for (const char* name : {"TMAJIT_NVRTC", "CUDA_HOME", "CUDA_PATH"}) ::unsetenv(name);
 }
 

@@ -157,8 +157,7 @@ void check_sass(const std::vector<HeaderRow>& rows, const std::string& sass) {
 void check(const std::vector<HeaderRow>& rows) {
   const Artifact artifact = compile(custom_source(kernels(rows), "k0", "rows"));
   check_ptx(rows, artifact);
-  if (!tmajit::find_nvdisasm())
-    SKIP("machine code not looked at: no nvdisasm: " << tmajit::nvdisasm_remedy());
+  if (!tmajit::find_nvdisasm()) SKIP("machine code not checked: no nvdisasm: " << tmajit::nvdisasm_remedy());
   check_sass(rows, tmajit::disassemble(artifact.cubin));
 }
 
@@ -236,7 +235,7 @@ TEST_CASE("every function of the device headers has a row in these tests") {
   }
 }
 
-TEST_CASE("every function of the device headers stands in the documentation's table") {
+TEST_CASE("the documentation's table lists every function of the device headers") {
   const auto table = documented();
   std::set<std::string> seen;
   for (const Function& function : functions()) {
@@ -260,18 +259,18 @@ TEST_CASE("the documentation's kernel compiles") {
   CHECK(ptx::count(artifact.ptx, "cp.async.bulk.tensor.2d") == 1);
 }
 
-TEST_CASE("copies of the device headers are the instructions that they promise") {
+TEST_CASE("functions of the device headers that copy compile to the documented instructions") {
   check(copy_rows());
 }
-TEST_CASE("reductions of the device headers are the instructions that they promise") {
+TEST_CASE("functions of the device headers that reduce compile to the documented instructions") {
   check(reduction_rows());
 }
-TEST_CASE("barriers of the device headers are the instructions that they promise") {
+TEST_CASE("functions of the device headers for barriers compile to the documented instructions") {
   check(synchronisation_rows());
 }
-TEST_CASE("matrices and maps of the device headers are the instructions that they promise") {
+TEST_CASE("functions of the device headers for matrices and maps compile to the documented instructions") {
   check(other_rows());
 }
-TEST_CASE("wgmma of the device headers are the instructions that they promise") {
+TEST_CASE("functions of the device headers for wgmma compile to the documented instructions") {
   check(wgmma_rows());
 }

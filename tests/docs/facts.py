@@ -57,7 +57,7 @@ class Facts:
                 count += 1
                 if match[1] != least:
                     wrong.append(f"{path.name}: \"{match.group()}\", but the code asks for {least}")
-        return wrong if count >= 4 else [f"only {count} texts name the least CUDA: the pattern has lost them"]
+        return wrong if count >= 4 else [f"only {count} texts name the minimum version of CUDA: the pattern no longer matches them"]
 
     def version(self) -> list[str]:
         """Every text that names tmajit's version agrees with version.hpp, and CHANGELOG.md begins with that version."""
@@ -71,7 +71,7 @@ class Facts:
         found = [(path.name, next(filter(None, match.groups())).replace("_", ".")) for path in files for match in pattern.finditer(read(path))]
         wrong = [f"{name}: names version {named}; version.hpp has {minor}" for name, named in found if named != minor]
         if len(found) < 6:
-            wrong.append(f"only {len(found)} texts name the version: the pattern has lost them")
+            wrong.append(f"only {len(found)} texts name the version: the pattern no longer matches them")
         newest = re.search(r"^## \[(\d[^]]*)\]", read(self.source / "CHANGELOG.md"), re.MULTILINE)[1]
         return wrong if newest == whole else [*wrong, f"CHANGELOG.md: the newest version is {newest}; version.hpp has {whole}"]
 

@@ -14,9 +14,9 @@ namespace {
 
 std::string row(const FamilyInfo& family) {
   return fmt::format("| `{}` | {} | {} | {} |", family.name, family.summary,
-                     family.most_inputs == 0   ? "none"
-                     : family.most_inputs == 1 ? "1"
-                                               : fmt::format("1 to {}", family.most_inputs),
+                     family.max_inputs == 0   ? "none"
+                     : family.max_inputs == 1 ? "1"
+                                              : fmt::format("1 to {}", family.max_inputs),
                      !family.does("tiles")          ? "the planner"
                      : family.operations[1].empty() ? "the caller"
                                                     : "the caller or the planner");

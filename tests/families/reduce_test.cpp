@@ -79,9 +79,9 @@ TEST_CASE("a reduction is planned by the family reduce and reads each byte once"
 
 TEST_CASE("sizes are launch parameters: reductions of many sizes share few kernels") {
   const auto key = [](std::uint64_t rows, std::uint64_t columns, std::int64_t axis) {
-    const std::vector<std::uint64_t> kept{axis == 0 ? columns : rows};
+    const std::vector<std::uint64_t> result_shape{axis == 0 ? columns : rows};
     return std::string(
-        reduce_plan(to(f32, kept), {.axes = {axis}}, {dense_source(f32, {rows, columns})}).key());
+        reduce_plan(to(f32, result_shape), {.axes = {axis}}, {dense_source(f32, {rows, columns})}).key());
   };
   CHECK(key(5120, 1024, 1) == key(3000, 2048, 1));
   CHECK(key(51200, 1024, 0) == key(70000, 640, 0));
@@ -111,7 +111,7 @@ TEST_CASE("all plans of one reduction kernel set the same limit of dynamic share
     INFO("TMAJIT_SEED=" << seed << ": " << rows << "x" << columns << " over " << axis << ' ' << name(type));
     const auto move = operation::reduce(result, what, {dense_source(type, {rows, columns})}).moves.front();
     for (const KernelPlan& plan : plan_candidates(move, {})) {
-      const std::uint32_t limit = Inside::state(plan)->most_shared_bytes;
+      const std::uint32_t limit = Inside::state(plan)->max_shared_bytes;
       CHECK(allowed.emplace(std::string(plan.key()), limit).first->second == limit);
       CHECK(plan.shape().dynamic_shared_bytes <= limit);
     }
@@ -177,12 +177,13 @@ TEST_CASE("an illegal reduction is rejected with the rule and a legal value") {
   CHECK(plan_kernels(operation::reduce(to(f32, {0}), {.axes = {1}}, {dense_source(f32, {0, 5})})).empty());
 }
 
-TEST_CASE("an error in the argument `then` is reported as the caller's") {
+TEST_CASE("an error in the argument `epilogue` is reported as the caller's") {
   const Tensor source = dense_source(f32, {4, 5});
   Runtime runtime({.device = nullptr, .cache_directory = std::nullopt});
-  CHECK_THROWS_WITH(plan(runtime, operation::reduce(to(f32, {4}), {.axes = {1}, .then = "x / m"}, {source})),
-                    ContainsSubstring("then"));
-  CHECK_THROWS_AS(plan(runtime, operation::reduce(to(f32, {4}), {.axes = {1}, .then = "(x"}, {source})),
+  CHECK_THROWS_WITH(
+      plan(runtime, operation::reduce(to(f32, {4}), {.axes = {1}, .epilogue = "x / m"}, {source})),
+      ContainsSubstring("epilogue"));
+  CHECK_THROWS_AS(plan(runtime, operation::reduce(to(f32, {4}), {.axes = {1}, .epilogue = "(x"}, {source})),
                   CompileError);
 }
 
@@ -195,7 +196,7 @@ TEST_CASE("reduce() gives the right result in the first call and in a repeated o
   const Tensor source = dense_source(f32, {2, 2}, memory.address());
   const Tensor result = dense_source(f32, {2}, memory.address() + 256);
   for (int run = 0; run < 2; ++run) {
-    reduce(runtime, result, {.axes = {1}, .expression = "x * x", .then = "sqrt(x)"}, {source});
+    reduce(runtime, result, {.axes = {1}, .expression = "x * x", .epilogue = "sqrt(x)"}, {source});
     std::vector<float> norms(2);
     runtime.device()->streams().synchronize(nullptr);
     runtime.device()->memory().copy_out(std::as_writable_bytes(std::span(norms)), result.address, nullptr);

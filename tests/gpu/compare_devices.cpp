@@ -26,7 +26,7 @@ using reference::Random;
 namespace gpu {
 namespace {
 
-constexpr std::uint64_t most_mismatches = 20;
+constexpr std::uint64_t max_mismatches = 20;
 
 /// Expressions that round, contract, divide and branch, for any element type. None uses an approximate
 /// instruction, for which the ISA bounds only the error.
@@ -47,15 +47,15 @@ reference::Tensor run(const std::shared_ptr<Device>& device, const std::filesyst
   // Each run has a runtime of its own, because a runtime keeps the kernels that it has loaded.
   Runtime runtime({.device = device, .cache_directory = cache, .compile = compile});
   std::vector<DeviceTensor> tensors;
-  Places places;
+  TensorAddresses addresses;
   for (const reference::Tensor& input : c.inputs) {
     tensors.emplace_back(device, input.bytes, c.offsets.inputs);
-    places.inputs.push_back(tensors.back().address);
+    addresses.inputs.push_back(tensors.back().address);
   }
   reference::Tensor output(c.kernel.output, poison);
   const DeviceTensor target(device, output.bytes, c.offsets.output);
-  places.output = target.address;
-  TileRequest request = c.kernel.request(places);
+  addresses.output = target.address;
+  TileRequest request = c.kernel.request(addresses);
   request.chip = runtime.chip();
   const KernelPlan plan = plan_tiles(request);
   runtime.kernel(plan).launch(plan);
@@ -131,7 +131,7 @@ struct Shared {
 
   void report(const ComparedCase& c, const std::string& what) {
     const std::lock_guard lock(report_mutex);
-    if (++mismatches >= most_mismatches) stop = true;
+    if (++mismatches >= max_mismatches) stop = true;
     mismatch(fmt::format("{}\n{}", what, describe(c)));
   }
 };

@@ -28,32 +28,32 @@ constexpr std::uint32_t shared_bytes = 1024 + 4 * 4 * tile_channels * (tile_pixe
 
 using Position = std::array<std::uint32_t, 3>;  ///< coordinates, outermost first
 
-/// The product of count(side) over all sides.
+/// The product of count(dimension) over all dimensions.
 template <class Count>
 std::uint32_t count_of(const ConvolutionCase& c, const Count& count) {
   std::uint32_t all = 1;
-  for (std::uint32_t d = 0; d < c.dimensions; ++d) all *= count(c.sides.at(d));
+  for (std::uint32_t d = 0; d < c.dimensions; ++d) all *= count(c.sizes.at(d));
   return all;
 }
-/// The position with the linear index `i` among count(side) positions of each side.
+/// The position with the linear index `i` among count(dimension) positions of each dimension.
 template <class Count>
 Position position_of(const ConvolutionCase& c, std::uint32_t i, const Count& count) {
   Position position{};
   for (auto d = c.dimensions; d-- > 0;) {
-    position.at(d) = i % count(c.sides.at(d));
-    i /= count(c.sides.at(d));
+    position.at(d) = i % count(c.sizes.at(d));
+    i /= count(c.sizes.at(d));
   }
   return position;
 }
 
-std::uint32_t extent_of(const ConvolutionCase::Side& side) {
-  return side.extent;
+std::uint32_t extent_of(const ConvolutionCase::Dimension& dimension) {
+  return dimension.extent;
 }
-std::uint32_t filter_of(const ConvolutionCase::Side& side) {
-  return side.filter;
+std::uint32_t filter_of(const ConvolutionCase::Dimension& dimension) {
+  return dimension.filter;
 }
-std::uint32_t places_of(const ConvolutionCase::Side& side) {
-  return side.places();
+std::uint32_t output_extent_of(const ConvolutionCase::Dimension& dimension) {
+  return dimension.output_extent();
 }
 
 std::vector<float> small_integers(Random& random, std::size_t count) {
@@ -64,26 +64,26 @@ std::vector<float> small_integers(Random& random, std::size_t count) {
 
 std::vector<float> convolved(const ConvolutionCase& c, const std::vector<float>& images,
                              const std::vector<float>& filter) {
-  const std::uint32_t places = count_of(c, places_of);
+  const std::uint32_t outputs_per_image = count_of(c, output_extent_of);
   const std::uint32_t taps = count_of(c, filter_of);
-  std::vector<float> out(std::size_t{c.images} * places * c.outputs);
+  std::vector<float> out(std::size_t{c.images} * outputs_per_image * c.outputs);
   for (std::uint32_t image = 0; image < c.images; ++image) {
-    for (std::uint32_t i = 0; i < places; ++i) {
-      const Position position = position_of(c, i, places_of);
+    for (std::uint32_t i = 0; i < outputs_per_image; ++i) {
+      const Position position = position_of(c, i, output_extent_of);
       for (std::uint32_t t = 0; t < taps; ++t) {
         const Position tap = position_of(c, t, filter_of);
         std::uint32_t pixel = image;
         bool inside = true;
         for (std::uint32_t d = 0; d < c.dimensions; ++d) {
-          const ConvolutionCase::Side& side = c.sides.at(d);
-          const auto at = static_cast<std::int64_t>(position.at(d)) * side.stride +
-                          tap.at(d) * side.dilation - std::int64_t{side.before};
-          inside = inside && at >= 0 && at < side.extent;
-          pixel = pixel * side.extent + static_cast<std::uint32_t>(at);
+          const ConvolutionCase::Dimension& dimension = c.sizes.at(d);
+          const auto at = static_cast<std::int64_t>(position.at(d)) * dimension.stride +
+                          tap.at(d) * dimension.dilation - std::int64_t{dimension.before};
+          inside = inside && at >= 0 && at < dimension.extent;
+          pixel = pixel * dimension.extent + static_cast<std::uint32_t>(at);
         }
         if (!inside) continue;
         for (std::uint32_t output = 0; output < c.outputs; ++output) {
-          float& sum = out[(std::size_t{image} * places + i) * c.outputs + output];
+          float& sum = out[(std::size_t{image} * outputs_per_image + i) * c.outputs + output];
           for (std::uint32_t channel = 0; channel < c.channels; ++channel)
             sum += images[std::size_t{pixel} * c.channels + channel] *
                    filter[(std::size_t{output} * taps + t) * c.channels + channel];
@@ -96,7 +96,7 @@ std::vector<float> convolved(const ConvolutionCase& c, const std::vector<float>&
 
 Dims image_shape(const ConvolutionCase& c) {
   std::vector<std::int64_t> shape{c.images};
-  for (std::uint32_t d = 0; d < c.dimensions; ++d) shape.push_back(c.sides.at(d).extent);
+  for (std::uint32_t d = 0; d < c.dimensions; ++d) shape.push_back(c.sizes.at(d).extent);
   shape.push_back(c.channels);
   return Dims(std::span<const std::int64_t>(shape));
 }
@@ -104,34 +104,34 @@ Dims image_shape(const ConvolutionCase& c) {
 TensorMapSpec image_map(const ConvolutionCase& c, const TensorView& images) {
   PixelBox box{.channels = tile_channels, .pixels = tile_pixels};
   for (std::uint32_t d = 0; d < c.dimensions; ++d) {
-    const ConvolutionCase::Side& side = c.sides.at(d);
-    box.lower.at(d) = -static_cast<std::int32_t>(side.before);
-    box.upper.at(d) =
-        static_cast<std::int32_t>(side.after) - static_cast<std::int32_t>((side.filter - 1) * side.dilation);
+    const ConvolutionCase::Dimension& dimension = c.sizes.at(d);
+    box.lower.at(d) = -static_cast<std::int32_t>(dimension.before);
+    box.upper.at(d) = static_cast<std::int32_t>(dimension.after) -
+                      static_cast<std::int32_t>((dimension.filter - 1) * dimension.dilation);
   }
   TensorMapSpec map = TensorMapSpec::im2col(images, box);
-  for (std::uint32_t d = 0; d < c.dimensions; ++d) map.element_strides.at(d + 1) = c.sides.at(d).stride;
+  for (std::uint32_t d = 0; d < c.dimensions; ++d) map.element_strides.at(d + 1) = c.sizes.at(d).stride;
   return map;
 }
 
 /// The kernel's struct parameter. All its fields have four bytes.
 ValueArgument numbers_of(const ConvolutionCase& c) {
-  std::vector<std::uint32_t> words{c.images * count_of(c, places_of), c.outputs, c.channels};
+  std::vector<std::uint32_t> words{c.images * count_of(c, output_extent_of), c.outputs, c.channels};
   const auto add = [&](const auto& number) {
-    for (auto d = c.dimensions; d-- > 0;) words.push_back(number(c.sides.at(d)));
+    for (auto d = c.dimensions; d-- > 0;) words.push_back(number(c.sizes.at(d)));
   };
-  add(places_of);
+  add(output_extent_of);
   add(filter_of);
-  add([](const auto& side) { return side.dilation; });
-  add([](const auto& side) { return side.stride; });
-  add([](const auto& side) { return 0U - side.before; });
+  add([](const auto& dimension) { return dimension.dilation; });
+  add([](const auto& dimension) { return dimension.stride; });
+  add([](const auto& dimension) { return 0U - dimension.before; });
   const auto bytes = std::as_bytes(std::span(words));
   return {{bytes.begin(), bytes.end()}, 4};
 }
 
 }  // namespace
 
-std::uint32_t ConvolutionCase::Side::places() const {
+std::uint32_t ConvolutionCase::Dimension::output_extent() const {
   const std::uint32_t whole = extent + before + after;
   const std::uint32_t reach = (filter - 1) * dilation + 1;
   return whole < reach ? 0 : (whole - reach) / stride + 1;
@@ -146,17 +146,17 @@ ConvolutionCase random_convolution(Random& random) {
   c.channels = 4 * number(1, 10);
   c.outputs = one_in(random, 4) ? number(33, 50) : number(1, 32);
   for (std::uint32_t d = 0; d < c.dimensions; ++d) {
-    ConvolutionCase::Side& side = c.sides.at(d);
+    ConvolutionCase::Dimension& dimension = c.sizes.at(d);
     do {
-      side = {.extent = number(1, c.dimensions == 1   ? 60
-                                  : c.dimensions == 2 ? 11
-                                                      : 6),
-              .filter = number(1, c.dimensions == 3 ? 3 : 5),
-              .dilation = number(1, 3),
-              .stride = number(1, 3),
-              .before = number(0, 3),
-              .after = number(0, 3)};
-    } while (side.places() == 0);
+      dimension = {.extent = number(1, c.dimensions == 1   ? 60
+                                       : c.dimensions == 2 ? 11
+                                                           : 6),
+                   .filter = number(1, c.dimensions == 3 ? 3 : 5),
+                   .dilation = number(1, 3),
+                   .stride = number(1, 3),
+                   .before = number(0, 3),
+                   .after = number(0, 3)};
+    } while (dimension.output_extent() == 0);
   }
   return c;
 }
@@ -164,9 +164,10 @@ ConvolutionCase random_convolution(Random& random) {
 std::string describe(const ConvolutionCase& c) {
   std::string text = fmt::format("{} images of {} channels to {} outputs", c.images, c.channels, c.outputs);
   for (std::uint32_t d = 0; d < c.dimensions; ++d) {
-    const ConvolutionCase::Side& side = c.sides.at(d);
-    text += fmt::format("; extent {}, {} taps, dilation {}, stride {}, padding {} and {}", side.extent,
-                        side.filter, side.dilation, side.stride, side.before, side.after);
+    const ConvolutionCase::Dimension& dimension = c.sizes.at(d);
+    text += fmt::format("; extent {}, {} taps, dilation {}, stride {}, padding {} and {}", dimension.extent,
+                        dimension.filter, dimension.dilation, dimension.stride, dimension.before,
+                        dimension.after);
   }
   return text;
 }
@@ -187,7 +188,7 @@ const Kernel& ConvolutionRuns::kernel(std::uint32_t dimensions) {
 
 std::size_t ConvolutionRuns::wrong_results(const ConvolutionCase& c, std::uint64_t seed) {
   Random random(seed);
-  const std::uint32_t pixels = c.images * count_of(c, places_of);
+  const std::uint32_t pixels = c.images * count_of(c, output_extent_of);
   const std::vector<float> image_values =
       small_integers(random, std::size_t{c.images} * count_of(c, extent_of) * c.channels);
   const std::vector<float> filter_values =

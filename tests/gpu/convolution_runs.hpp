@@ -15,7 +15,7 @@ namespace gpu {
 
 /// A convolution of images of one to three dimensions, outermost first.
 struct ConvolutionCase {
-  struct Side {
+  struct Dimension {
     std::uint32_t extent = 1;    ///< extent of an image
     std::uint32_t filter = 1;    ///< number of taps
     std::uint32_t dilation = 1;  ///< pixels from tap to tap
@@ -23,13 +23,13 @@ struct ConvolutionCase {
     std::uint32_t before = 0;  ///< padding
     std::uint32_t after = 0;
     /// The output's extent. 0 if the filter is larger than the padded image.
-    [[nodiscard]] std::uint32_t places() const;
+    [[nodiscard]] std::uint32_t output_extent() const;
   };
   std::uint32_t dimensions = 2;
   std::uint32_t images = 1;
   std::uint32_t channels = 4;  ///< a multiple of 4
   std::uint32_t outputs = 1;
-  std::array<Side, 3> sides{};
+  std::array<Dimension, 3> sizes{};
 };
 
 [[nodiscard]] ConvolutionCase random_convolution(reference::Random& random);

@@ -1,5 +1,5 @@
 /// Compares random cases of every operation on the GPU with the reference: TMAJIT_CASES cases of
-/// TMAJIT_PATTERNS patterns, and every candidate kernel of a few large cases.
+/// TMAJIT_KERNEL_SEEDS kernel seeds, and every candidate kernel of a few large cases.
 #include "gpu/support.hpp"
 #include "ops/cross_moves.hpp"
 #include "ops/run_case.hpp"
@@ -21,7 +21,7 @@ TEST_CASE("random cases of every operation equal the reference and change no byt
       runtime,
       {.seed = gpu::seed(),
        .cases = cases,
-       .patterns = gpu::from_environment("TMAJIT_PATTERNS", std::max<std::uint64_t>(cases / 10, 400)),
+       .kernel_seeds = gpu::from_environment("TMAJIT_KERNEL_SEEDS", std::max<std::uint64_t>(cases / 10, 400)),
        .threads = std::clamp(std::thread::hardware_concurrency(), 1U, 16U)});
   std::cout << result.text();
   for (const std::string& failure : result.failures) FAIL_CHECK(failure);

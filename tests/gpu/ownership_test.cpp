@@ -177,7 +177,7 @@ TEST_CASE("timing of candidates by calls works while the calls' or another strea
   const Stream captive = device->streams().create();
   const Runtime runtime({.device = device,
                          .cache_directory = std::nullopt,
-                         .improve = {.candidates = 4, .timed_calls = 3, .least_us = 0}});
+                         .improve = {.candidates = 4, .timed_calls = 3, .min_predicted_us = 0}});
   const auto added = [&runtime] {
     const TuningTable& table = tuning(runtime);
     const std::vector<TunedChoice> all = table.all();

@@ -12,7 +12,7 @@ TEST_CASE("one plan of a batch can run on several streams at once", "[gpu]") {
   REQUIRE_HOPPER(device);
   const Runtime runtime({.device = device, .cache_directory = std::nullopt});
   const auto drawn =
-      reference::random_case("copy_ragged", 7, 0, {.elements = 2'000'000, .most_elements = 2'000'000});
+      reference::random_case("copy_ragged", 7, 0, {.elements = 2'000'000, .max_elements = 2'000'000});
   const reference::Buffers before = random_buffers(drawn, 1);
   const reference::Expected right = expected(drawn, before);
   std::vector<std::unique_ptr<tests::CaseMemory>> placed;

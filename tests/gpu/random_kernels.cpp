@@ -52,7 +52,7 @@ Expression random_expression(Random& random, std::uint32_t inputs, std::uint32_t
   }
 }
 
-constexpr std::uint64_t most_elements = 60'000;
+constexpr std::uint64_t max_elements = 60'000;
 
 /// A view in row-major order, or with the outer dimensions in another order. Rows are padded to 16 bytes,
 /// sometimes further.
@@ -76,8 +76,8 @@ TensorView random_view(Random& random, ElementType type, std::span<const std::ui
 RandomKernel draw_tiled(Random& random, const FamilyInfo& family) {
   RandomKernel kernel{.family = family};
   const auto rank = static_cast<std::uint32_t>(between(random, 1, max_map_rank));
-  const auto inputs = family.most_inputs > 1 && one_in(random, 3)
-                          ? static_cast<std::uint32_t>(between(random, 2, family.most_inputs))
+  const auto inputs = family.max_inputs > 1 && one_in(random, 3)
+                          ? static_cast<std::uint32_t>(between(random, 2, family.max_inputs))
                           : 1U;
   const bool converts = family.computes && one_in(random, 2);
   if (family.does("reduce_into")) kernel.combine = one_of(random, all_combine_ops);
@@ -97,7 +97,7 @@ RandomKernel draw_tiled(Random& random, const FamilyInfo& family) {
   std::vector<std::uint64_t> shape(rank);
   std::vector<std::uint64_t> source_shape(rank);
   std::vector<std::uint32_t> box(rank);
-  std::uint64_t budget = most_elements;
+  std::uint64_t budget = max_elements;
   for (std::uint32_t d = rank; d-- > 0;) {
     const bool inner = d + 1 == rank;
     shape[d] = between(random, 1,
@@ -147,7 +147,7 @@ RandomKernel draw_flat(Random& random, const FamilyInfo& family) {
   RandomKernel kernel{.family = family};
   const ElementType type = one_of(random, all_element_types);
   const ElementType output = one_in(random, 2) ? type : one_of(random, all_element_types);
-  const std::uint64_t count = one_in(random, 3) ? between(random, 1, 40) : between(random, 1, most_elements);
+  const std::uint64_t count = one_in(random, 3) ? between(random, 1, 40) : between(random, 1, max_elements);
   const std::array shape{count};
   kernel.inputs = {TensorView::contiguous(type, shape)};
   kernel.output = TensorView::contiguous(output, shape);
@@ -182,14 +182,14 @@ void print(std::ostream& out, const TensorView& view) {
 
 }  // namespace
 
-TileRequest RandomKernel::request(const Places& places) const {
+TileRequest RandomKernel::request(const TensorAddresses& addresses) const {
   TileRequest request{.family = family.name,
-                      .destination = {output, places.output},
+                      .destination = {output, addresses.output},
                       .expression = expression,
                       .combine = combine,
                       .tiles = options};
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    request.sources.push_back({inputs[i], places.inputs.empty() ? 0 : places.inputs.at(i)});
+    request.sources.push_back({inputs[i], addresses.inputs.empty() ? 0 : addresses.inputs.at(i)});
   }
   request.tiles.box = box;
   request.tiles.element_strides = element_strides;
@@ -282,15 +282,15 @@ reference::Tensor run(Runtime& runtime, const RandomKernel& kernel,
                       const std::vector<reference::Tensor>& inputs, Offsets offsets) {
   Device& device = *runtime.device();
   std::vector<DeviceCopy> copies;
-  Places places;
+  TensorAddresses addresses;
   for (const reference::Tensor& input : inputs) {
     copies.emplace_back(runtime.device(), input.bytes, offsets.inputs);
-    places.inputs.push_back(copies.back().address);
+    addresses.inputs.push_back(copies.back().address);
   }
   reference::Tensor output(kernel.output, poison);
   const DeviceCopy target(runtime.device(), output.bytes, offsets.output);
-  places.output = target.address;
-  TileRequest request = kernel.request(places);
+  addresses.output = target.address;
+  TileRequest request = kernel.request(addresses);
   request.chip = runtime.chip();
   const KernelPlan plan = plan_tiles(request);
   runtime.kernel(plan).launch(plan);

@@ -13,7 +13,7 @@
 namespace gpu {
 
 /// Addresses of a kernel's tensors.
-struct Places {
+struct TensorAddresses {
   tmajit::DevicePtr output = 0;
   std::vector<tmajit::DevicePtr> inputs = {};  ///< empty: all 0, which stands for any address
 };
@@ -32,7 +32,7 @@ struct RandomKernel {
   std::uint64_t redrawn = 0;          ///< number of illegal kernels drawn before this one
 
   /// The request for plan_tiles(). It refers to this kernel.
-  [[nodiscard]] tmajit::TileRequest request(const Places& places = {}) const;
+  [[nodiscard]] tmajit::TileRequest request(const TensorAddresses& addresses = {}) const;
 };
 
 /// All families that plan_tiles() accepts.

@@ -1,6 +1,6 @@
 // Operations created by name and computed by their references, compared with results written by hand.
 #include "operations/references.hpp"
-#include "operations/shared/fronts_reference.hpp"
+#include "operations/shared/source_values_reference.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/operations.hpp>
@@ -113,9 +113,10 @@ TEST_CASE("the references of operations give results computed by hand") {
     Ints sums({2}, {1}, 2);
     run("reduce", {sums.host()}, {from.host()}, {{"op", "sum"}, {"axes", Dims{1}}});
     CHECK(sums.values == Values{3, 12});
-    Ints kept({2, 1}, {1, 7}, 2);
-    run("reduce", {kept.host()}, {from.host()}, {{"op", "sum"}, {"axes", Dims{-1}}, {"keep_dims", "yes"}});
-    CHECK(kept.values == Values{3, 12});
+    Ints with_dims({2, 1}, {1, 7}, 2);
+    run("reduce", {with_dims.host()}, {from.host()},
+        {{"op", "sum"}, {"axes", Dims{-1}}, {"keep_dims", "yes"}});
+    CHECK(with_dims.values == Values{3, 12});
     Ints columns({1, 3}, {3, 1}, 3);
     run("reduce", {columns.host()}, {from.host()}, {{"op", "max"}, {"axes", Dims{0}}, {"keep_dims", "yes"}});
     CHECK(columns.values == Values{3, 4, 5});

@@ -160,7 +160,7 @@ TEST_CASE("every operation has random cases") {
 TEST_CASE("expected() changes only destinations, and difference() finds a change of any byte") {
   for (const std::string_view operation : all_operations()) {
     for (std::uint64_t n = 0; n < 30; ++n) {
-      const RandomCase drawn = random_case(operation, n, n, {.elements = 500, .most_elements = 500});
+      const RandomCase drawn = random_case(operation, n, n, {.elements = 500, .max_elements = 500});
       CAPTURE(n, drawn.text());
       const Buffers before = random_buffers(drawn, n);
       const Expected after = expected(drawn, before);
@@ -183,7 +183,7 @@ TEST_CASE("expected results take each element from the source element that the a
   for (const std::string_view operation :
        {"copy", "permute", "slice", "flip", "broadcast", "concat", "split"}) {
     for (std::uint64_t n = 0; n < 200; ++n) {
-      const RandomCase drawn = random_case(operation, n, n, {.elements = 1000, .most_elements = 4000});
+      const RandomCase drawn = random_case(operation, n, n, {.elements = 1000, .max_elements = 4000});
       CAPTURE(n, drawn.text());
       Buffers before = random_buffers(drawn, n);
       Buffers after = expected(drawn, before).buffers;

@@ -53,7 +53,7 @@ TEST_CASE("every operation and every argument has a complete description") {
     INFO(info.name);
     CHECK(names.insert(info.name).second);
     CHECK_FALSE(info.summary.empty());
-    CHECK(info.least_sources <= info.most_sources);
+    CHECK(info.min_sources <= info.max_sources);
     std::set<std::string_view> arguments;
     for (const Argument& one : info.arguments) {
       INFO(one.name);

@@ -77,7 +77,7 @@ TEST_CASE(
   CHECK(made("reduce", {{"op", "arg_max"}}, {f32}) == i64);
   CHECK(made("reduce", {{"op", "all"}}, {f32}) == u8);
   CHECK(made("reduce", {{"op", "sum"}, {"expression", "x * 0.5f"}}, {u8}) == f32);
-  CHECK(made("reduce", {{"op", "sum"}, {"then", "sqrt(x / n)"}}, {u8}) == f64);
+  CHECK(made("reduce", {{"op", "sum"}, {"epilogue", "sqrt(x / n)"}}, {u8}) == f64);
   CHECK(made("scan", {{"op", "product"}}, {i8}) == i64);
   CHECK(made("scan", {{"op", "min"}}, {i8}) == i8);
   CHECK(mapped("x0 + x1", {i32, f32}) == f64);

@@ -122,9 +122,9 @@ class WaitingDevice : public tools::NullDevice {
 /// A device that allocates memory for captured launches, and counts the allocations.
 class GraphDevice final : public WaitingDevice, public GraphMemory {
  public:
-  int kept = 0;
+  int graph_allocations = 0;
   DevicePtr of_capture(Stream on, std::span<const std::byte>) override {
-    return is_captured(on) ? allocate(static_cast<std::uint64_t>(++kept)) : 0;
+    return is_captured(on) ? allocate(static_cast<std::uint64_t>(++graph_allocations)) : 0;
   }
 };
 
@@ -192,14 +192,14 @@ TEST_CASE("batches: concat and split of 300 tensors take one launch, of a few te
   const auto launches = [&](std::size_t count, std::uint64_t columns) {
     const std::vector<Tensor> parts(
         count, Tensor::contiguous(ElementType::bf16, {7, static_cast<std::int64_t>(columns)}, 1 << 20));
-    std::vector<Tensor> apart = parts;
-    for (std::size_t i = 0; i < count; ++i) apart[i].address += i * 14 * columns;
+    std::vector<Tensor> spaced = parts;
+    for (std::size_t i = 0; i < count; ++i) spaced[i].address += i * 14 * columns;
     const auto rows = static_cast<std::int64_t>(7 * count);
     const auto whole =
         Tensor::contiguous(ElementType::bf16, {rows, static_cast<std::int64_t>(columns)}, DevicePtr{1} << 40);
-    const Plan joins = plan(runtime, operation::concat(whole, apart, 0));
+    const Plan joins = plan(runtime, operation::concat(whole, spaced, 0));
     CHECK(joins.bytes_moved() == 2 * 14 * columns * count);
-    CHECK(plan(runtime, operation::split(apart, whole, 0)).plans().size() == joins.plans().size());
+    CHECK(plan(runtime, operation::split(spaced, whole, 0)).plans().size() == joins.plans().size());
     return joins.plans().size();
   };
   CHECK(launches(300, 64) == 1);
@@ -232,7 +232,7 @@ TEST_CASE("batches: every candidate gives the reference's results for random bat
   for (std::uint64_t n = 0; n < cases; ++n) {
     const Runtime runtime = simulated_batches(n);
     const auto drawn = reference::random_case("copy_ragged", seed + n, 0,
-                                              {.elements = 10'000, .most_elements = 20'000, .guard = 0});
+                                              {.elements = 10'000, .max_elements = 20'000, .guard = 0});
     INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << drawn.text());
     const reference::Buffers before = random_buffers(drawn, seed + n);
     const auto memory = tests::own_allocations(runtime.device())(drawn, 0);
@@ -302,11 +302,11 @@ TEST_CASE("batches: a captured launch has a table of its own, which lives as lon
   for (int again = 0; again < 2; ++again)
     copies(stream(1));  // later launches may not overwrite the graph's table
   copies(stream(2));
-  CHECK(device->kept == 2);
+  CHECK(device->graph_allocations == 2);
   CHECK(device->copies.size() == 2);
   device->captured = nullptr;
   copies(stream(1));
-  CHECK(device->kept == 2);
+  CHECK(device->graph_allocations == 2);
   CHECK(device->copies.size() == 2);
   CHECK(device->waits == 0);
 
@@ -329,7 +329,7 @@ TEST_CASE("batches: large tables are copied in blocks of at most 64 KiB, without
 TEST_CASE("batches: threads can launch one plan concurrently on different addresses") {
   const Runtime runtime = simulated_batches(0);
   const RandomCase drawn =
-      reference::random_case("copy_ragged", 5, 0, {.elements = 2000, .most_elements = 4000, .guard = 0});
+      reference::random_case("copy_ragged", 5, 0, {.elements = 2000, .max_elements = 4000, .guard = 0});
   const reference::Buffers before = random_buffers(drawn, 1);
   const reference::Expected right = expected(drawn, before);
   std::vector<std::unique_ptr<tests::CaseMemory>> placed;

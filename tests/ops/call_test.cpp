@@ -2,7 +2,7 @@
 #include "ops/call.hpp"
 
 #include "lib/allocations.hpp"
-#include "ops/kept.hpp"
+#include "ops/move_caches.hpp"
 #include "runtime/fake_device.hpp"
 
 #include <tmajit/error.hpp>
@@ -70,9 +70,9 @@ TEST_CASE("calls that differ in more than addresses get plans of their own") {
   };
   const Tensor square = tensor_of({32, 32}, called_from);
   const Tensor out = tensor_of({32, 32}, called_at);
-  const std::array<std::uint32_t, 2> kept{0, 1};
+  const std::array<std::uint32_t, 2> identity{0, 1};
   const std::array<std::uint32_t, 2> turned{1, 0};
-  permute(desk.runtime, out, square, kept);
+  permute(desk.runtime, out, square, identity);
   permute(desk.runtime, out, square, turned);
   copy(desk.runtime, out, square);
   const std::array sources{square};
@@ -132,10 +132,10 @@ TEST_CASE("10,000 shapes take no more memory than a full table of plans") {
   const std::size_t before = heap_bytes();
   const std::size_t full = meet(1, 2000) - before;  // each set of the table has seen 31 plans on average
   const std::size_t later = meet(2000, 10'000) - before;
-  std::cout << "  bytes of " << PlanTable::most_plans << " plans: " << full << ", most later: " << later
+  std::cout << "  bytes of " << PlanTable::max_plans << " plans: " << full << ", most later: " << later
             << '\n';
   CHECK(later < full + full / 20);
-  CHECK(full < PlanTable::most_plans * 16'000);
+  CHECK(full < PlanTable::max_plans * 16'000);
 }
 
 TEST_CASE("a key holds the words that were added, and different keys have different hashes") {
@@ -204,8 +204,8 @@ TEST_CASE("a call during a thread's end uses no plan table, and a new thread get
     // This object is made before the library's thread-local objects, so it is destroyed after them.
     thread_local AtThreadEnd last;
     last.run = [&] {
-      std::jthread([&] { of_new = kept_of(desk.runtime).plans.of_this_thread(); }).join();
-      of_ending = kept_of(desk.runtime).plans.of_this_thread();
+      std::jthread([&] { of_new = move_caches(desk.runtime).plans.of_this_thread(); }).join();
+      of_ending = move_caches(desk.runtime).plans.of_this_thread();
       copy(desk.runtime, tensor_of({4096}, called_at), tensor_of({4096}, called_from));
     };
     copy(desk.runtime, tensor_of({4096}, called_at), tensor_of({4096}, called_from));

@@ -36,8 +36,8 @@ TEST_CASE("random transposes by random candidates equal the reference, and nothi
   reference::Random random(seed);
   std::set<std::uint32_t> widths;
   for (std::uint64_t pattern = seed, done = 0; done < cases; ++pattern) {
-    const RandomCase drawn = reference::random_case("permute", pattern, 0,
-                                                    {.elements = 4000, .most_elements = 12'000, .guard = 0});
+    const RandomCase drawn =
+        reference::random_case("permute", pattern, 0, {.elements = 4000, .max_elements = 12'000, .guard = 0});
     INFO("TMAJIT_SEED=" << seed << ", pattern " << pattern << ": " << drawn.text());
     tests::OwnMemory memory(device, drawn);
     const Move move = reference::operation_of(drawn, memory.addresses()).moves.front();

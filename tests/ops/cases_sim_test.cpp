@@ -42,9 +42,9 @@ void run_cases(std::string_view operation) {
   }
   tests::KernelsMet met;
   for (std::uint64_t n = 0; n < cases; ++n) {
-    // Two variations of each pattern run on the same device.
+    // Two launch seeds of each kernel seed run on the same device.
     const auto drawn = reference::random_case(operation, seed + n / 2, n,
-                                              {.elements = 3000, .most_elements = 20'000, .guard = 0});
+                                              {.elements = 3000, .max_elements = 20'000, .guard = 0});
     INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << drawn.text());
     Runtime& runtime = *runtimes[n / 2 % 4];
     try {
@@ -66,7 +66,7 @@ void run_cases(std::string_view operation) {
 TMAJIT_FOR_EACH_OPERATION(TMAJIT_TEST_CASES)
 #undef TMAJIT_TEST_CASES
 
-TEST_CASE("random cases of few patterns in several threads equal the reference, as in the GPU test") {
+TEST_CASE("random cases of few kernel seeds in several threads equal the reference, as in the GPU test") {
   const std::uint64_t seed = tests::seed(20261121);
   SimOptions options;
   options.threads = 1;
@@ -76,9 +76,9 @@ TEST_CASE("random cases of few patterns in several threads equal the reference, 
   const tests::RandomRunResult result =
       tests::run_random_cases(runtime, {.seed = seed,
                                         .cases = tests::from_environment("TMAJIT_CASES", 60),
-                                        .patterns = tests::from_environment("TMAJIT_PATTERNS", 17),
+                                        .kernel_seeds = tests::from_environment("TMAJIT_KERNEL_SEEDS", 17),
                                         .threads = 3,
-                                        .limits = {.elements = 2000, .most_elements = 12'000}});
+                                        .limits = {.elements = 2000, .max_elements = 12'000}});
   std::cout << "TMAJIT_SEED=" << seed << ": " << result.text();
   for (const std::string& failure : result.failures) FAIL_CHECK(failure);
 }

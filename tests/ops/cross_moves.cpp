@@ -16,12 +16,12 @@ namespace {
 
 using Shape = std::vector<std::uint64_t>;
 
-/// A shape of 2 to `most_rank` dimensions, sometimes with a short last one.
-Shape random_shape(Random& random, std::uint32_t most_rank, std::uint64_t most_elements) {
-  Shape shape(between(random, 2, most_rank), 1);
+/// A shape of 2 to `max_rank` dimensions, sometimes with a short last one.
+Shape random_shape(Random& random, std::uint32_t max_rank, std::uint64_t max_elements) {
+  Shape shape(between(random, 2, max_rank), 1);
   std::uint64_t elements = 1;
   for (std::size_t d = shape.size(); d-- > 0;) {
-    const std::uint64_t room = std::max<std::uint64_t>(most_elements / elements, 1);
+    const std::uint64_t room = std::max<std::uint64_t>(max_elements / elements, 1);
     const std::uint64_t longest = one_in(random, 3) ? 300 : d + 1 == shape.size() ? 60 : 12;
     shape[d] = between(random, 1, std::min(room, longest));
     elements *= shape[d];
@@ -89,11 +89,11 @@ std::string CrossMove::text() const {
   return out;
 }
 
-CrossMove random_cross_pad(std::uint64_t seed, std::uint64_t most_elements) {
+CrossMove random_cross_pad(std::uint64_t seed, std::uint64_t max_elements) {
   constexpr ElementType types[] = {ElementType::u8, ElementType::bf16, ElementType::f32, ElementType::f64};
   Random random(seed);
   const ElementType type = one_of(random, types);
-  const Shape from = random_shape(random, max_view_rank, most_elements);
+  const Shape from = random_shape(random, max_view_rank, max_elements);
   Shape to = from;
   std::vector<std::int64_t> before(from.size(), 0);
   for (std::size_t d = 0; d < from.size(); ++d) {
@@ -110,22 +110,22 @@ CrossMove random_cross_pad(std::uint64_t seed, std::uint64_t most_elements) {
   return move;
 }
 
-CrossMove random_cross_cast(std::uint64_t seed, std::uint64_t most_elements) {
+CrossMove random_cross_cast(std::uint64_t seed, std::uint64_t max_elements) {
   Random random(seed);
   const ElementType to = one_of(random, all_element_types);
   const ElementType from = one_of(random, all_element_types);
-  const Shape shape = random_shape(random, 5, most_elements);
+  const Shape shape = random_shape(random, 5, max_elements);
   const MoveOperand destination = random_rows(random, to, shape);
   return {
       .destination = destination, .sources = {random_source(random, from, shape, false)}, .expression = "x"};
 }
 
-CrossMove random_cross_map(std::uint64_t seed, std::uint64_t most_elements) {
+CrossMove random_cross_map(std::uint64_t seed, std::uint64_t max_elements) {
   constexpr ElementType types[] = {ElementType::u8,  ElementType::i16, ElementType::bf16,
                                    ElementType::f32, ElementType::i32, ElementType::f64};
   Random random(seed);
   const auto sources = between(random, 1, 3);
-  const Shape shape = random_shape(random, 4, most_elements);
+  const Shape shape = random_shape(random, 4, max_elements);
   CrossMove move{.destination = random_rows(random, one_of(random, types), shape),
                  .sources = {},
                  .expression = sums[sources - 1]};

@@ -21,10 +21,10 @@ struct CrossMove {
 };
 
 /// A pad. In some dimensions the source begins before or after the destination, or ends before or after it.
-[[nodiscard]] CrossMove random_cross_pad(std::uint64_t seed, std::uint64_t most_elements = 12'000);
+[[nodiscard]] CrossMove random_cross_pad(std::uint64_t seed, std::uint64_t max_elements = 12'000);
 /// A cast between two random types.
-[[nodiscard]] CrossMove random_cross_cast(std::uint64_t seed, std::uint64_t most_elements = 12'000);
+[[nodiscard]] CrossMove random_cross_cast(std::uint64_t seed, std::uint64_t max_elements = 12'000);
 /// A map that adds one to three sources of mixed types.
-[[nodiscard]] CrossMove random_cross_map(std::uint64_t seed, std::uint64_t most_elements = 12'000);
+[[nodiscard]] CrossMove random_cross_map(std::uint64_t seed, std::uint64_t max_elements = 12'000);
 
 }  // namespace tests

@@ -77,7 +77,7 @@ void run_kernels(tests::EveryCandidate& move, Counts& counts) {
 
 /// Runs the cases of a seed on a simulated device that schedules threads in random order.
 Counts run_cross_moves(std::uint64_t default_cases, std::uint64_t default_seed,
-                       tests::CrossMove (*random_move)(std::uint64_t seed, std::uint64_t most_elements)) {
+                       tests::CrossMove (*random_move)(std::uint64_t seed, std::uint64_t max_elements)) {
   const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", default_cases);
   const std::uint64_t seed = reference::seed(default_seed);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;

@@ -157,8 +157,8 @@ TEST_CASE("expressions of elements and of a reduction's result may use INFINITY 
   CHECK(std::isnan(to.read()[0]));
   CHECK(to.values[1] == 1);
   HostCopy<float> most(Shape{}, {0});
-  reduce(edge_runtime(), most.tensor, {.op = ReductionOp::max, .axes = {0}, .then = "x > 5 ? INFINITY : x"},
-         {from.tensor});
+  reduce(edge_runtime(), most.tensor,
+         {.op = ReductionOp::max, .axes = {0}, .epilogue = "x > 5 ? INFINITY : x"}, {from.tensor});
   CHECK(most.read()[0] == infinity);
 }
 
@@ -192,7 +192,7 @@ TEST_CASE("expressions may use numeric_limits and the constants of <cfloat>, <cl
         std::vector<std::int64_t>{-128, INT64_MIN, -128});
   HostCopy<float> least(Shape{}, {0});
   reduce(edge_runtime(), least.tensor,
-         {.op = ReductionOp::min, .axes = {0}, .then = "x < 0 ? std::numeric_limits<float>::max() : x"},
+         {.op = ReductionOp::min, .axes = {0}, .epilogue = "x < 0 ? std::numeric_limits<float>::max() : x"},
          {from.tensor});
   CHECK(least.read()[0] == Limits::max());
 }

@@ -95,7 +95,7 @@ Tensor EveryCandidate::place(const MoveOperand& operand) {
   return {operand.view, buffers_[i].address() + operand.shift + extent.first};
 }
 
-RandomPermutation random_permutation(std::uint64_t seed, std::uint64_t most_elements) {
+RandomPermutation random_permutation(std::uint64_t seed, std::uint64_t max_elements) {
   constexpr ElementType types[] = {ElementType::u8, ElementType::bf16, ElementType::f32, ElementType::f64};
   Random random(seed);
   const ElementType type = one_of(random, types);
@@ -111,7 +111,7 @@ RandomPermutation random_permutation(std::uint64_t seed, std::uint64_t most_elem
   for (std::uint32_t k = 0; k < rank; ++k) {
     const std::uint32_t d = k == 0 ? rank - 1 : k == 1 ? other : k - 1;
     if (shape[d] > 1) continue;
-    const std::uint64_t most = std::max<std::uint64_t>(most_elements / elements, 1);
+    const std::uint64_t most = std::max<std::uint64_t>(max_elements / elements, 1);
     shape[d] = between(random, 1, std::min<std::uint64_t>(most, k < 2 ? longest : 9));
     if (aligned && k < 2) shape[d] = (shape[d] + vector - 1) / vector * vector;
     elements *= shape[d];

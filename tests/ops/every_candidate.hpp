@@ -60,6 +60,6 @@ struct RandomPermutation {
   MoveOperand source;
   [[nodiscard]] std::string text() const;
 };
-[[nodiscard]] RandomPermutation random_permutation(std::uint64_t seed, std::uint64_t most_elements);
+[[nodiscard]] RandomPermutation random_permutation(std::uint64_t seed, std::uint64_t max_elements);
 
 }  // namespace tests

@@ -22,7 +22,7 @@ using reference::between, reference::one_in, reference::one_of, reference::Rando
 
 namespace {
 
-constexpr std::uint64_t most_elements = 12'000;
+constexpr std::uint64_t max_case_elements = 12'000;
 
 struct ShortMove {
   tests::MoveOperand destination;
@@ -50,7 +50,7 @@ ShortMove short_move(std::uint64_t seed) {
   std::vector<std::uint64_t> shape(rank, 1);
   std::uint64_t elements = 1;
   for (std::uint32_t d = rank; d-- > 0;) {
-    const std::uint64_t room = std::max<std::uint64_t>(most_elements / elements, 1);
+    const std::uint64_t room = std::max<std::uint64_t>(max_case_elements / elements, 1);
     const std::uint64_t most = d + 1 == rank ? 60 / size_of(type) : one_in(random, 3) ? 300 : 12;
     shape[d] = between(random, 1, std::min(room, most));
     if (d + 1 == rank) shape[d] = one_in(random, 3) ? 3 : shape[d] | 1;

@@ -26,12 +26,12 @@ TEST_CASE("every call during a trial of candidates equals the reference, and not
   Runtime runtime({.device = device,
                    .cache_directory = tests::shared_kernels(),
                    .compile = tests::ptx_alone,
-                   .improve = {.candidates = 3, .timed_calls = 1, .least_us = 0}});
+                   .improve = {.candidates = 3, .timed_calls = 1, .min_predicted_us = 0}});
   std::set<std::string> tried;
   std::uint64_t improved = 0;
   for (std::uint64_t n = 0; n < cases; ++n) {
     const RandomCase move = reference::random_case(reference::elementwise_operations, seed + n, n,
-                                                   {.elements = 1000, .most_elements = 6000, .guard = 0});
+                                                   {.elements = 1000, .max_elements = 6000, .guard = 0});
     INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << move.text());
     const Buffers before = random_buffers(move, seed + n);
     const reference::Expected right = expected(move, before);

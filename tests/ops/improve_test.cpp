@@ -1,7 +1,7 @@
 // The option Improve, which times candidates during a program's calls, on a device whose clock the test sets.
 #include "captured_log.hpp"
 #include "lib/allocations.hpp"
-#include "ops/kept.hpp"
+#include "ops/move_caches.hpp"
 #include "ops/scripted_device.hpp"
 #include "ptx_alone.hpp"
 
@@ -35,7 +35,7 @@ long whole_us(const TunedChoice& choice) {
   return std::lround(choice.microseconds);
 }
 
-constexpr Improve three{.candidates = 3, .timed_calls = 3, .least_us = 0};
+constexpr Improve three{.candidates = 3, .timed_calls = 3, .min_predicted_us = 0};
 
 struct ImproveDesk {
   explicit ImproveDesk(ScriptedDevice::Time time, const Improve& improve = three,
@@ -143,7 +143,7 @@ TEST_CASE("the first launch of a kernel, which loads it, is not timed") {
       [&calls](int number, const LaunchShape&) -> std::int64_t {
         return (number == 1 ? 50'000 : 100'000) + (++calls[number] == 1 ? 5'000'000 : 0);
       },
-      {.candidates = 2, .timed_calls = 1, .least_us = 0});
+      {.candidates = 2, .timed_calls = 1, .min_predicted_us = 0});
   desk.calls(6);
   REQUIRE(desk.found().size() == 1);
   CHECK(whole_us(desk.found()[0]) == 50);
@@ -154,7 +154,7 @@ TEST_CASE("shapes of one class are compared by measured times, not by prediction
   std::int64_t unit = 0;
   const ImproveDesk desk(
       [&unit](int number, const LaunchShape&) { return number == 1 ? unit * 11 / 10 : unit; },
-      {.candidates = 2, .timed_calls = 1, .least_us = 0});
+      {.candidates = 2, .timed_calls = 1, .min_predicted_us = 0});
   for (int n = 0; n < 20; ++n) {
     unit = n % 2 == 0 ? 300'000 : 100'000;
     desk.call(n % 2 == 0 ? 2048 : 2560);
@@ -174,8 +174,8 @@ TEST_CASE("no candidates are timed without Improve, for short moves, forced fami
   const auto call = [](const ImproveDesk& desk) { desk.call(); };
   CHECK(tries(three, call));
   CHECK_FALSE(tries({}, call));
-  CHECK_FALSE(tries({.candidates = 1, .least_us = 0}, call));
-  CHECK_FALSE(tries({.candidates = 3, .least_us = 1e6}, call));
+  CHECK_FALSE(tries({.candidates = 1, .min_predicted_us = 0}, call));
+  CHECK_FALSE(tries({.candidates = 3, .min_predicted_us = 1e6}, call));
   CHECK_FALSE(
       tries(three, [](const ImproveDesk& desk) { plan(desk.runtime, desk.operation(), "transpose")(); }));
   CHECK_FALSE(tries(three, [](const ImproveDesk& desk) {
@@ -235,13 +235,13 @@ TEST_CASE("launches on a captured stream use the default kernel, and nothing is 
 
 TEST_CASE("calls do not wait for timers of a device that has much unfinished work") {
   const ImproveDesk desk(times({100, 50, 80}));
-  desk.device->is_behind = true;
+  desk.device->timers_pending = true;
   desk.calls(200);
   CHECK(desk.device->launched().size() == 200);
   CHECK(desk.device->timers_started == 8);
   CHECK(desk.device->timers_alive() == 8);
   CHECK(desk.found().empty());
-  desk.device->is_behind = false;
+  desk.device->timers_pending = false;
   desk.calls(10);
   CHECK(whole_us(desk.found().at(0)) == 50);
 }
@@ -252,7 +252,7 @@ TEST_CASE("a candidate that cannot be loaded or launched is left out, and its ca
         if (number == 2) throw Error(ErrorCode::device_failed, "no launch of kernel 2");
         return number == 3 ? 70'000 : 100'000;
       },
-      {.candidates = 4, .timed_calls = 3, .least_us = 0});
+      {.candidates = 4, .timed_calls = 3, .min_predicted_us = 0});
   desk.device->on_load = [](int number) {
     if (number == 1) throw Error(ErrorCode::device_failed, "no loading of kernel 1");
   };
@@ -364,7 +364,7 @@ TEST_CASE("calls of several threads contribute to one trial, and each call launc
 
 TEST_CASE("a runtime destroyed during a trial leaks no timers and kernels") {
   const auto device = std::make_shared<ScriptedDevice>(times({100, 50, 80}));
-  device->is_behind = true;
+  device->timers_pending = true;
   for (const int calls : {2, 3, 5, 9, 12}) {
     std::optional<Plan> plan_in_use;
     {

@@ -51,13 +51,13 @@ class Draw {
     // Some moves in place are dense and larger, so that kernels with the copy engine are candidates.
     const bool dense = parts_ == Parts::same && one_in(random_, 3);
     const std::uint64_t columns = extent(dense ? 900 : 70);
-    const std::uint64_t apart = one_in(random_, 2) ? 0 : unit * between(random_, 0, 5);
+    const std::uint64_t gap = one_in(random_, 2) ? 0 : unit * between(random_, 0, 5);
     const std::uint64_t offset = unit * between(random_, 0, 5);
-    std::uint64_t pitch = 2 * columns + apart + unit * between(random_, 0, 3);
+    std::uint64_t pitch = 2 * columns + gap + unit * between(random_, 0, 3);
     shape_ = {between(random_, 1, 3), rows, columns};
     strides_ = {0, 0, 1};
     std::uint64_t to = 0;
-    std::uint64_t from = columns + apart;
+    std::uint64_t from = columns + gap;
     std::vector<std::int64_t> from_strides;
     if (dense) pitch = columns;
     switch (parts_) {
@@ -193,14 +193,14 @@ TEST_CASE("a plan made for separate buffers is right and race-free for interleav
     const Buffers before = random_buffers(drawn, seed + n);
     const reference::Expected right = expected(drawn, before);
     // The same tensors, each in a buffer of its own.
-    RandomCase apart = drawn;
-    apart.buffers.assign(1 + drawn.sources.size(), drawn.buffers[0]);
-    for (std::size_t i = 0; i < drawn.sources.size(); ++i) apart.sources[i].buffer = i + 1;
-    const tests::OwnMemory elsewhere(runtime.device(), apart);
+    RandomCase separate = drawn;
+    separate.buffers.assign(1 + drawn.sources.size(), drawn.buffers[0]);
+    for (std::size_t i = 0; i < drawn.sources.size(); ++i) separate.sources[i].buffer = i + 1;
+    const tests::OwnMemory elsewhere(runtime.device(), separate);
     tests::OwnMemory memory(runtime.device(), drawn);
     memory.write(before);
     try {
-      const Plan plan = tmajit::plan(runtime, reference::operation_of(apart, elsewhere.addresses()));
+      const Plan plan = tmajit::plan(runtime, reference::operation_of(separate, elsewhere.addresses()));
       const Operation here = reference::operation_of(drawn, memory.addresses());
       plan(tests::addresses_of(here.destinations), tests::addresses_of(here.sources));
       CHECK(difference(drawn, right, memory.read(before)) == "");

@@ -66,7 +66,7 @@ Rules planned_rules(const Operation& operation) {
   return broken_rules([&] { return plan(runtime(), operation); });
 }
 
-bool overlaps(const Operation& operation) {
+bool is_refused_as_overlapping(const Operation& operation) {
   const Rules rules = planned_rules(operation);
   return rules.size() == 1 && rules.front().starts_with("memory.overlap of ");
 }
@@ -195,7 +195,7 @@ TEST_CASE("illegal tensors and moves are refused") {
                                        ContainsSubstring("0x200000"));
   CHECK(rules(operation::copy(dense({4}, 0), dense({4}, there))) ==
         Rules{"address.null of the destination: address"});
-  CHECK(overlaps(operation::copy(to, dense({4}, here + 12))));
+  CHECK(is_refused_as_overlapping(operation::copy(to, dense({4}, here + 12))));
   CHECK_THROWS_WITH(operation::map(to, "", Tensors{dense({4}, there)}),
                     ContainsSubstring("without an expression"));
   CHECK(rules(operation::map(to, "1", Tensors{})).empty());

@@ -61,7 +61,7 @@ void check_memory(std::span<const Move> moves) {
     }
   }
   if (violations.count() == 0)
-    check_apart(
+    check_disjoint(
         operands, [&](std::size_t n) { return names[n]; }, violations);
   if (violations.count() > 0) throw SpecError(violations.take());
 }
@@ -244,7 +244,7 @@ TEST_CASE("the check decides large random views within its limit of time", "[ove
   const std::uint64_t seed = reference::seed(20261121);
   CAPTURE(seed);
   Random random(seed);
-  int apart = 0;
+  int disjoint_pairs = 0;
   for (int n = 0; n < 5000; ++n) {
     Shape shape(between(random, 1, 8));
     for (auto& extent : shape) extent = between(random, 2, 40);
@@ -279,9 +279,9 @@ TEST_CASE("the check decides large random views within its limit of time", "[ove
     CAPTURE(n, parts[0].view.shape, parts[0].view.strides, parts[1].view.shape, parts[1].view.strides);
     const Move move{.destination = parts[0], .sources = {parts[1]}};
     REQUIRE(accepted({&move, 1}) == disjoint);
-    apart += disjoint ? 1 : 0;
+    disjoint_pairs += disjoint ? 1 : 0;
   }
-  CHECK(apart > 1000);
+  CHECK(disjoint_pairs > 1000);
 }
 
 TEST_CASE("the cost of the overlap check is printed", "[.cost]") {

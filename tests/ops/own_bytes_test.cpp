@@ -39,7 +39,7 @@ TEST_CASE("random candidates of random moves read only bytes of their sources") 
   std::map<std::string_view, std::uint64_t> counts;
   for (std::uint64_t pattern = seed, done = 0; done < cases; ++pattern) {
     const RandomCase drawn = reference::random_case(reference::elementwise_operations, pattern, 0,
-                                                    {.elements = 2000, .most_elements = 8000, .guard = 0});
+                                                    {.elements = 2000, .max_elements = 8000, .guard = 0});
     tests::OwnMemory memory(runtime.device(), drawn);
     const Operation operation = reference::operation_of(drawn, memory.addresses());
     if (operation.moves.empty() || !suits(make_problem(operation.moves[0]), done)) continue;

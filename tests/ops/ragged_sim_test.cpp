@@ -40,7 +40,7 @@ Runtime simulated_ragged(std::uint64_t n) {
 
 RandomCase random_batch(std::uint64_t seed, std::uint64_t most) {
   return reference::random_case("copy_ragged", seed, 0,
-                                {.elements = most / 2, .most_elements = most, .guard = 0});
+                                {.elements = most / 2, .max_elements = most, .guard = 0});
 }
 
 /// A batch of tensors of one or several tiles, with more tensors than a CTA has tensor maps.

@@ -15,7 +15,7 @@ using reference::Buffers, reference::RandomCase;
 namespace tests {
 namespace {
 
-constexpr std::uint64_t most_failures = 20;
+constexpr std::uint64_t max_failures = 20;
 
 /// The seed of a case's gaps and data.
 std::uint64_t mixed(std::uint64_t seed, std::uint64_t n) {
@@ -98,7 +98,7 @@ class Shared {
 
  private:
   void run_one(const Arena& arena, std::uint64_t n, KernelsMet& met) {
-    const RandomCase drawn = reference::random_case(run_.operations, run_.seed + n % run_.patterns,
+    const RandomCase drawn = reference::random_case(run_.operations, run_.seed + n % run_.kernel_seeds,
                                                     mixed(run_.seed, n), run_.limits);
     const std::string what = "case " + std::to_string(n) + ", " + drawn.text() + ":\n  ";
     const auto place = [&](const RandomCase& of, std::uint64_t shift) { return arena.place(of, shift); };
@@ -117,7 +117,7 @@ class Shared {
   void fail(const std::string& what, bool is_last) {
     const std::lock_guard lock(mutex_);
     result_.failures.push_back(what);
-    if (is_last || result_.failures.size() >= most_failures) stop_ = true;
+    if (is_last || result_.failures.size() >= max_failures) stop_ = true;
   }
 
   Runtime& runtime_;

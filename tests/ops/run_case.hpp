@@ -62,9 +62,9 @@ struct RandomRun {
   std::span<const std::string_view> operations = reference::all_operations();
   std::uint64_t seed = 0;
   std::uint64_t cases = 0;
-  /// Number of different patterns among the cases. Patterns need kernels of their own, and compiling takes
+  /// Number of different kernel seeds among the cases. Each needs kernels of its own, and compiling takes
   /// much longer than running.
-  std::uint64_t patterns = 1;
+  std::uint64_t kernel_seeds = 1;
   std::uint32_t threads = 1;
   reference::CaseLimits limits{};
 };

@@ -27,7 +27,7 @@ using Axes = std::vector<std::uint32_t>;
 using Slices = std::vector<Slice>;
 
 constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
-constexpr std::int64_t most_index = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t max_index = std::numeric_limits<std::int64_t>::max();
 
 Tensor strided_tensor(const Shape& shape, const Strides& strides, ElementType type = ElementType::f32) {
   return {TensorView::strided(type, shape, strides), 0x10000};
@@ -153,8 +153,8 @@ TEST_CASE("sliced() selects the elements of Python's slices") {
   CHECK(taken({5, 5, 1}).empty());
   CHECK(taken({2, 7, -1}).empty());
   CHECK(taken({{}, -11, -9}) == Indices{9, 0});
-  CHECK(taken({least, most_index, most_index}) == Indices{0});
-  CHECK(taken({most_index, least, least}) == Indices{9});
+  CHECK(taken({least, max_index, max_index}) == Indices{0});
+  CHECK(taken({max_index, least, least}) == Indices{9});
 
   for (const std::uint64_t extent : {0U, 1U, 2U, 5U}) {
     for (std::int64_t start = -8; start <= 8; ++start) {
@@ -187,9 +187,9 @@ TEST_CASE("sliced() does not move an empty tensor, and refuses steps of 0 and ex
   CHECK_THROWS_WITH(sliced(dense_tensor({2}), Slices{{0, 1, 0}}), ContainsSubstring("step of 0"));
   CHECK_THROWS_WITH(sliced(TensorView{.rank = 1, .shape = {1ULL << 63}}, Slices{{}}),
                     ContainsSubstring("2^63 - 1"));
-  CHECK_THROWS_WITH(sliced(strided_tensor({3}, {most_index}), Slices{{{}, {}, 2}}),
+  CHECK_THROWS_WITH(sliced(strided_tensor({3}, {max_index}), Slices{{{}, {}, 2}}),
                     ContainsSubstring("past 2^63"));
-  CHECK(sliced(strided_tensor({2}, {most_index}), Slices{{{}, {}, 2}}).view.shape[0] == 1);
+  CHECK(sliced(strided_tensor({2}, {max_index}), Slices{{{}, {}, 2}}).view.shape[0] == 1);
 }
 
 TEST_CASE("flipped() reverses one dimension, and applied twice gives the original tensor") {

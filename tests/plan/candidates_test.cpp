@@ -26,12 +26,12 @@
 #include <tmajit_params/engine_grid.cuh>
 
 using namespace tmajit;
-using tests::candidates_of, tests::is_of, tests::permutation, tests::usual_candidate;
+using tests::candidates_of, tests::is_of, tests::permutation, tests::default_candidate;
 
 namespace {
 
-constexpr std::uint32_t most_shared = 96 * 1024;
-constexpr std::uint32_t most_of_cta = 227 * 1024;  // static and dynamic shared memory
+constexpr std::uint32_t max_shared = 96 * 1024;
+constexpr std::uint32_t max_cta_bytes = 227 * 1024;  // static and dynamic shared memory
 
 std::uint64_t rounded(std::uint64_t extent, std::uint64_t unit) {
   return (extent + unit - 1) / unit * unit;
@@ -60,7 +60,7 @@ bool any_size(const Candidate& candidate) {
 
 /// The largest useful extent of a tile in a dimension: the dimension's extent, rounded up to whole vectors or
 /// chunks.
-std::uint64_t most_of_box(const Candidate& candidate, const Problem& problem, std::uint32_t d) {
+std::uint64_t max_box_extent(const Candidate& candidate, const Problem& problem, std::uint32_t d) {
   const std::uint64_t extent = d < candidate.nest.rank ? candidate.nest.shape[d] : 1;
   const bool last = d + 1 >= candidate.nest.rank;
   const bool by_vectors = last || (transposes(candidate) && d == facts_of<BlockFacts>(candidate).column);
@@ -129,8 +129,8 @@ void check_limits(const Candidate& candidate, const Problem& problem) {
   INFO(tests::choice_text(candidate));
   check_lines(candidate);
   const Footprint footprint = candidate.family->footprint(candidate, problem);
-  CHECK(footprint.dynamic_shared_bytes <= (footprint.by_engine ? most_of_cta : most_shared));
-  CHECK(footprint.dynamic_shared_bytes + footprint.static_shared_bytes <= most_of_cta);
+  CHECK(footprint.dynamic_shared_bytes <= (footprint.by_engine ? max_cta_bytes : max_shared));
+  CHECK(footprint.dynamic_shared_bytes + footprint.static_shared_bytes <= max_cta_bytes);
   CHECK(footprint.threads % 32 == 0);
   CHECK(footprint.threads >= 32);
   CHECK(footprint.threads <= 1024);
@@ -147,20 +147,20 @@ void check_limits(const Candidate& candidate, const Problem& problem) {
   for (std::uint32_t d = 0; d < rank; ++d) {
     INFO("dimension " << d);
     CHECK(footprint.box[d] >= 1);
-    CHECK(footprint.box[d] <= most_of_box(candidate, problem, d));
+    CHECK(footprint.box[d] <= max_box_extent(candidate, problem, d));
   }
 }
 
-std::string key_of_usual(const Move& move) {
+std::string default_key(const Move& move) {
   const Problem problem = make_problem(move);
-  return std::string(make_kernel_plan(usual_candidate(problem), problem).key());
+  return std::string(make_kernel_plan(default_candidate(problem), problem).key());
 }
 
 /// The number of different default kernels for dense transposes of matrices with each of `extents` rows.
 std::size_t kernels_of_transposes(ElementType type, const std::vector<std::uint64_t>& extents) {
   std::set<std::string> keys;
   for (const std::uint64_t extent : extents) {
-    keys.insert(key_of_usual(permutation(type, {extent, 2048}, {1, 0})));
+    keys.insert(default_key(permutation(type, {extent, 2048}, {1, 0})));
   }
   return keys.size();
 }
@@ -179,14 +179,14 @@ TEST_CASE("every known move has the default kernel that suits its views") {
     const Problem problem = make_problem(move);
     const std::vector<Candidate> candidates = candidates_of(problem);
     REQUIRE(!candidates.empty());
-    const Candidate& usual = candidates[default_of(candidates)];
-    CHECK(usual.default_choice != DefaultChoice::no);
-    CHECK(tests::traits(usual, problem) == traits);
+    const Candidate& chosen = candidates[default_of(candidates)];
+    CHECK(chosen.default_choice != DefaultChoice::no);
+    CHECK(tests::traits(chosen, problem) == traits);
     for (const Candidate& candidate : candidates) {
       // Vectors of 8 bytes are aligned more often, so their kernels suit more views.
       const bool narrow = transposes(candidate) && facts_of<BlockFacts>(candidate).vector_bytes() == 8;
       // Candidates of other families have other traits.
-      if (candidate.family == usual.family && !narrow && !is_tiny_strided_copy(problem))
+      if (candidate.family == chosen.family && !narrow && !is_tiny_strided_copy(problem))
         CHECK(tests::traits(candidate, problem) == traits);
       check_limits(candidate, problem);
     }
@@ -225,16 +225,16 @@ TEST_CASE("the order of families changes neither the default candidate nor the s
     const Problem problem = make_problem(move);
     if (problem.nest.empty()) return;
     const std::vector<Candidate> expected = candidates_of(problem);
-    const Candidate usual = expected[default_of(expected)];
-    CHECK(usual.default_choice != DefaultChoice::no);
-    CHECK(std::ranges::count(expected, usual.default_choice, &Candidate::default_choice) == 1);
+    const Candidate chosen = expected[default_of(expected)];
+    CHECK(chosen.default_choice != DefaultChoice::no);
+    CHECK(std::ranges::count(expected, chosen.default_choice, &Candidate::default_choice) == 1);
     for (int n = 0; n < 4; ++n) {
       n == 0 ? std::ranges::reverse(order) : std::ranges::shuffle(order, random);
       const std::vector<Candidate> candidates = asked(problem);
       CHECK(candidates.size() == expected.size());
       const Candidate& found = candidates[default_of(candidates)];
-      CHECK(found == usual);
-      CHECK(shape_class_of(problem, found) == shape_class_of(problem, usual));
+      CHECK(found == chosen);
+      CHECK(shape_class_of(problem, found) == shape_class_of(problem, chosen));
       CHECK(shape_class_of(problem, found) == shape_class(move, {}));
     }
   };
@@ -252,7 +252,7 @@ TEST_CASE("the order of families changes neither the default candidate nor the s
 TEST_CASE("for large tensors the default tile has sides of 256 bytes, or 4 KiB of a row") {
   const auto box = [](const Move& move) {
     const Problem problem = make_problem(move);
-    const KernelPlan plan = make_kernel_plan(usual_candidate(problem), problem);
+    const KernelPlan plan = make_kernel_plan(default_candidate(problem), problem);
     return plan.shape().tile;
   };
   using Box = std::vector<std::uint32_t>;
@@ -297,7 +297,7 @@ TEST_CASE("moves of similar extents share a kernel") {
   for (std::uint64_t n = 2048; n < 2348; ++n) {
     const Move move{.destination = tests::dense(ElementType::f32, {n, 1024}, tests::to_address),
                     .sources = {tests::strided(ElementType::f32, {n, 1024}, {2048, 1})}};
-    keys.insert(key_of_usual(move));
+    keys.insert(default_key(move));
   }
   CHECK(keys.size() == 1);
 
@@ -305,14 +305,14 @@ TEST_CASE("moves of similar extents share a kernel") {
   for (std::uint64_t n = 8196; n < 9000; n += 4) {
     const Move move{.destination = tests::dense(ElementType::f32, {64, n}, tests::to_address),
                     .sources = {tests::strided(ElementType::f32, {64, n}, {2 * 9000, 2})}};
-    keys.insert(key_of_usual(move));
+    keys.insert(default_key(move));
   }
   CHECK(keys.size() == 1);
 }
 
 TEST_CASE("a smaller tile is used if much of the last tile would be empty") {
   const auto side = [](std::uint64_t extent) {
-    return facts_of<BlockFacts>(usual_candidate(permutation(ElementType::f32, {extent, 65536}, {1, 0})))
+    return facts_of<BlockFacts>(default_candidate(permutation(ElementType::f32, {extent, 65536}, {1, 0})))
         .box[1];
   };
   CHECK(side(4096) == 64);
@@ -337,7 +337,7 @@ TEST_CASE("a nest whose direction is reversed for an image accesses the same ele
 TEST_CASE("limits hold for random problems of up to eight sources") {
   const std::uint64_t seed = reference::seed(20261121);
   std::cout << "TMAJIT_SEED=" << seed << '\n';
-  std::uint32_t most_sources = 0;
+  std::uint32_t max_sources = 0;
   std::uint32_t most_seen = 0;
   std::set<std::string_view> methods;
   for (std::uint64_t n = 0; n < 2000; ++n) {
@@ -348,7 +348,7 @@ TEST_CASE("limits hold for random problems of up to eight sources") {
     // Sizes that no family proposes.
     for (const std::uint32_t run : {16U, 1024U, 4096U}) {
       GeneralKernel kernel = plan_general(problem, {.destination_run = run, .source_run = 4096});
-      Candidate candidate = usual_candidate(problem);
+      Candidate candidate = default_candidate(problem);
       candidate.family = &general_family();
       candidate.nest = kernel.nest;
       const ChunkChoice choice{kernel.facts.box, kernel.facts.threads};
@@ -361,10 +361,10 @@ TEST_CASE("limits hold for random problems of up to eight sources") {
       const Footprint footprint = candidate.family->footprint(candidate, problem);
       if (!footprint.by_engine) most_seen = std::max(most_seen, footprint.dynamic_shared_bytes);
     }
-    most_sources = std::max(most_sources, problem.sources());
+    max_sources = std::max(max_sources, problem.sources());
   }
-  CHECK(most_sources == 8);
-  CHECK(most_seen > most_shared / 2);  // some kernels came near the limit
+  CHECK(max_sources == 8);
+  CHECK(most_seen > max_shared / 2);  // some kernels came near the limit
   CHECK(methods.contains("general"));
 }
 

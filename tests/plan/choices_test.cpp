@@ -23,8 +23,8 @@ namespace {
 
 constexpr double good = 1.03;  // a good choice takes at most this multiple of the best candidate's time
 // Bounds slightly worse than the model's current results, so that changes of the model cannot make it worse.
-constexpr double least_near = 0.63;
-constexpr double most_mean = 1.052;
+constexpr double min_near = 0.63;
+constexpr double max_mean = 1.052;
 
 /// An operation whose candidates were measured.
 struct Measured {
@@ -94,8 +94,8 @@ TEST_CASE("63 % of the choices are measured within 3 % of the fastest, and the m
   const auto share = [&](std::size_t n) { return static_cast<double>(n) / static_cast<double>(counted); };
   std::cout << share(near) << " of " << counted << " choices within 3 %, "
             << sum / static_cast<double>(counted) << " in the mean\n";
-  CHECK(share(near) >= least_near);
-  CHECK(sum / static_cast<double>(counted) <= most_mean);
+  CHECK(share(near) >= min_near);
+  CHECK(sum / static_cast<double>(counted) <= max_mean);
 }
 
 TEST_CASE("80 % of the predictions are between 0.6 and 1.33 times the measurements") {
@@ -128,7 +128,7 @@ TEST_CASE("a nearly fastest candidate is mostly among the few that worth_trying(
   for (const Measured& one : measured()) {
     const std::vector<KernelPlan> candidates =
         plan_candidates(one.operation.moves.front(), {.chip = one.chip});
-    const auto least_of = [&](const auto& choices) {
+    const auto min_of = [&](const auto& choices) {
       double least = std::numeric_limits<double>::infinity();
       for (const auto& choice : choices) {
         if (one.us.contains(choice.text()))
@@ -142,7 +142,7 @@ TEST_CASE("a nearly fastest candidate is mostly among the few that worth_trying(
     for (std::size_t i = 0; i < expected.size(); ++i) {
       const std::vector<KernelChoice> tried = worth_trying(candidates, expected[i].first);
       CHECK(tried.size() <= expected[i].first);
-      if (least_of(tried) <= 1.01 * least_of(all)) ++near[i];
+      if (min_of(tried) <= 1.01 * min_of(all)) ++near[i];
     }
   }
   CHECK(counted > 150);

@@ -82,8 +82,8 @@ TEST_CASE("reduce_into: contiguous dimensions merge into one, which is split int
 }
 
 TEST_CASE("reduce_into: rows of one element with strides of at least 16 bytes are accepted") {
-  const TensorView apart = TensorView::strided(ElementType::f32, {2, 1, 30, 1}, {372, 368, 12, 1});
-  for (const TensorView& view : {apart, TensorView::strided(ElementType::f32, {5, 1}, {4, 1})}) {
+  const TensorView spaced = TensorView::strided(ElementType::f32, {2, 1, 30, 1}, {372, 368, 12, 1});
+  for (const TensorView& view : {spaced, TensorView::strided(ElementType::f32, {5, 1}, {4, 1})}) {
     const std::vector<KernelPlan> made =
         plan_kernels(operation::reduce_into(to_view(view), CombineOp::add, from_view(view)));
     REQUIRE(made.size() == 1);

@@ -21,9 +21,9 @@ using ElementType::f32;
 
 struct Choice {
   Problem problem;
-  Candidate usual;
+  Candidate by_default;
   Candidate chosen;
-  double usual_us = 0;
+  double default_us = 0;
   double us = 0;
 };
 
@@ -32,8 +32,8 @@ Choice chosen(const Move& move, const Chip& chip = {}) {
   const std::vector<Candidate> candidates = tests::candidates_of(problem);
   const std::size_t best = choose(candidates, problem, chip).candidate;
   REQUIRE(best < candidates.size());
-  const Candidate& usual = candidates[default_of(candidates)];
-  return {problem, usual, candidates[best], predict(usual, problem, chip).us,
+  const Candidate& by_default = candidates[default_of(candidates)];
+  return {problem, by_default, candidates[best], predict(by_default, problem, chip).us,
           predict(candidates[best], problem, chip).us};
 }
 
@@ -218,7 +218,7 @@ TEST_CASE("the default candidate is chosen for tensors that fill the chip many t
   for (const Move& move : {dense_copy({16'384, 16'384}), permutation(f32, {16'384, 16'384}, {1, 0}),
                            permutation(f32, {64, 256, 56, 56}, {0, 2, 3, 1})}) {
     const Choice choice = chosen(move);
-    CHECK(choice.chosen == choice.usual);
+    CHECK(choice.chosen == choice.by_default);
   }
 }
 
@@ -230,7 +230,7 @@ TEST_CASE("small tensors get smaller tiles, to use more SMs") {
          {permutation(f32, {side, side}, {1, 0}), permutation(ElementType::f16, {side, side}, {1, 0})}) {
       const Choice choice = chosen(move);
       const Choice large = chosen(permutation(f32, {16'384, 16'384}, {1, 0}));
-      CHECK(choice.chosen == choice.usual);
+      CHECK(choice.chosen == choice.by_default);
       CHECK(facts_of<BlockFacts>(choice.chosen).box[0] < facts_of<BlockFacts>(large.chosen).box[0]);
     }
   }

@@ -55,7 +55,7 @@ void check_tile(const FlatLayout& layout) {
   CHECK(layout.y_tiles() * layout.y >= layout.y_extent);
   CHECK(layout.y <= layout.y_extent);
   CHECK(layout.ctas() >= layout.x_tiles() * layout.y_tiles());
-  CHECK(layout.shared_bytes() <= most_flat_shared_bytes);
+  CHECK(layout.shared_bytes() <= max_flat_shared_bytes);
   for (const FlatSource& source : layout.all_sources()) {
     CHECK(source.lines >= 1);
     CHECK(source.lines <= 32);
@@ -161,8 +161,8 @@ TEST_CASE("short rows are joined if they are contiguous in the destination") {
   CHECK(layout->y * layout->x_extent >= 4096);
   const Tensor gaps = tests::strided(ElementType::u8, {65536, 59}, {64, 1}, tests::to_address);
   const Tensor source = tests::strided(ElementType::u8, {65536, 59}, {1, 65536});
-  const Problem apart = make_problem({.destination = gaps, .sources = {source}});
-  CHECK_FALSE(FlatPlanner(apart).layout({.way = FlatWay::joined}));
+  const Problem with_gaps = make_problem({.destination = gaps, .sources = {source}});
+  CHECK_FALSE(FlatPlanner(with_gaps).layout({.way = FlatWay::joined}));
 }
 
 TEST_CASE("with FlatWay::one_run a tile has only rows that are contiguous in the source") {

@@ -40,12 +40,12 @@ std::string facts_text(const Candidate& candidate, const Problem& problem) {
   return candidate.family->source(candidate, problem.expression()).facts;
 }
 
-Candidate usual_candidate(const Problem& problem) {
+Candidate default_candidate(const Problem& problem) {
   const std::vector<Candidate> candidates = candidates_of(problem);
   return candidates.at(default_of(candidates));
 }
-Candidate usual_candidate(const Move& move) {
-  return usual_candidate(make_problem(move));
+Candidate default_candidate(const Move& move) {
+  return default_candidate(make_problem(move));
 }
 
 std::string traits(const Candidate& candidate, const Problem& problem) {
@@ -203,12 +203,12 @@ Move random_permutation(Random& random) {
   return permutation(one_of(random, types), shape, axes);
 }
 
-Move random_move(std::uint64_t seed, std::uint64_t most_extent) {
+Move random_move(std::uint64_t seed, std::uint64_t max_drawn_extent) {
   Random random(seed);
   const auto rank = static_cast<std::uint32_t>(between(random, 1, 5));
   Shape shape(rank);
   for (std::uint64_t& extent : shape) {
-    extent = one_in(random, 3) ? between(random, 1, 9) : between(random, 1, most_extent);
+    extent = one_in(random, 3) ? between(random, 1, 9) : between(random, 1, max_drawn_extent);
   }
   const std::uint64_t kind = between(random, 0, 2);  // bits, padded bits, computed
 

@@ -38,8 +38,8 @@ inline constexpr tmajit::DevicePtr from_address = 0x7e00'0000'0000;
 [[nodiscard]] std::string facts_text(const tmajit::Candidate& candidate, const tmajit::Problem& problem);
 
 /// The default candidate, which suits most moves of the problem's kind.
-[[nodiscard]] tmajit::Candidate usual_candidate(const tmajit::Problem& problem);
-[[nodiscard]] tmajit::Candidate usual_candidate(const tmajit::Move& move);
+[[nodiscard]] tmajit::Candidate default_candidate(const tmajit::Problem& problem);
+[[nodiscard]] tmajit::Candidate default_candidate(const tmajit::Move& move);
 
 /// Moves whose best kernels are well known.
 struct KnownMove {
@@ -52,7 +52,7 @@ struct KnownMove {
 /// A legal move of up to eight sources, with random types, orders and signs of dimensions, gaps, strides of 0
 /// and alignments, with and without expressions and paddings. With extents up to 3000 some moves need more
 /// CTAs than a grid can have.
-[[nodiscard]] tmajit::Move random_move(std::uint64_t seed, std::uint64_t most_extent = 3000);
+[[nodiscard]] tmajit::Move random_move(std::uint64_t seed, std::uint64_t max_drawn_extent = 3000);
 /// A permutation of 2 to 6 dimensions, with extents up to 2000, or up to 90 if there are more than three
 /// dimensions.
 [[nodiscard]] tmajit::Move random_permutation(reference::Random& random);

@@ -146,11 +146,11 @@ TEST_CASE("only kernels of sources that do not interleave load bytes between ele
   // Rows of 201 bytes have any alignment.
   const auto rows = [](DevicePtr address) { return strided(ElementType::u8, {64, 190}, {201, 1}, address); };
   const auto source_of = [](const Move& move) {
-    return facts_of<GeneralFacts>(tests::usual_candidate(move)).source[0];
+    return facts_of<GeneralFacts>(tests::default_candidate(move)).source[0];
   };
-  const SourceFacts apart = source_of({rows(to_address), {rows(from_address)}, Map{"x + 1"}});
-  CHECK(apart.interleaved == 0);
-  CHECK(apart.alignment == 1);
+  const SourceFacts separate = source_of({rows(to_address), {rows(from_address)}, Map{"x + 1"}});
+  CHECK(separate.interleaved == 0);
+  CHECK(separate.alignment == 1);
   // In place every chunk has the destination's alignment.
   const SourceFacts in_place = source_of({rows(to_address), {rows(to_address)}, Map{"x + 1"}});
   CHECK(in_place.interleaved == 1);

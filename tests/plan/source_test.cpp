@@ -89,11 +89,11 @@ TEST_CASE("the kernel of every known move compiles alone, without warnings") {
   for (const auto& [name, move, traits] : tests::known_moves()) {
     INFO(name);
     const Problem problem = make_problem(move);
-    const KernelPlan usual = make_kernel_plan(tests::usual_candidate(problem), problem);
-    const Source written = source(usual);
+    const KernelPlan default_plan = make_kernel_plan(tests::default_candidate(problem), problem);
+    const Source written = source(default_plan);
     CHECK_THAT(written.text, !ContainsSubstring("#include"));
     CHECK_THAT(written.text, ContainsSubstring(written.entry + "("));
-    check_compiles(usual);
+    check_compiles(default_plan);
   }
 }
 
@@ -113,12 +113,12 @@ TEST_CASE("one candidate of each family compiles, for any rank") {
   for (const tests::Shape& shape : shapes) {
     const auto rank = static_cast<std::uint32_t>(shape.size());
     std::vector<std::uint32_t> reversed(rank);
-    std::vector<std::uint32_t> kept(rank);
+    std::vector<std::uint32_t> last_fixed(rank);
     for (std::uint32_t d = 0; d < rank; ++d) {
       reversed[d] = rank - 1 - d;
-      kept[d] = d + 1 < rank ? rank - 2 - d : d;
+      last_fixed[d] = d + 1 < rank ? rank - 2 - d : d;
     }
-    for (const auto& axes : {reversed, kept}) {
+    for (const auto& axes : {reversed, last_fixed}) {
       std::set<std::string_view> done;
       for (const KernelPlan& candidate : plan_candidates(tests::permutation(ElementType::u32, shape, axes))) {
         if (done.insert(candidate.family().name).second) check_compiles(candidate);

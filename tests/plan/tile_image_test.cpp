@@ -1,4 +1,4 @@
-/// A transpose's image in shared memory: writing blocks and reading rows have no bank conflicts, or few.
+/// A transpose's image in shared memory: writes of blocks and reads of rows have few bank conflicts or none.
 #include "families/transpose/tile_image.hpp"
 
 #include "plan/moves.hpp"
@@ -79,7 +79,7 @@ TEST_CASE("images of transposes that are not staggered have no bank conflicts") 
   });
 }
 
-TEST_CASE("images of staggered transposes have at most 2-way conflicts, reads none with long rows") {
+TEST_CASE("images of staggered transposes have at most 2-way conflicts, and none in reads of long rows") {
   for_each_tile(true, 128, [](const BlockFacts& facts) {
     const TileImage image(facts);
     CHECK(reading(image).ways == 1);
@@ -96,20 +96,20 @@ TEST_CASE("every line of a block has an address of its own within the image") {
   const auto check = [](const BlockFacts& facts) {
     const TileImage image(facts);
     const std::uint32_t swizzle = image.best_swizzle();
-    std::set<std::uint32_t> places;
+    std::set<std::uint32_t> found;
     std::uint32_t lines = 0;
     for (std::uint32_t warp = 0; warp < image.writing_warps(); ++warp) {
       for (std::uint32_t line = 0; line < facts.vector; ++line) {
         const WarpAccess access = image.write(warp, line, swizzle);
-        places.insert(access.offsets.begin(), access.offsets.begin() + access.lanes);
+        found.insert(access.offsets.begin(), access.offsets.begin() + access.lanes);
         lines += access.lanes;
       }
     }
-    CHECK(places.size() == lines);
-    CHECK(*places.rbegin() + facts.vector_bytes() <= image.bytes());
+    CHECK(found.size() == lines);
+    CHECK(*found.rbegin() + facts.vector_bytes() <= image.bytes());
     for (std::uint32_t warp = 0; warp < image.reading_warps(); ++warp) {
       const WarpAccess access = image.read(warp, swizzle);
-      for (std::uint32_t lane = 0; lane < access.lanes; ++lane) CHECK(places.contains(access.offsets[lane]));
+      for (std::uint32_t lane = 0; lane < access.lanes; ++lane) CHECK(found.contains(access.offsets[lane]));
     }
   };
   for_each_tile(false, 32, check);

@@ -66,9 +66,9 @@ TEST_CASE("rows that are stored one by one do not share sectors") {
   const PredictedTraffic together = traffic_of(box, rows, rows.nest, 0);
   CHECK(together.pieces == Approx(1));
   CHECK(together.unused == Approx(0));
-  const PredictedTraffic apart = traffic_of(box, rows, rows.nest, 0, {.row_by_row = true});
-  CHECK(apart.pieces == Approx(64 * 8));
-  CHECK(apart.unused == Approx(64 * 8 * 16));
+  const PredictedTraffic row_by_row = traffic_of(box, rows, rows.nest, 0, {.row_by_row = true});
+  CHECK(row_by_row.pieces == Approx(64 * 8));
+  CHECK(row_by_row.unused == Approx(64 * 8 * 16));
 }
 
 TEST_CASE("joint tiles have at most as many pieces as separate ones, and waste at most whole sectors") {

@@ -1,5 +1,5 @@
-/// Elements that stay together become one wider element if that makes a transpose and their alignment allows
-/// it.
+/// Elements that stay together become one wider element if the move is then a transpose and the alignment
+/// allows it.
 #include "families/shared/blocks.hpp"
 #include "plan/moves.hpp"
 
@@ -17,8 +17,8 @@ using ElementType::f64;
 /// The bytes of the elements that a transpose moves, or 0 for other kernels.
 std::uint32_t width(const Move& move) {
   const Problem problem = make_problem(move);
-  const Candidate usual = tests::usual_candidate(problem);
-  if (!tests::is_of(usual, "transpose") && !tests::is_of(usual, "direct_transpose")) return 0;
+  const Candidate by_default = tests::default_candidate(problem);
+  if (!tests::is_of(by_default, "transpose") && !tests::is_of(by_default, "direct_transpose")) return 0;
   for (const Candidate& candidate : tests::candidates_of(problem)) {
     if (tests::is_of(candidate, "transpose") || tests::is_of(candidate, "direct_transpose")) {
       CHECK(facts_of<BlockFacts>(candidate).element_bytes == problem.element_bytes(0));
@@ -33,17 +33,17 @@ std::uint32_t joined(const Move& move) {
 
 }  // namespace
 
-TEST_CASE("elements of together 2, 4, 8 or 16 bytes that stay together become one element") {
+TEST_CASE("2 to 16 elements that stay together and have at most 16 bytes become one element") {
   for (const ElementType type : {ElementType::u8, bf16, f32, f64}) {
-    for (const std::uint64_t kept : {2U, 4U, 8U, 16U}) {
-      INFO(kept << " of " << name(type));
-      const std::uint64_t bytes = kept * size_of(type);
-      const Move move = permutation(type, {501, 255, kept}, {1, 0, 2});
-      CHECK(joined(move) == (bytes <= 16 ? kept : 1));
+    for (const std::uint64_t count : {2U, 4U, 8U, 16U}) {
+      INFO(count << " of " << name(type));
+      const std::uint64_t bytes = count * size_of(type);
+      const Move move = permutation(type, {501, 255, count}, {1, 0, 2});
+      CHECK(joined(move) == (bytes <= 16 ? count : 1));
       CHECK(width(move) == (bytes <= 16 ? bytes : 0));
     }
-    for (const std::uint64_t kept : {3U, 5U, 6U, 12U})
-      CHECK(joined(permutation(type, {501, 255, kept}, {1, 0, 2})) == 1);
+    for (const std::uint64_t count : {3U, 5U, 6U, 12U})
+      CHECK(joined(permutation(type, {501, 255, count}, {1, 0, 2})) == 1);
   }
 }
 

@@ -1,4 +1,4 @@
-"""A tensor class with every function of DLPack's C exchange interface, over NumPy's memory."""
+"""A tensor class that implements DLPack's C exchange interface on the memory of NumPy arrays."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ alive: dict[int, tuple] = {}
 
 
 class Exchanged:
-    """A tensor over an array."""
+    """A tensor on the memory of an array."""
 
     def __init__(self, array):
         self.array = array
@@ -75,7 +75,7 @@ def view(tensor, out):
 
 @FROM
 def managed_from(tensor, out):
-    raise AssertionError("a view costs less")
+    raise AssertionError("tmajit must call view(), which costs less")
 
 
 @ALLOCATE

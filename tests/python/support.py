@@ -1,4 +1,4 @@
-"""What several tests share: random arrays, and operations with NumPy's answer."""
+"""Random arrays and comparisons that several tests use."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ EIGHT_BITS = [ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2]
 MOVED = [*INTEGERS, *FLOATS, *EIGHT_BITS, np.bool_, np.complex64]
 
 
-def random_shape(rng, rank, most=200):
-    """Extents whose product is at most `most`, some of them 1."""
+def random_shape(rng, rank, max_elements=200):
+    """A shape of at most `max_elements` elements; some extents are 1."""
     shape = []
-    left = most
+    left = max_elements
     for _ in range(rank):
         extent = int(rng.integers(1, max(2, min(left, 9))))
         shape.append(extent)
@@ -28,7 +28,7 @@ def random_shape(rng, rank, most=200):
 
 
 def random_array(rng, shape, dtype):
-    """A dense array of bits that are finite numbers."""
+    """A dense array of random finite numbers."""
     dtype = np.dtype(dtype)
     if dtype == np.bool_:
         return rng.integers(0, 2, shape).astype(np.bool_)
@@ -41,7 +41,7 @@ def random_array(rng, shape, dtype):
 
 
 def random_view(rng, shape, dtype):
-    """An array of that shape whose strides are negative, zero, permuted or have gaps."""
+    """An array of that shape with random strides: negative, zero, permuted or with gaps."""
     rank = len(shape)
     order = rng.permutation(rank)
     steps = rng.choice([1, 1, 2, -1], rank)
@@ -59,7 +59,7 @@ def random_view(rng, shape, dtype):
 
 
 def bits(array):
-    """The bytes of an array, so that NaN equals itself."""
+    """The bytes of an array, by which equal NaNs compare equal."""
     return np.ascontiguousarray(array).tobytes()
 
 

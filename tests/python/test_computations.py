@@ -1,4 +1,4 @@
-"""Operations that compute, against NumPy."""
+"""Operations that compute, compared with NumPy."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_random_reductions(ours, numpys):
 
 def test_reductions_of_expressions():
     x = np.arange(12, dtype=np.float32).reshape(3, 4)
-    found = tmajit.reduce(x, "sum", 1, expression="x * x", then="sqrt(x / n)")
+    found = tmajit.reduce(x, "sum", 1, expression="x * x", epilogue="sqrt(x / n)")
     np.testing.assert_allclose(found, np.sqrt((x * x).mean(1)), rtol=1e-6)
     assert tmajit.mean(x) == x.mean()
     assert tmajit.any(x) == 1

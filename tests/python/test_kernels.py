@@ -1,4 +1,4 @@
-"""Kernels of one's own, and their checks."""
+"""Kernels of the caller's own, and checks of kernels."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_kernels_of_plans_have_no_findings():
     assert tmajit.check(tmajit.plan("permute", x, axes=(1, 0)))
 
 
-def test_printf_is_kept():
+def test_a_report_has_the_output_of_printf():
     kernel = tmajit.kernel(
         'extern "C" int printf(const char*, ...);\n__global__ void say(int* x) { printf("%d\\n", x[0]); }'
     )

@@ -1,4 +1,4 @@
-"""Plans: what they show, and what they launch."""
+"""Plans: their attributes, and their launches."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_plan_with_several_results():
     assert_same(second, x[1:])
 
 
-def test_what_a_plan_shows():
+def test_the_attributes_of_a_plan():
     plan = tmajit.plan("reduce", x, op="sum", axes=1)
     assert "__global__" in plan.source
     assert ".version" in plan.ptx

@@ -41,9 +41,9 @@ TEST_CASE("in SARIF a finding is at its source line, and the PTX line is a relat
   REQUIRE(run.at("results").size() == 2);
   const auto& result = run.at("results").at(0);
   CHECK(result.at("level") == "warning");
-  const auto& place = result.at("locations").at(0).at("physicalLocation");
-  CHECK(place.at("artifactLocation").at("uri") == "dir/k.cu");
-  CHECK(place.at("region").at("startLine") == 7);
+  const auto& location = result.at("locations").at(0).at("physicalLocation");
+  CHECK(location.at("artifactLocation").at("uri") == "dir/k.cu");
+  CHECK(location.at("region").at("startLine") == 7);
   CHECK(result.at("relatedLocations").size() == 1);
 }
 

@@ -45,11 +45,11 @@ struct TableBench {
   std::shared_ptr<FakeDevice> device = std::make_shared<FakeDevice>();
   TemporaryFolder folder;
 
-  [[nodiscard]] RuntimeOptions options(bool on_disk, std::size_t kept) const {
+  [[nodiscard]] RuntimeOptions options(bool on_disk, std::size_t capacity) const {
     RuntimeOptions options;
     options.device = device;
     options.cache_directory = on_disk ? std::optional<std::filesystem::path>(folder.path()) : std::nullopt;
-    options.kernels_kept = kept;
+    options.max_cached_kernels = capacity;
     return options;
   }
 };
@@ -75,8 +75,7 @@ TEST_CASE("a kernel in memory has only what launches need; its artifact is on di
     CHECK(kernel.resources().registers == 32);
     CHECK(kernel.artifact().source == "kernel number 1");
     CHECK(kernel.artifact().cubin.size() == 50'000);
-    CHECK(heap_bytes() - before <
-          (count + 1) * bytes + 20'000);  // artifacts that were requested are not kept
+    CHECK(heap_bytes() - before < (count + 1) * bytes + 20'000);  // requested artifacts are not cached
     return bytes;
   };
   const std::size_t with_cache = bytes_of_kernel(true);
@@ -109,11 +108,11 @@ TEST_CASE("a plan's kernel keeps the plan, from which it can be compiled again, 
   CHECK(ask(1).artifact().source.find("x + 1") != std::string::npos);
 }
 
-TEST_CASE("after 10,000 kernels memory is used only for those that are kept") {
+TEST_CASE("after 10,000 kernels memory is used only for the cached ones") {
   const TableBench bench;
   constexpr std::size_t limit = 100;
   KernelTable table(bench.options(false, limit), large_toolchain);
-  const Kernel held = numbered(table, 0);
+  const Kernel evicted = numbered(table, 0);
   for (std::size_t n = 1; n < 2 * limit; ++n) (void)numbered(table, n);
   const std::size_t at_limit = heap_bytes();
   std::size_t most = 0;
@@ -121,12 +120,12 @@ TEST_CASE("after 10,000 kernels memory is used only for those that are kept") {
     (void)numbered(table, n);
     most = std::max(most, heap_bytes());
     if (bench.device->kernels_alive() > static_cast<int>(limit) + 1)
-      FAIL("more kernels are loaded than may be kept");
+      FAIL("more kernels are loaded than may be cached");
   }
-  CHECK(table.kept() == limit);
+  CHECK(table.size() == limit);
   CHECK(bench.device->kernels_alive() == static_cast<int>(limit) + 1);  // the caller holds one
   CHECK(most < at_limit + 100'000);  // there is one more kernel while the next is made
-  CHECK(held.artifact().source == "kernel number 0");
+  CHECK(evicted.artifact().source == "kernel number 0");
   // An evicted kernel is made again.
   const int loads = bench.device->loads;
   (void)numbered(table, 1);

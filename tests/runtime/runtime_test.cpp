@@ -143,22 +143,22 @@ TEST_CASE("a custom kernel is compiled, loaded and launched with its author's pa
 
 TEST_CASE("a runtime's kernels are unloaded with it, except those to which the caller has a handle") {
   const auto device = std::make_shared<FakeDevice>();
-  std::optional<Kernel> held;
+  std::optional<Kernel> handle;
   {
     Runtime runtime({.device = device, .cache_directory = std::nullopt, .compile = {}});
-    held = runtime.kernel(sample());
+    handle = runtime.kernel(sample());
     (void)runtime.kernel(sample("x + 2"));
     Runtime moved = std::move(runtime);
     CHECK(device->kernels_alive() == 2);
   }
   CHECK(device->kernels_alive() == 1);
-  held.reset();
+  handle.reset();
   CHECK(device->kernels_alive() == 0);
 }
 
 TEST_CASE("a runtime keeps as many kernels as its option says; evicted ones unload with the last handle") {
   const auto device = std::make_shared<FakeDevice>();
-  const Runtime runtime({.device = device, .cache_directory = std::nullopt, .kernels_kept = 1});
+  const Runtime runtime({.device = device, .cache_directory = std::nullopt, .max_cached_kernels = 1});
   const KernelPlan first = sample();
   std::optional<PreparedLaunch> prepared = runtime.kernel(first).prepare(first);
   (void)runtime.kernel(sample("x + 2"));

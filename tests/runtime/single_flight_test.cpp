@@ -153,36 +153,36 @@ TEST_CASE("beyond the capacity, values that were not requested again are evicted
   const auto ask = [&](std::uint64_t n) {
     return table.get(n, std::to_string(n), [&] { return std::make_shared<const std::string>("a value"); });
   };
-  const auto kept = [&](std::uint64_t n) { return table.find(n, std::to_string(n)) != nullptr; };
-  const Table::Result held = ask(1);
+  const auto is_cached = [&](std::uint64_t n) { return table.find(n, std::to_string(n)) != nullptr; };
+  const Table::Result first = ask(1);
   const std::weak_ptr<const std::string> second = ask(2);
   (void)ask(3);
-  CHECK(table.kept() == 3);
-  CHECK(ask(1) == held);
+  CHECK(table.size() == 3);
+  CHECK(ask(1) == first);
   (void)ask(4);  // evicts 2, which has not been requested since 3 was added
-  CHECK(table.kept() == 3);
-  CHECK_FALSE(kept(2));
+  CHECK(table.size() == 3);
+  CHECK_FALSE(is_cached(2));
   CHECK(second.expired());
-  CHECK(kept(1));
-  CHECK(kept(4));  // 3 was evicted, which has not been requested since 4 was added
+  CHECK(is_cached(1));
+  CHECK(is_cached(4));  // 3 was evicted, which has not been requested since 4 was added
   (void)ask(5);
-  CHECK_FALSE(kept(3));
+  CHECK_FALSE(is_cached(3));
   for (std::uint64_t n = 6; n < 10; ++n) (void)ask(n);
-  CHECK_FALSE(kept(1));
-  CHECK(*held == "a value");  // an evicted value can still be used
+  CHECK_FALSE(is_cached(1));
+  CHECK(*first == "a value");  // an evicted value can still be used
   CHECK(*ask(1) == "a value");
 }
 
 TEST_CASE("a table without capacity still makes a value once for all waiting threads") {
   Table table(0);
   for (const auto& result : asked_at_once(table)) CHECK(*result == "value");
-  CHECK(table.kept() == 0);
+  CHECK(table.size() == 0);
 }
 
 TEST_CASE("threads find values while other values are evicted") {
-  constexpr std::size_t kept = 8;
+  constexpr std::size_t capacity = 8;
   constexpr int keys = 40;
-  Table table(kept);
+  Table table(capacity);
   std::atomic<int> wrong = 0;
   {
     std::vector<std::jthread> threads;
@@ -198,5 +198,5 @@ TEST_CASE("threads find values while other values are evicted") {
     }
   }
   CHECK(wrong == 0);
-  CHECK(table.kept() == kept);
+  CHECK(table.size() == capacity);
 }

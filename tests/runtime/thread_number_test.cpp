@@ -7,11 +7,11 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-using tmajit::most_numbered_threads, tmajit::this_thread_number;
+using tmajit::max_numbered_threads, tmajit::this_thread_number;
 
 TEST_CASE("concurrent threads have different numbers, which later threads reuse") {
   const std::size_t own = this_thread_number();
-  CHECK(own < most_numbered_threads);
+  CHECK(own < max_numbered_threads);
   for (int round = 0; round < 50; ++round) {
     constexpr std::size_t count = 32;
     std::vector<std::size_t> numbers(count);
@@ -23,7 +23,7 @@ TEST_CASE("concurrent threads have different numbers, which later threads reuse"
           number = this_thread_number();
           ++there;
           while (there < count) std::this_thread::yield();  // all threads must have numbers before one ends
-          if (this_thread_number() != number) number = most_numbered_threads;
+          if (this_thread_number() != number) number = max_numbered_threads;
         });
       }
     }
@@ -54,7 +54,7 @@ TEST_CASE("a thread that is ending has no number any more") {
   std::jthread([] {
     static const thread_local AsksLate late;
     late.begin();
-    CHECK(this_thread_number() < most_numbered_threads);
+    CHECK(this_thread_number() < max_numbered_threads);
   }).join();
-  CHECK(asked_late == most_numbered_threads);
+  CHECK(asked_late == max_numbered_threads);
 }

@@ -134,9 +134,9 @@ class GpuBackend final : public Backend {
     std::size_t total = 0;
     driver_.make_current();
     driver_.check(driver_.cuMemGetInfo(&free, &total), "cuMemGetInfo");
-    if (++checks_ <= warmup_checks) least_free_ = checks_ == 1 ? free : std::min(least_free_, free);
-    if (free + allowed < least_free_) {
-      throw Failure(std::to_string((least_free_ - free) >> 20) + " MiB of device memory have leaked");
+    if (++checks_ <= warmup_checks) lowest_free_ = checks_ == 1 ? free : std::min(lowest_free_, free);
+    if (free + allowed < lowest_free_) {
+      throw Failure(std::to_string((lowest_free_ - free) >> 20) + " MiB of device memory have leaked");
     }
   }
 
@@ -145,7 +145,7 @@ class GpuBackend final : public Backend {
   std::shared_ptr<Device> first_;
   const bench::RawDriver& driver_;  // never destroyed: graphs may be static
   std::uint64_t checks_ = 0;
-  std::size_t least_free_ = 0;
+  std::size_t lowest_free_ = 0;
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t alignment = 256;
 constexpr std::size_t cases_per_operation = 2;
-constexpr reference::CaseLimits small{.elements = 600, .most_elements = 600, .bytes = 60'000};
+constexpr reference::CaseLimits small{.elements = 600, .max_elements = 600, .bytes = 60'000};
 
 std::vector<DevicePtr> addresses_of(const std::vector<Tensor>& tensors) {
   std::vector<DevicePtr> addresses;
@@ -52,7 +52,7 @@ std::vector<Case> make_cases() {
 }
 
 Placement::Placement(std::shared_ptr<Device> device, const Case& what, std::uint64_t shift)
-    : device_(std::move(device)), what_(what), shift_(shift) {
+    : device_(std::move(device)), case_(what), shift_(shift) {
   static std::atomic<DevicePtr> next_unused = DevicePtr{1} << 41;
   std::uint64_t bytes = alignment;
   for (const std::uint64_t each : what.drawn.buffers) bytes += reference::round_up(each + shift, alignment);
@@ -65,7 +65,7 @@ Placement::Placement(std::shared_ptr<Device> device, const Case& what, std::uint
 }
 
 Operation Placement::operation() const {
-  return reference::operation_of(what_.drawn, addresses_);
+  return reference::operation_of(case_.drawn, addresses_);
 }
 std::vector<DevicePtr> Placement::destinations() const {
   return addresses_of(operation().destinations);
@@ -76,16 +76,16 @@ std::vector<DevicePtr> Placement::sources() const {
 
 void Placement::write(Stream stream) const {
   for (std::size_t i = 0; i < addresses_.size(); ++i)
-    device_->memory().copy_in(addresses_[i], what_.before[i], stream);
+    device_->memory().copy_in(addresses_[i], case_.before[i], stream);
 }
 
 void Placement::check(Stream stream) const {
   device_->streams().synchronize(stream);
-  reference::Buffers found = what_.before;
+  reference::Buffers found = case_.before;
   for (std::size_t i = 0; i < found.size(); ++i) device_->memory().copy_out(found[i], addresses_[i], stream);
   device_->streams().synchronize(stream);
-  const std::string wrong = difference(what_.drawn, what_.expected, std::move(found));
-  if (!wrong.empty()) throw Failure(wrong + "\n  " + what_.drawn.text());
+  const std::string wrong = difference(case_.drawn, case_.expected, std::move(found));
+  if (!wrong.empty()) throw Failure(wrong + "\n  " + case_.drawn.text());
 }
 
 std::vector<KernelPlan> kernel_plans(const Placement& at, const Chip& chip) {

@@ -30,7 +30,7 @@ class Placement {
   /// Places every buffer `shift` bytes after a multiple of 256.
   Placement(std::shared_ptr<tmajit::Device> device, const Case& what, std::uint64_t shift);
 
-  [[nodiscard]] const Case& what() const { return what_; }
+  [[nodiscard]] const Case& what() const { return case_; }
   [[nodiscard]] const std::shared_ptr<tmajit::Device>& device() const { return device_; }
   [[nodiscard]] std::uint64_t shift() const { return shift_; }
   [[nodiscard]] tmajit::Operation operation() const;
@@ -44,7 +44,7 @@ class Placement {
 
  private:
   std::shared_ptr<tmajit::Device> device_;
-  const Case& what_;
+  const Case& case_;
   std::uint64_t shift_;
   tmajit::Buffer memory_;
   std::vector<tmajit::DevicePtr> addresses_;

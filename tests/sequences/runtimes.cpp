@@ -49,7 +49,7 @@ void Sequence::make_runtime() {
     default: break;
   }
   if (one_in(3)) {
-    options.improve = {.candidates = 3, .timed_calls = 1, .least_us = 0};
+    options.improve = {.candidates = 3, .timed_calls = 1, .min_predicted_us = 0};
     text += ", whose choices improve";
   }
   note(text);

@@ -137,22 +137,22 @@ TEST_CASE("the cluster's barrier without .aligned accepts a warp's lanes at diff
   const std::string publish =
       begin + next + "st.shared.u32 [%r11], %r1;\nmapa.shared::cluster.u32 %r12, %r12, %r6;\n";
   const std::string read = "ld.shared::cluster.u32 %r13, [%r12];\nst.global.u32 [%rd3], %r13;\n";
-  const auto meet_apart = [&](const std::string& label, const std::string& what) {
+  const auto meet_diverged = [&](const std::string& label, const std::string& what) {
     return "@%p2 bra B" + label + ";\n" + what + "bra C" + label + ";\nB" + label + ":\n" + what + "C" +
            label + ":\n";
   };
   Shape shape = warps(2);
   shape.grid = shape.cluster = 2;
-  const Outcome outcome = run(publish + meet_apart("1", arrive) + meet_apart("2", wait) + read +
-                                  meet_apart("3", arrive + wait) + "ret;",
+  const Outcome outcome = run(publish + meet_diverged("1", arrive) + meet_diverged("2", wait) + read +
+                                  meet_diverged("3", arrive + wait) + "ret;",
                               shape);
   expect_clean(outcome);
   for (std::uint32_t i = 0; i < 128; ++i) CHECK(outcome.words[i] == (i % 64 ^ 33));
   const Shape plain{.grid = 2, .cluster = 2, .block = 64};
-  expect_first(run(publish + meet_apart("1", arrive + arrive) + "ret;", plain),
+  expect_first(run(publish + meet_diverged("1", arrive + arrive) + "ret;", plain),
                "cluster-barrier.arrived-twice");
-  expect_first(run(publish + meet_apart("1", wait) + "ret;", plain), "cluster-barrier.not-arrived");
-  expect_only(run(publish + meet_apart("1", "barrier.cluster.arrive.aligned;\n") + "ret;", plain),
+  expect_first(run(publish + meet_diverged("1", wait) + "ret;", plain), "cluster-barrier.not-arrived");
+  expect_only(run(publish + meet_diverged("1", "barrier.cluster.arrive.aligned;\n") + "ret;", plain),
               "warp.diverged");
 }
 

@@ -309,13 +309,13 @@ TEST_CASE("if a wait or a barrier after a bulk store is missing, ten writes make
 
 TEST_CASE("if the barrier after a store's wait is missing, it is reported despite one before the wait") {
   // All threads write a tile in each turn, and thread 32 stores it.
-  const auto body = [](const std::string& between, const std::string& wait, const std::string& behind) {
+  const auto body = [](const std::string& between, const std::string& wait, const std::string& after) {
     return registers +
            "shl.b32 %r10, %r1, 2;\nadd.u32 %r10, %r10, %r5;\nsetp.eq.u32 %p3, %r1, 32;\nmov.u32 %r11, 0;\n"
            "L:\nst.shared.u32 [%r10], %r11;\nfence.proxy.async.shared::cta;\nbar.sync 1;\n@!%p3 bra S;\n"
            "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r5], "
            "256;\ncp.async.bulk.commit_group;\nS:\n" +
-           between + "@!%p3 bra W;\n" + wait + "W:\n" + behind +
+           between + "@!%p3 bra W;\n" + wait + "W:\n" + after +
            "add.u64 %rd1, %rd1, 256;\nadd.u32 %r11, %r11, 1;\nsetp.lt.u32 %p4, %r11, 4;\n@%p4 bra L;\n@!%p3 "
            "bra E;\n"
            "cp.async.bulk.wait_group 0;\nE:\nret;";

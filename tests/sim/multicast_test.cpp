@@ -30,7 +30,7 @@ struct Parts {
   std::string fence = "fence.mbarrier_init.release.cluster;\n";
   std::string before = meet;
   std::string leaves = "";  ///< code by which a CTA exits early
-  std::string behind = "";
+  std::string after = "";
   std::string wait = "W:\nmbarrier.try_wait.parity.shared.b64 %p2, [smem], 0;\n@!%p2 bra W;\n";
 };
 
@@ -41,7 +41,7 @@ std::string kernel(const Parts& parts) {
          "add.u64 %rd4, %rd4, %rd1;\nadd.u64 %rd3, %rd3, 2048;\n@!%p1 bra A;\n" +
          parts.init + parts.fence + "mbarrier.arrive.expect_tx.shared.b64 %rd9, [smem], " + parts.expect +
          ";\nA:\n" + parts.before + parts.leaves + "setp.eq.and.u32 %p3, %r2, 0, %p1;\n@!%p3 bra B;\n" +
-         parts.load + "B:\n" + parts.behind + parts.wait +
+         parts.load + "B:\n" + parts.after + parts.wait +
          "shl.b32 %r10, %r1, 2;\nadd.u32 %r10, %r10, %r5;\nld.shared.u32 %r11, [%r10+1024];\n"
          "st.global.u32 [%rd3], %r11;\n" +
          meet + "ret;";
@@ -67,7 +67,7 @@ TEST_CASE("a multicast load writes its bytes into every CTA of the mask") {
 TEST_CASE("a mask may be of one other CTA, and one with CTAs outside the cluster is reported") {
   const Outcome outcome =
       multicast({.mask = "4",
-                 .behind = "setp.ne.u32 %p4, %r2, 2;\n@%p4 bra E;\n",
+                 .after = "setp.ne.u32 %p4, %r2, 2;\n@%p4 bra E;\n",
                  .wait = "W:\nmbarrier.try_wait.parity.shared.b64 "
                          "%p2, [smem], 0;\n@!%p2 bra W;\nld.shared.u32 %r11, [smem+1024];\n"
                          "@%p1 st.global.u32 [%rd3], %r11;\nE:\n" +

@@ -128,7 +128,7 @@ std::vector<Mutant> mutants() {
        Base::copy,
        adjust(tensor_store, 1, "-16"),
        {"store.negative-coordinate"}},
-      {"copy stores what nobody loaded", Base::copy, drop(tensor_load), bytes},
+      {"copy stores bytes that no load wrote", Base::copy, drop(tensor_load), bytes},
       {"copy loads past its shared memory",
        Base::copy,
        adjust(tensor_load, 0, "1048576"),

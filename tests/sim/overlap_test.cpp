@@ -80,7 +80,7 @@ KERNEL writes_what_is_read(u32* data, u32* other) {
   other[threadIdx.x] = 1;
   ptx::wait_for_prerequisites();
 }
-KERNEL writes_beside(u32* data, u32* other) {
+KERNEL writes_elsewhere(u32* data, u32* other) {
   other[3000 + threadIdx.x] = 1;
   ptx::wait_for_prerequisites();
 }
@@ -179,7 +179,7 @@ TEST_CASE("a launch that overlaps the one before must wait before it accesses th
   correct({"produce", "+waits"});
   correct({"produce", "+one_waits"});
   correct({"produce", "+loads"});
-  correct({"produce", "+writes_beside"});
+  correct({"produce", "+writes_elsewhere"});
   correct({"produce_by_copy", "+waits"});
   broken({"produce", "+one_waits_alone"});
   broken({"produce", "+reads"});
@@ -195,7 +195,7 @@ TEST_CASE("launches that cannot overlap earlier ones need no wait") {
   correct({"+reads"});
   correct({"produce", "|", "+reads"});
   correct({"produce", "0", "+reads"});
-  correct({"produce", "forward", "+writes_beside"});
+  correct({"produce", "forward", "+writes_elsewhere"});
 }
 
 TEST_CASE(
@@ -205,7 +205,7 @@ TEST_CASE(
   correct({"produce", "+forward", "+reads"});
   broken({"produce", "+forward_early", "+reads"});
   correct({"produce", "+forward_early", "+waits"});
-  broken({"produce", "+writes_beside", "+writes_beside"});
+  broken({"produce", "+writes_elsewhere", "+writes_elsewhere"});
   correct({"produce", "+forward_early", "reads"});
 }
 

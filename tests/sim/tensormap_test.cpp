@@ -29,7 +29,7 @@ struct Parts {
   std::string acquired = acquire;
   std::string loaded = load;
   std::string bytes = "128";
-  std::string behind = "";
+  std::string after = "";
 };
 
 const std::string replace = "@%p1 tensormap.replace.tile.";
@@ -46,7 +46,7 @@ std::string kernel(const Parts& parts) {
          parts.bytes + ";\n" + parts.acquired + parts.loaded +
          "A:\nbar.warp.sync -1;\nW:\nmbarrier.try_wait.parity.shared.b64 %p2, [smem+128], 0;\n@!%p2 bra W;\n"
          "ld.shared.u32 %r11, [%r10+1024];\nadd.u64 %rd3, %rd1, %rd7;\nst.global.u32 [%rd3+2048], %r11;\n" +
-         parts.behind + "ret;";
+         parts.after + "ret;";
 }
 
 Outcome change(const Parts& parts, const TensorMapSpec& spec = rows_of(16)) {
@@ -79,7 +79,7 @@ TEST_CASE("every field of a map can be replaced") {
   }
   SECTION("a box of one row") {
     std::string wider = replaced("box_dim 1", "1");
-    const Outcome outcome = change({.change = wider, .bytes = "64", .behind = ""});
+    const Outcome outcome = change({.change = wider, .bytes = "64", .after = ""});
     // Half of the threads read memory into which nothing was loaded.
     expect_only(outcome, "shared.uninitialised");
     for (std::uint32_t i = 0; i < 16; ++i) CHECK(outcome.words[512 + i] == 64 + i);
@@ -226,7 +226,7 @@ TEST_CASE("changing a map while a store uses it is reported") {
   const auto launch = [](const std::string& wait) {
     const Parts parts{
         .change = "add.u64 %rd10, %rd1, 128;\n" + replaced("global_address", "%rd10"),
-        .behind =
+        .after =
             "bar.warp.sync -1;\n@!%p1 bra B;\n"
             "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd6, {%r8, 12}], [%r5+1024];\n"
             "cp.async.bulk.commit_group;\n" +

@@ -53,7 +53,7 @@ const std::vector<Case> sources{
      "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r11], {%r12};\nbar.sync 0;\n"
      "ld.shared.u32 %r10, [%r11+4];\n"},
     {"through shfl", "shfl.sync.idx.b32 %r10, %r12, 3, 31, -1;\n"},
-    {"chosen by a predicate that nobody has written", "selp.b32 %r10, 1, 2, %p5;\n"},
+    {"chosen by a predicate that no instruction has written", "selp.b32 %r10, 1, 2, %p5;\n"},
     {"a sum with a product", "mad.lo.u32 %r10, %r12, 4, %r1;\n"},
     {"an addend", "mad.lo.u32 %r10, %r1, 4, %r12;\n"},
     {"through movmatrix", "movmatrix.sync.aligned.m8n8.trans.b16 %r10, %r12;\n"},
@@ -87,7 +87,7 @@ const std::vector<Case> uses{
 
 /// Correct code, which must have no report.
 const std::vector<Case> correct{
-    {"a carry that nobody adds",
+    {"a carry that no instruction adds",
      "add.cc.u32 %r11, %r12, 1;\nadd.cc.u32 %r11, %r1, 1;\naddc.u32 %r10, %r1, 0;\n"
      "st.global.u32 [%rd3], %r10;\n"},
     {"loaded and thrown away", "ld.shared.u32 %r10, [%r5];\nadd.u32 %r10, %r10, 1;\n"},
@@ -311,11 +311,11 @@ TEST_CASE("an uninitialised row or column of a factor makes that of the product 
   // Column 2 of the product is in the even results of lanes 1, 5, ….
   const std::string b = zeros + third + "%r14, [%r5];\n" + product + "and.b32 %r6, %r1, 3;\n";
   const std::string in_column = "setp.eq.u32 %p3, %r6, 1;\n";
-  const std::string beside = "setp.ne.u32 %p3, %r6, 1;\n";
+  const std::string compare = "setp.ne.u32 %p3, %r6, 1;\n";
   CHECK(run_body(b + in_column + store("%f10", "%p3")).reports.size() == 1);
   CHECK(run_body(b + in_column + store("%f12", "%p3")).reports.size() == 1);
   CHECK(run_body(b + in_column + store("%f11", "%p3")).reports.empty());
-  CHECK(run_body(b + beside + store("%f10", "%p3")).reports.empty());
+  CHECK(run_body(b + compare + store("%f10", "%p3")).reports.empty());
 }
 
 TEST_CASE("uninitialised coordinates of a copy, and bytes that it stores, are reported") {

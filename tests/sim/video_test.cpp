@@ -79,7 +79,7 @@ TEST_CASE("scalar video instructions equal the ISA's pseudo-code in random cases
     const bool saturates = !sets && cases.maybe();
     const std::string second = cases.one_of({"", "add", "min", "max", "merge"});
     const std::uint32_t words[] = {cases.word(), cases.word(), cases.word()};
-    const auto pick = [&](std::string& text) {
+    const auto take_part = [&](std::string& text) {
       if (cases.maybe()) return std::pair{32, 0};
       const int bits = cases.maybe() ? 8 : 16;
       const int number = static_cast<int>(cases.below(32U / static_cast<std::uint32_t>(bits)));
@@ -89,9 +89,9 @@ TEST_CASE("scalar video instructions equal the ISA's pseudo-code in random cases
     std::string d = "%r9";
     std::string a = "%r1";
     std::string b = "%r2";
-    const auto part_a = pick(a);
-    const auto part_b = pick(b);
-    const auto part_d = second == "merge" ? pick(d) : std::pair{32, 0};
+    const auto part_a = take_part(a);
+    const auto part_b = take_part(b);
+    const auto part_d = second == "merge" ? take_part(d) : std::pair{32, 0};
     std::string text = operation + (sets ? "" : "." + to) + "." + from[0] + "." + from[1];
     if (sets) text += "." + how;
     if (saturates) text += ".sat";

@@ -151,7 +151,7 @@ struct Parts {
   std::string commit = "wgmma.commit_group.sync.aligned;\n";
   std::string wait = "wgmma.wait_group.sync.aligned 0;\n";
   std::string before = "";
-  std::string behind = "";
+  std::string after = "";
 };
 
 std::string registers_of(const char* name, std::uint32_t count) {
@@ -198,7 +198,7 @@ std::string kernel(const Case& c, const Parts& parts = {}) {
   text += parts.before + parts.fence + product(c) + parts.between + parts.commit + parts.wait;
   for (std::uint32_t i = 0; i < results; ++i)
     text += fmt::format("st.global.u32 [%rd4+{}], %d{};\n", 4 * i, i);
-  return text + parts.behind + "ret;";
+  return text + parts.after + "ret;";
 }
 
 Outcome multiply(const std::string& body, const Case& c, SimOptions options = {}) {
@@ -391,7 +391,7 @@ TEST_CASE("mistakes around wgmma are reported in every mode, and correct variant
   }
   SECTION("the warps execute different products") {
     first({.before = "setp.ge.u32 %p5, %r1, 64;\n@%p5 bra X;\n",
-           .behind = "ret;\nX:\n" + fence + product(c) + commit + Parts().wait},
+           .after = "ret;\nX:\n" + fence + product(c) + commit + Parts().wait},
           "wgmma.warpgroup");
   }
   SECTION("a descriptor of memory outside the CTA's shared memory") {

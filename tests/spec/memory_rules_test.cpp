@@ -60,7 +60,7 @@ std::vector<Violation> broken_by(const std::vector<Operand>& operands) {
   for (const Operand& one : operands)
     all.push_back({&one.view, one.address, one.written, one.group, one.in_place});
   return broken([&](Violations& v) {
-    check_apart(
+    check_disjoint(
         all, [](std::size_t i) { return "operand " + std::to_string(i); }, v);
   });
 }

@@ -92,16 +92,16 @@ TEST_CASE("views that are decided to be disjoint share no byte") {
     }
     return strided_view(shape, strides, below(2) == 0 ? ElementType::u8 : ElementType::u16);
   };
-  int apart = 0;
+  int disjoint_pairs = 0;
   for (int i = 0; i < 20'000; ++i) {
     const TensorView a = any_view();
     const TensorView b = any_view();
     const DevicePtr at_a = 100 + below(30);
     const DevicePtr at_b = 100 + below(30);
     if (may_overlap({a, at_a}, {b, at_b})) continue;
-    ++apart;
+    ++disjoint_pairs;
     const auto bytes_a = bytes_of(a, at_a);
     for (const std::uint64_t byte : bytes_of(b, at_b)) REQUIRE_FALSE(bytes_a.contains(byte));
   }
-  CHECK(apart > 500);
+  CHECK(disjoint_pairs > 500);
 }

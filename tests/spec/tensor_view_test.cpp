@@ -10,7 +10,7 @@ using namespace tmajit;
 
 namespace {
 
-constexpr auto most_elements = std::numeric_limits<std::uint64_t>::max();
+constexpr auto max_elements = std::numeric_limits<std::uint64_t>::max();
 
 TensorView dense_view(const Dims& shape) {
   return TensorView::contiguous(ElementType::f32, shape);
@@ -41,13 +41,13 @@ TEST_CASE("a strided view has the given strides, and its span includes gaps") {
 }
 
 TEST_CASE("a view with an extent of 0 has 0 elements and a span of 0, whatever its other extents") {
-  CHECK((TensorView{.rank = 3, .shape = {most_elements, most_elements, 0}}).elements() == 0);
+  CHECK((TensorView{.rank = 3, .shape = {max_elements, max_elements, 0}}).elements() == 0);
   CHECK(dense_view({0, 5}).span_bytes() == 0);
 }
 
 TEST_CASE("the numbers of elements and bytes saturate") {
-  CHECK(dense_view({1ULL << 40, 1ULL << 40}).elements() == most_elements);
-  CHECK((TensorView{.rank = 1, .shape = {1ULL << 63}, .strides = {1}}).span_bytes() == most_elements);
+  CHECK(dense_view({1ULL << 40, 1ULL << 40}).elements() == max_elements);
+  CHECK((TensorView{.rank = 1, .shape = {1ULL << 63}, .strides = {1}}).span_bytes() == max_elements);
 }
 
 TEST_CASE("views of nine dimensions are refused") {

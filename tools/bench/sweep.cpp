@@ -65,10 +65,10 @@ std::vector<Box> boxes(const Case& c) {
 /// Bytes of loads that an SM has in flight: too few cannot hide the memory's latency, and more than 96 KiB
 /// were never faster.
 bool plausible(const tmajit::KernelPlan& plan, std::uint32_t ctas_per_sm) {
-  constexpr std::uint64_t least_bytes = 16 << 10;
-  constexpr std::uint64_t most_bytes = 96 << 10;
+  constexpr std::uint64_t min_bytes = 16 << 10;
+  constexpr std::uint64_t max_bytes = 96 << 10;
   const std::uint64_t bytes = plan.shape().bytes_in_flight * ctas_per_sm;
-  return bytes >= least_bytes && bytes <= most_bytes;
+  return bytes >= min_bytes && bytes <= max_bytes;
 }
 
 /// All combinations of the tile's numbers that the family uses; its other numbers have their defaults.

@@ -251,19 +251,19 @@ void add_allowed(const LintCommand& command, Subject& subject) {
   };
 }
 
-std::vector<tmajit::SourcePlace> places_of(const Subject& subject, const tmajit::Finding& finding) {
-  auto places = source_places(subject.artifact, finding.ptx_line);
-  mark_own(places, finding);
-  return places;
+std::vector<tmajit::SourceLocation> locations_of(const Subject& subject, const tmajit::Finding& finding) {
+  auto locations = source_locations(subject.artifact, finding.ptx_line);
+  mark_own(locations, finding);
+  return locations;
 }
 
 /// Prints the source lines that a finding's instruction comes from, the user's own first, unless the finding
 /// says as much.
 void say_places(const Subject& subject, const tmajit::Finding& finding) {
-  const auto places = own_first(places_of(subject, finding));
-  if (places.size() < 2 && (places.empty() || places.front().text.empty())) return;
-  for (const auto& place : places)
-    write_stdout("  {}, PTX line {}: {}\n", finding.rule, finding.ptx_line, describe(place));
+  const auto locations = own_first(locations_of(subject, finding));
+  if (locations.size() < 2 && (locations.empty() || locations.front().text.empty())) return;
+  for (const auto& location : locations)
+    write_stdout("  {}, PTX line {}: {}\n", finding.rule, finding.ptx_line, describe(location));
 }
 
 /// "PARAM" or "PARAM+OFFSET", as in --map and --box-bytes.
@@ -346,15 +346,16 @@ int lint(const LintCommand& command, bool json) {
   const bool failed = std::ranges::any_of(result.findings,
                                           [&](const auto& finding) { return finding.severity >= threshold; });
   if (is_for_services(command.format)) {
-    std::vector<std::vector<tmajit::SourcePlace>> places;
-    for (const tmajit::Finding& finding : result.findings) places.push_back(places_of(subject, finding));
+    std::vector<std::vector<tmajit::SourceLocation>> locations;
+    for (const tmajit::Finding& finding : result.findings)
+      locations.push_back(locations_of(subject, finding));
     const bool compiled_here = !subject.artifact.source.empty();
     print_findings({.tool = "jitc lint",
                     .input = subject.options.name,
                     .source = compiled_here ? command.problem.word : "",
                     .kernels = result.kernels,
                     .findings = result.findings,
-                    .places = places,
+                    .locations = locations,
                     .notes = result.notes,
                     .unfinished = result.unfinished,
                     .fails = threshold},
@@ -365,7 +366,7 @@ int lint(const LintCommand& command, bool json) {
     Json findings = Json::array();
     for (const tmajit::Finding& finding : result.findings) {
       findings.push_back(jitc::to_json(finding));
-      findings.back()["source"] = jitc::to_json(places_of(subject, finding));
+      findings.back()["source"] = jitc::to_json(locations_of(subject, finding));
     }
     Json notes = Json::array();
     for (const tmajit::Finding& note : result.notes) notes.push_back(jitc::to_json(note));

@@ -86,14 +86,14 @@ class Builder {
   }
 
   /// The fewest inputs that are legal: none for an expression of coordinates alone.
-  [[nodiscard]] std::uint32_t least_inputs() const {
+  [[nodiscard]] std::uint32_t min_inputs() const {
     const auto* const family = problem_.request.family;
-    if (family == nullptr) return is("map") ? 0 : std::max(operation().least_sources, 1U);
-    return family->most_inputs == 0 ? 0 : 1;
+    if (family == nullptr) return is("map") ? 0 : std::max(operation().min_sources, 1U);
+    return family->max_inputs == 0 ? 0 : 1;
   }
 
   void count_inputs() {
-    const auto least = least_inputs();
+    const auto least = min_inputs();
     const auto inputs_read = std::max(computes() ? inputs_of(text("--expr")) : 1, least);
     if (operation().is_batch && !text("--axis").empty() && text("--parts").empty()) {
       refuse(
@@ -122,7 +122,7 @@ class Builder {
              problem_.files.empty() ? "--parts" : "--in");
     }
     const auto* const family = problem_.request.family;
-    const auto limit = family != nullptr && computes() ? family->most_inputs : operation().most_sources;
+    const auto limit = family != nullptr && computes() ? family->max_inputs : operation().max_sources;
     if (count_ > limit) {
       if (limit == 0) {
         refuse("{} computes from coordinates alone and takes no input, but {} given; map takes inputs",

@@ -1,4 +1,5 @@
 #include "commands.hpp"
+#include "files.hpp"
 #include "report.hpp"
 #include "terminal.hpp"
 #include "text.hpp"
@@ -64,8 +65,8 @@ void print_descriptions() {
     for (const auto& argument : operation.arguments) arguments.push_back(to_json(argument));
     all.push_back({{"name", operation.name},
                    {"summary", operation.summary},
-                   {"least_sources", operation.least_sources},
-                   {"most_sources", operation.most_sources},
+                   {"min_sources", operation.min_sources},
+                   {"max_sources", operation.max_sources},
                    {"arguments", arguments}});
   }
   print_json(all);

@@ -53,9 +53,9 @@ Json to_json(const Problem& problem) {
           {"notes", problem.notes}};
 }
 
-Json to_json(const std::vector<tmajit::SourcePlace>& places) {
+Json to_json(const std::vector<tmajit::SourceLocation>& locations) {
   Json json = Json::array();
-  for (const auto& place : places) json.push_back(Json::parse(tmajit::place_json(place)));
+  for (const auto& location : locations) json.push_back(Json::parse(tmajit::location_json(location)));
   return json;
 }
 

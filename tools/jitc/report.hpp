@@ -7,7 +7,7 @@
 #include <tmajit/finding.hpp>
 #include <tmajit/kernel_plan.hpp>
 #include <tmajit/report/plan.hpp>
-#include <tmajit/report/source_place.hpp>
+#include <tmajit/report/source_location.hpp>
 #include <tmajit/runtime.hpp>
 
 #include <string>
@@ -30,7 +30,7 @@ using tmajit::Json;
 /// The fields that findings of lint and of the simulator share, and the source of the rule.
 [[nodiscard]] Json to_json(const tmajit::Finding& finding);
 /// A list of objects: file, line, text.
-[[nodiscard]] Json to_json(const std::vector<tmajit::SourcePlace>& places);
+[[nodiscard]] Json to_json(const std::vector<tmajit::SourceLocation>& locations);
 /// Operation, arguments, tensors, notes.
 [[nodiscard]] Json to_json(const Problem& problem);
 

@@ -37,7 +37,7 @@ void say_choice(const DeviceChoice& choice) {
 void print_result(const RunOptions& options, const DeviceChoice& choice, const Json& report, bool json) {
   if (json) print_json(report);
   if (!is_for_services(options.format) || !choice.simulation) return;
-  const auto& [findings, places, kernels] = choice.simulation->found();
+  const auto& [findings, locations, kernels] = choice.simulation->found();
   const std::string& word = options.problem.word;
   const std::string input = options.ptx.empty() ? word + ".ptx" : options.ptx;
   print_findings({.tool = "jitc run",
@@ -45,7 +45,7 @@ void print_result(const RunOptions& options, const DeviceChoice& choice, const J
                   .source = is_own_kernel(word) ? word : "",
                   .kernels = kernels,
                   .findings = findings,
-                  .places = places},
+                  .locations = locations},
                  options.format);
 }
 

@@ -89,7 +89,7 @@ Simulation::Found found_in(const Result& result, const Artifacts& artifacts) {
   for (const Report& report : result.reports) {
     found.findings.push_back(report);
     found.findings.back().found += fmt::format(" [{}]", describe_threads(report));
-    found.places.push_back(source_places(artifacts, report));
+    found.locations.push_back(source_locations(artifacts, report));
   }
   for (const auto* artifact : artifacts) found.kernels.push_back(artifact->entry);
   return found;

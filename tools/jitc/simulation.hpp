@@ -53,11 +53,11 @@ class Simulation {
     return right || options_.write_anyway || options_.keep_going;
   }
 
-  /// Findings of the last run, in lint's form, each with the threads at fault; their source places; the
+  /// Findings of the last run, in lint's form, each with the threads at fault; their source locations; the
   /// kernels.
   struct Found {
     std::vector<tmajit::Finding> findings;
-    std::vector<std::vector<tmajit::SourcePlace>> places;
+    std::vector<std::vector<tmajit::SourceLocation>> locations;
     std::vector<std::string> kernels;
   };
   [[nodiscard]] const Found& found() const noexcept { return found_; }

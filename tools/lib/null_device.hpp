@@ -27,7 +27,7 @@ class NullDevice : public tmajit::Device,
 
   // The time that timers read, and whether the device has yet to reach the point where they were stopped.
   std::atomic<std::int64_t> clock_ns = 0;
-  std::atomic<bool> is_behind = false;
+  std::atomic<bool> timers_pending = false;
   std::atomic<std::int64_t> timers_started = 0;
   std::atomic<tmajit::Stream> captured = nullptr;  ///< the stream that is being captured; null: none
 
@@ -107,7 +107,7 @@ class NullDevice : public tmajit::Device,
     }
     void stop(tmajit::Stream) override { stop_ = device_.clock_ns; }
     std::optional<float> milliseconds() override {
-      if (device_.is_behind) return std::nullopt;
+      if (device_.timers_pending) return std::nullopt;
       return static_cast<float>(stop_ - start_) / 1e6F;
     }
 

@@ -22,10 +22,10 @@ struct PtxKernel {
   using Extent = std::array<std::uint64_t, 3>;
   std::string name;
   std::vector<PtxParameter> parameters;
-  std::optional<Extent> block;       ///< .reqntid
-  std::optional<Extent> most_block;  ///< .maxntid, whose product is the largest number of threads
-  std::optional<Extent> cluster;     ///< .reqnctapercluster
-  bool needs_cluster = false;        ///< .explicitcluster without .reqnctapercluster
+  std::optional<Extent> block;      ///< .reqntid
+  std::optional<Extent> max_block;  ///< .maxntid, whose product is the largest number of threads
+  std::optional<Extent> cluster;    ///< .reqnctapercluster
+  bool needs_cluster = false;       ///< .explicitcluster without .reqnctapercluster
 };
 
 /// Every kernel that the module defines, in order. Throws Error{invalid_argument} that shows the lines that

@@ -49,7 +49,7 @@ struct Reduction {
   /// The expression that is reduced, of x0 … x7 (x for one source): "x * x". Empty: the one source's values.
   std::string expression = {};
   /// The epilogue of each result x of n elements: "sqrt(x / n)"; n has the type of x. Empty: x.
-  std::string then = {};
+  std::string epilogue = {};
   /// Whether the destination keeps the reduced dimensions, with an extent of 1, so that it can be broadcast
   /// to the sources.
   bool keep_dims = false;

@@ -2,7 +2,7 @@
 
 /// Findings in the formats that code hosts and CI services read: SARIF 2.1.0 (OASIS) and JUnit XML.
 #include <tmajit/finding.hpp>
-#include <tmajit/report/source_place.hpp>
+#include <tmajit/report/source_location.hpp>
 #include <tmajit/sim.hpp>
 
 #include <cstddef>
@@ -20,8 +20,8 @@ struct FindingsReport {
   std::string_view source;               ///< file of the PTX's source, or empty
   std::span<const std::string> kernels;  ///< kernels that were checked
   std::span<const Finding> findings;
-  /// For each finding its places in the source, the innermost function first; or empty.
-  std::span<const std::vector<SourcePlace>> places = {};
+  /// For each finding its source locations, the innermost function first; or empty.
+  std::span<const std::vector<SourceLocation>> locations = {};
   std::span<const Finding> notes = {};           ///< instructions that were not understood
   std::span<const std::string> unfinished = {};  ///< checks that stopped at a limit (LintResult::unfinished)
   Severity fails = Severity::advice;             ///< the least severity that is a failed test in JUnit XML
@@ -30,12 +30,12 @@ struct FindingsReport {
 /// A finding as one JSON object on one line: its fields, its rule's meaning and where the rule is written.
 /// Text that is no UTF-8 is replaced.
 [[nodiscard]] TMAJIT_API std::string finding_json(const Finding& finding);
-/// A place in the source as one JSON object on one line.
-[[nodiscard]] TMAJIT_API std::string place_json(const SourcePlace& place);
+/// A source location as one JSON object on one line.
+[[nodiscard]] TMAJIT_API std::string location_json(const SourceLocation& location);
 /// A report of the simulated device as JSON: its finding, source, CTA, thread and count.
 [[nodiscard]] TMAJIT_API std::string report_json(const Report& report,
                                                  const std::vector<const Artifact*>& artifacts);
-/// The same for people, with a heading on the left for each part: the place, the thread, the finding, the
+/// The same for people, with a heading on the left for each part: the location, the thread, the finding, the
 /// legal behaviour and the fix. At most `width` columns wide; with ANSI colours if `colour`.
 [[nodiscard]] TMAJIT_API std::string report_text(const Report& report,
                                                  const std::vector<const Artifact*>& artifacts,

@@ -19,10 +19,10 @@ TMAJIT_BEGIN
 namespace {
 
 constexpr std::uint32_t base_alignment = 1024;  // of aligned_shared_memory()
-constexpr std::uint32_t most_channels = 32;     // of a step: 128 bytes, the widest swizzle
-constexpr std::uint32_t least_channels = 4;     // 16 bytes
+constexpr std::uint32_t max_channels = 32;      // of a step: 128 bytes, the widest swizzle
+constexpr std::uint32_t min_channels = 4;       // 16 bytes
 // Limit of windows and products: kernels count them in 31 bits, up to a tile beyond the end.
-constexpr std::uint64_t most_numbers = (1ULL << 31) - 1024;
+constexpr std::uint64_t max_numbers = (1ULL << 31) - 1024;
 
 /// A tile of windows by outputs, and the part of it that a thread computes.
 struct ConvolutionTile {
@@ -40,13 +40,13 @@ constexpr std::uint32_t stage_counts[] = {4, 3};
 struct ConvolutionFacts {
   std::uint32_t dimensions = 1;  ///< dimensions of an image
   ConvolutionTile tile{};
-  std::uint32_t channels = least_channels;  ///< channels of a step
-  std::uint32_t stages = 0;                 ///< steps through the copy engine in flight; 0: threads load
+  std::uint32_t channels = min_channels;  ///< channels of a step
+  std::uint32_t stages = 0;               ///< steps through the copy engine in flight; 0: threads load
 
   [[nodiscard]] std::uint32_t threads() const { return tile.computing() + (stages > 0 ? warp_lanes : 0); }
   [[nodiscard]] std::uint32_t step_bytes() const { return 4 * channels * (tile.windows + tile.outputs); }
   [[nodiscard]] Swizzle swizzle() const {
-    return static_cast<Swizzle>(std::countr_zero(channels / least_channels));
+    return static_cast<Swizzle>(std::countr_zero(channels / min_channels));
   }
 };
 
@@ -140,7 +140,7 @@ class ConvolutionFamily final : public TypedFamily<ConvolutionFacts, Convolution
       : TypedFamily({.name = "convolution",
                      .summary = "computes the forward convolution of images and a filter, in f32",
                      .operations = {"convolution"},
-                     .most_inputs = 2}) {}
+                     .max_inputs = 2}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     require_counted(problem);
@@ -154,7 +154,7 @@ class ConvolutionFamily final : public TypedFamily<ConvolutionFacts, Convolution
         ConvolutionFacts facts{.dimensions = dimensions,
                                .tile = tile,
                                .channels = static_cast<std::uint32_t>(
-                                   std::clamp<std::uint64_t>(channels, least_channels, most_channels)),
+                                   std::clamp<std::uint64_t>(channels, min_channels, max_channels)),
                                .stages = stages};
         if (!images_of(facts, problem) || !filter_of(facts, problem)) facts.stages = 0;
         if (const std::uint64_t time = cycles(tile, problem); time < least) {
@@ -247,13 +247,13 @@ class ConvolutionFamily final : public TypedFamily<ConvolutionFacts, Convolution
   static void require_counted(const Problem& problem) {
     const WindowProblem& windows = *problem.windows();
     const std::uint64_t sums = sat_mul(windows.taps(), windows.channels());
-    constexpr std::uint64_t most_outputs = 65535ULL * 32;  // in the second dimension of a grid
-    if (windows.windows() < most_numbers && sums < most_numbers && windows.outputs() <= most_outputs) return;
+    constexpr std::uint64_t max_outputs = 65535ULL * 32;  // in the second dimension of a grid
+    if (windows.windows() < max_numbers && sums < max_numbers && windows.outputs() <= max_outputs) return;
     throw Error(
         ErrorCode::unsupported,
         fmt::format("{} windows, {} outputs, sums of {} products: kernels count windows and products in 31 "
                     "bits, and outputs up to {}; legal are several convolutions of some of them",
-                    windows.windows(), windows.outputs(), sums, most_outputs));
+                    windows.windows(), windows.outputs(), sums, max_outputs));
   }
 };
 

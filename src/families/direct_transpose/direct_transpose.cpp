@@ -24,9 +24,9 @@ constexpr BlockTuning word_tunings[] = {
     {.destination_run = 32, .source_run = 32, .vector_bytes = 4},
 };
 /// The least part of a source line that neighbouring threads load together: one sector of memory, and at
-/// least `least_line_blocks` blocks.
-constexpr std::uint32_t least_line_bytes = 32;
-constexpr std::uint32_t least_line_blocks = 4;
+/// least `min_line_blocks` blocks.
+constexpr std::uint32_t min_line_bytes = 32;
+constexpr std::uint32_t min_line_blocks = 4;
 
 class DirectTranspose final : public BlockFamily {
  public:
@@ -71,8 +71,7 @@ class DirectTranspose final : public BlockFamily {
         "Threads load, transpose and store blocks in registers alone: without shared memory and its "
         "barrier a small tensor is moved sooner. The copy engine cannot transpose.";
     parts.call = "transpose_directly(views)";
-    parts.facts +=
-        block_function(facts, std::max(least_line_blocks, least_line_bytes / facts.vector_bytes()));
+    parts.facts += block_function(facts, std::max(min_line_blocks, min_line_bytes / facts.vector_bytes()));
     return parts;
   }
 };

@@ -17,16 +17,17 @@ namespace {
 
 constexpr std::uint32_t store_bytes = 16;    // least bytes of a row that a store writes
 constexpr std::uint32_t map_word_bytes = 8;  // elements of the maps: the widest that the copy engine supports
-constexpr std::uint32_t most_ring_bytes = 80 * 1024;  // of any launch: a little more than tunings need
-constexpr std::uint32_t longest_part = max_box * 8;   // bytes
+constexpr std::uint32_t max_ring_bytes = 80 * 1024;  // of any launch: a little more than tunings need
+constexpr std::uint32_t longest_part = max_box * 8;  // bytes
 
 /// The kernel moves words of 8 bytes, whatever the tensors' element type. Tiles and boxes are counted in
 /// words, and may have any size.
 struct EngineRowsFacts {
   std::uint32_t rank = 1;
   std::uint32_t stages = 1;
-  std::uint32_t own_dimensions = 0;  ///< bit d: dimension d has a dimension of the maps of its own
-  Flag parts = 0;                    ///< a row takes more than one box
+  std::uint32_t own_dimensions =
+      0;           ///< bit d: dimension d does not share its dimension of the maps with others
+  Flag parts = 0;  ///< a row takes more than one box
 };
 
 struct EngineRowsChoice {
@@ -48,7 +49,7 @@ struct Tuning {
 };
 constexpr Tuning engine_rows_tunings[] = {{16384, 4}, {32768, 2}, {16384, 2}, {8192, 4}, {4096, 2}};
 
-constexpr std::uint32_t default_stages = 2;  // more are faster only where a measurement says so
+constexpr std::uint32_t default_stages = 2;  // more are faster only for some measured moves
 
 /// A box of about the tuning's bytes: as much of the row as fits, then of the dimensions before it.
 PerDimension engine_rows_box(const Problem& problem, const Tuning& tuning) {
@@ -103,7 +104,7 @@ class EngineRows final : public EngineRowsBase {
     for (const Tuning& tuning : engine_rows_tunings) {
       const EngineTile tile = tile_of(problem.nest.rank, tuning.stages, engine_rows_box(problem, tuning));
       if (!engine_map(tile, words, 0) || !engine_map(tile, words, 1)) continue;
-      if (engine_layout(tile).bytes > most_ring_bytes) continue;
+      if (engine_layout(tile).bytes > max_ring_bytes) continue;
       EngineRowsFacts facts{.rank = tile.rank, .stages = tile.stages};
       facts.parts = engine_layout(tile).parts > 1 ? 1 : 0;
       const MapOrder order = map_order(tile);
@@ -118,7 +119,7 @@ class EngineRows final : public EngineRowsBase {
     Footprint footprint{.box = tile.box,
                         .stages = tile.stages,
                         .dynamic_shared_bytes = engine_layout(tile).bytes,
-                        .most_dynamic_shared_bytes = most_ring_bytes,
+                        .max_dynamic_shared_bytes = max_ring_bytes,
                         .by_engine = true,
                         .stored_by_engine = true};
     footprint.bytes_in_flight = map_word_bytes * tile.stages * elements_of(tile.box, tile.rank);
@@ -159,7 +160,7 @@ class EngineRows final : public EngineRowsBase {
             "The copy engine loads boxes and stores them again: no thread touches the data, and no fence "
             "is needed.",
         .map_rank = map_order(tile).rank(),
-        .most_threads = warp_lanes,
+        .max_threads = warp_lanes,
         .call = "engine_rows(destination, source, grid, box)"};
     parts.facts += number_fact("rank", facts.rank);
     parts.facts += number_fact("map_rank", parts.map_rank, "of the tensor maps");

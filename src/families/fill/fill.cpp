@@ -19,7 +19,7 @@ constexpr std::array fill_tunings{FillTuning{256, 2}, FillTuning{256, 4}, FillTu
 ChunkFacts fill_facts(const Problem& problem, const FillTuning& tuning) {
   ChunkFacts facts = chunk_facts(problem);
   facts.turns = tuning.turns;
-  choose_sides(facts, problem, std::uint64_t{tuning.threads} * tuning.turns, UINT64_MAX);
+  set_tile_extents(facts, problem, std::uint64_t{tuning.threads} * tuning.turns, UINT64_MAX);
   facts.threads = chunk_threads(facts, tuning.threads);
   facts.wide_offsets = has_wide_offsets(problem, facts.box, facts.chunk) ? 1 : 0;
   return facts;
@@ -32,7 +32,7 @@ class Fill final : public TypedFamily<ChunkFacts, ChunkChoice> {
                      .summary = "writes an expression of each element's coordinates; it has no input",
                      .operations = {"map"},
                      .computes = true,
-                     .most_inputs = 0}) {}
+                     .max_inputs = 0}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     if (problem.sources() != 0 || problem.expression().empty()) return;
@@ -75,7 +75,7 @@ class Fill final : public TypedFamily<ChunkFacts, ChunkChoice> {
         .why =
             "Threads compute and store chunks of a row. There is nothing for the copy engine to load, "
             "and results go from registers to memory without a stop in shared memory.",
-        .most_threads = most_chunk_threads(facts),
+        .max_threads = max_chunk_threads(facts),
         .call = "fill_tile(views, sides)"};
     add_chunk_parts(parts, facts, expression);
     parts.facts = chunk_fact_text(facts, {}, false);

@@ -97,7 +97,7 @@ struct FlatChoice {
   static constexpr auto members() {
     return std::array{choice_box("tile", &FlatChoice::tile), choice_number("threads", &FlatChoice::threads),
                       choice_number("word_bytes", &FlatChoice::word_bytes),
-                      choice_number("order", &FlatChoice::order, most_tile_order),
+                      choice_number("order", &FlatChoice::order, max_tile_order),
                       choice_number("joined", &FlatChoice::joined, 1)};
   }
   [[nodiscard]] std::string text() const {
@@ -161,7 +161,7 @@ class Flat final : public FlatBase {
                          "number of dimensions, so that short and odd extents leave nothing of a tile empty",
                      .operations = {"copy", "pad", "map"},
                      .computes = true,
-                     .most_inputs = max_inputs}) {}
+                     .max_inputs = max_inputs}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     const FlatPlanner planner(problem);
@@ -195,7 +195,7 @@ class Flat final : public FlatBase {
                         .threads = layout.threads,
                         .tiles = layout.x_tiles() * layout.y_tiles(),
                         .dynamic_shared_bytes = layout.shared_bytes(),
-                        .most_dynamic_shared_bytes = most_flat_shared_bytes,
+                        .max_dynamic_shared_bytes = max_flat_shared_bytes,
                         .registers = 24 + layout.loads * layout.group * (layout.element_bytes > 4 ? 2 : 1),
                         .store_bytes = layout.in_word * layout.element_bytes,
                         .passes = static_cast<std::uint32_t>(passes),
@@ -267,7 +267,7 @@ class Flat final : public FlatBase {
         .why =
             "Short and odd dimensions fill its tiles, because it counts them as one. Threads load single "
             "elements or short words, which the copy engine cannot do.",
-        .most_threads = facts.threads,
+        .max_threads = facts.threads,
         .call = "move_tile(plan)"};
     parts.pads = facts.padded != 0;
     parts.set("padded", parts.pads);  // a source does not reach all of the destination

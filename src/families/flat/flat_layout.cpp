@@ -10,10 +10,10 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint64_t most_counted = (1ULL << 31) - 1;  // dividends of params::Divider
+constexpr std::uint64_t max_counted = (1ULL << 31) - 1;  // dividends of params::Divider
 /// Rows with fewer bytes than this are short.
 constexpr std::uint32_t short_row = 4 * sector_bytes;
-constexpr std::uint32_t most_side = 1024;  // elements of a tile along x or y
+constexpr std::uint32_t max_side = 1024;  // elements of a tile along x or y
 /// Elements that a thread loads for an image at once; half as many if they have 8 bytes.
 constexpr std::uint32_t loaded_at_once = 32;
 constexpr std::uint32_t longest_joined = 512;  // bytes of x
@@ -93,7 +93,7 @@ FlatPlanner::FlatPlanner(const Problem& problem) : problem_(problem), nest_(prob
     order_ = order;
   }
   for (std::uint32_t i = 0; i < nest_.operands; ++i)
-    base_.wide_offsets = base_.wide_offsets || reach_of(nest_, i) > most_counted;
+    base_.wide_offsets = base_.wide_offsets || reach_of(nest_, i) > max_counted;
 }
 
 /// The dimension in which a source lies across the destination: that of its smallest stride, unless this is
@@ -118,7 +118,7 @@ std::optional<FlatLayout> FlatPlanner::layout(const FlatTuning& tuning) const {
   if (tuning.way == FlatWay::one_run && layout.y < run_of_y(nest_, layout, lead_)) return std::nullopt;
   place_images(layout);
   for (std::uint32_t s = 0; s < layout.sources; ++s) layout.source[s].lines = lines_of_load(layout, s);
-  if (layout.ctas() > most_counted || layout.shared_bytes() > most_flat_shared_bytes) return std::nullopt;
+  if (layout.ctas() > max_counted || layout.shared_bytes() > max_flat_shared_bytes) return std::nullopt;
   return layout;
 }
 
@@ -160,7 +160,7 @@ bool FlatPlanner::choose_dimensions(FlatLayout& layout, FlatWay way) const {
     layout.dimension[next++] = d;
     layout.y_extent = sat_mul(layout.y_extent, nest_.shape[d]);
   }
-  return layout.x_extent <= most_counted && layout.y_extent <= most_counted;
+  return layout.x_extent <= max_counted && layout.y_extent <= max_counted;
 }
 
 /// Whether each row of the destination consists of whole, aligned words of `bytes`.
@@ -236,7 +236,7 @@ void FlatPlanner::choose_tile(FlatLayout& layout, const FlatTuning& tuning) cons
     most_loaded = std::max(most_loaded, source.along);
     if (source.along > 0) least_loaded = std::min(least_loaded, source.along);
   }
-  const std::uint64_t most_y = std::min(layout.threads * least_loaded, most_side);
+  const std::uint64_t max_y = std::min(layout.threads * least_loaded, max_side);
   if (layout.joined) {
     layout.x = static_cast<std::uint32_t>(round_up(layout.x_extent, layout.group));
     const std::uint64_t elements =
@@ -244,14 +244,14 @@ void FlatPlanner::choose_tile(FlatLayout& layout, const FlatTuning& tuning) cons
     wanted_y = std::max<std::uint64_t>(elements / layout.x_extent, sector_bytes);
   } else {
     layout.x = part_of(layout.x_extent + (layout.staggered ? layout.in_word - 1 : 0),
-                       std::min<std::uint64_t>(wanted_x, most_side), std::max(layout.in_word, layout.group));
+                       std::min<std::uint64_t>(wanted_x, max_side), std::max(layout.in_word, layout.group));
   }
-  wanted_y = std::min(wanted_y, most_y);
+  wanted_y = std::min(wanted_y, max_y);
   const bool whole_sectors =
       tuning.way != FlatWay::one_run && wanted_y * lead_bytes >= std::uint64_t{2} * sector_bytes;
   const std::uint64_t y_unit = std::max(whole_sectors ? sector_bytes / lead_bytes : 1, most_loaded);
   layout.y = part_of(layout.y_extent, wanted_y, y_unit);
-  layout.y = static_cast<std::uint32_t>(std::min<std::uint64_t>({layout.y, layout.y_extent, most_y}));
+  layout.y = static_cast<std::uint32_t>(std::min<std::uint64_t>({layout.y, layout.y_extent, max_y}));
   layout.y = layout.y / most_loaded * most_loaded;
   // A thread that computes writes the expression once for each element of its words.
   const std::uint32_t stored = problem_.expression().empty() ? 16 : 8;
@@ -319,10 +319,10 @@ void FlatPlanner::place_images(FlatLayout& layout) const {
 }
 
 std::uint32_t FlatLayout::word_lanes() const noexcept {
-  constexpr std::uint32_t most_turns = 8;
+  constexpr std::uint32_t max_turns = 8;
   std::uint32_t best = 1;
   double busiest = 0;  // fraction of the threads that have a word
-  for (std::uint32_t turns = 1; turns <= most_turns; ++turns) {
+  for (std::uint32_t turns = 1; turns <= max_turns; ++turns) {
     const std::uint32_t lanes = static_cast<std::uint32_t>(ceil_div(words(), std::uint64_t{turns}));
     if (lanes > threads) continue;
     const std::uint32_t rows = std::min(threads / lanes, y);

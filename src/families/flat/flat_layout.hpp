@@ -144,6 +144,6 @@ class FlatPlanner {
 };
 
 /// Limit of a launch's shared memory.
-inline constexpr std::uint32_t most_flat_shared_bytes = 48 * 1024;
+inline constexpr std::uint32_t max_flat_shared_bytes = 48 * 1024;
 
 TMAJIT_END

@@ -29,9 +29,9 @@ constexpr GeneralTuning row_tunings[] = {
     {.threads = 128, .turns = 2}, {.threads = 256, .turns = 2}, {.threads = 512, .turns = 1},
     {.threads = 256, .turns = 4}, {.threads = 128, .turns = 4}, {.threads = 32, .turns = 1},
 };
-constexpr std::uint32_t least_common_side = 128;  // bytes
-constexpr std::size_t common_tunings = 2;         // of row_tunings, whose kernels are common
-constexpr std::size_t few_tunings = 3;            // the same, if there are few tiles
+constexpr std::uint32_t min_common_side = 128;  // bytes
+constexpr std::size_t common_tunings = 2;       // of row_tunings, whose kernels are common
+constexpr std::size_t few_tunings = 3;          // the same, if there are few tiles
 constexpr GeneralTuning tiny_tuning{.threads = 64, .turns = 1, .images = false};
 
 /// The order of a tile's chunks. A warp that reads an image takes 8 chunks of 4 rows each rather than 32 of
@@ -113,7 +113,7 @@ class General final : public TypedFamily<GeneralFacts, ChunkChoice> {
                  "moves, converts, pads or computes, whatever the strides, alignments and types of its views",
              .operations = {"copy", "pad", "map"},
              .computes = true,
-             .most_inputs = max_inputs}) {}
+             .max_inputs = max_inputs}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     const Layout layout = layout_of(problem);
@@ -146,7 +146,7 @@ class General final : public TypedFamily<GeneralFacts, ChunkChoice> {
       // The cost model was not fitted to images: the smallest tiles are no common kernels.
       for (const BlockTuning& sides : wide_tunings) {
         add({sides.destination_run, sides.source_run},
-            !tiny && std::min(sides.destination_run, sides.source_run) >= least_common_side);
+            !tiny && std::min(sides.destination_run, sides.source_run) >= min_common_side);
       }
     } else {
       const std::size_t common = has_few_tiles(problem) ? few_tunings : common_tunings;
@@ -238,7 +238,7 @@ class General final : public TypedFamily<GeneralFacts, ChunkChoice> {
         .why =
             "Threads load, compute and store chunks of a row, wherever the sources lie. The copy engine "
             "is not used: views here have strides or alignments that no tensor map takes.",
-        .most_threads = facts.has_image() ? 0 : most_chunk_threads(facts),
+        .max_threads = facts.has_image() ? 0 : max_chunk_threads(facts),
         .call = facts.has_image()   ? "compute_through_images(tmajit::AllSources{}, views)"
                 : facts.padded != 0 ? "compute_padded(views, window, sides)"
                                     : "compute_views(tmajit::AllSources{}, views, sides)"};

@@ -9,10 +9,10 @@ namespace {
 
 constexpr std::uint32_t image_vector_bytes = 16;
 constexpr std::uint32_t image_word_bytes = 4;
-constexpr std::uint32_t most_image_bytes = 96 * 1024;  // of all images: an SM still holds two CTAs
-constexpr std::uint64_t most_row_chunks = 8;           // of a tile whose elements are loaded separately
-constexpr std::uint32_t most_images = 2;               // each makes the tile longer in another dimension
-constexpr std::int64_t longest_stride = 4;             // of a run, in elements: all words of it are loaded
+constexpr std::uint32_t max_image_bytes = 96 * 1024;  // of all images: an SM still holds two CTAs
+constexpr std::uint64_t max_row_chunks = 8;           // of a tile whose elements are loaded separately
+constexpr std::uint32_t max_images = 2;               // each makes the tile longer in another dimension
+constexpr std::int64_t longest_stride = 4;            // of a run, in elements: all words of it are loaded
 
 class GeneralPlanner {
  public:
@@ -72,7 +72,7 @@ class GeneralPlanner {
       plan.access = Access::run;
       plan.stride = static_cast<std::int32_t>(row_stride);
       plan.interleaved = interleaved ? 1 : 0;
-    } else if (!interleaved && facts_.padded == 0 && tuning_.images && images_ < most_images &&
+    } else if (!interleaved && facts_.padded == 0 && tuning_.images && images_ < max_images &&
                choose_image_dimension(operand)) {
       plan.access = Access::image;
       plan.alignment = bytes;
@@ -131,14 +131,14 @@ class GeneralPlanner {
       facts_.turns = tuning_.turns;
       // If elements are loaded separately, their sectors hold neighbours along another dimension: rows are
       // kept short, so that the tile extends along that dimension.
-      choose_sides(facts_, problem_, std::uint64_t{tuning_.threads} * tuning_.turns,
-                   tuning_.images ? UINT64_MAX : most_row_chunks);
+      set_tile_extents(facts_, problem_, std::uint64_t{tuning_.threads} * tuning_.turns,
+                       tuning_.images ? UINT64_MAX : max_row_chunks);
       facts_.threads = chunk_threads(facts_, tuning_.threads);
       return;
     }
     const std::uint64_t wanted = std::max(tuning_.destination_run / facts_.element_bytes, facts_.chunk);
-    const std::uint64_t most_in_row = round_up(extent(row()), facts_.chunk);
-    facts_.box[row()] = clamp_to(most_in_row, round_up(wanted, facts_.chunk));
+    const std::uint64_t max_in_row = round_up(extent(row()), facts_.chunk);
+    facts_.box[row()] = clamp_to(max_in_row, round_up(wanted, facts_.chunk));
     for (std::uint32_t i = 0; i < facts_.sources; ++i) {
       if (facts_.source[i].access == Access::image) lengthen_source(i);
     }
@@ -231,7 +231,7 @@ GeneralKernel plan_general(const Problem& problem, const GeneralTuning& tuning) 
   GeneralTuning fitting = tuning;
   for (;;) {
     GeneralKernel kernel = GeneralPlanner(problem, fitting).plan();
-    if (kernel.facts.shared_bytes() <= most_image_bytes) return kernel;
+    if (kernel.facts.shared_bytes() <= max_image_bytes) return kernel;
     std::uint32_t& longer =
         fitting.source_run > fitting.destination_run ? fitting.source_run : fitting.destination_run;
     longer /= 2;

@@ -17,10 +17,10 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t pixel_box_alignment = 1024;        // of aligned_shared_memory()
-constexpr std::uint32_t most_shared_bytes = 132 * 1024;    // of any launch
-constexpr std::uint64_t most_im2col_numbers = 1ULL << 31;  // of all that kernels count in 31 bits
-constexpr std::uint64_t vectors_of_cta = 8192;             // if threads move vectors; approximate
+constexpr std::uint32_t pixel_box_alignment = 1024;       // of aligned_shared_memory()
+constexpr std::uint32_t max_shared_bytes = 132 * 1024;    // of any launch
+constexpr std::uint64_t max_im2col_numbers = 1ULL << 31;  // of all that kernels count in 31 bits
+constexpr std::uint64_t vectors_of_cta = 8192;            // if threads move vectors; approximate
 constexpr std::uint32_t thread_count = 256;
 constexpr std::uint32_t turns_in_flight = 4;  // vectors of a thread in flight
 
@@ -90,7 +90,7 @@ std::uint64_t windows_of_cta(const Problem& problem, std::uint32_t vector) {
 
 void require_counted(const Problem& problem, std::uint32_t vector) {
   const std::uint64_t windows = problem.windows()->windows();
-  if (windows < most_im2col_numbers && row_vectors(problem, vector) < most_im2col_numbers) return;
+  if (windows < max_im2col_numbers && row_vectors(problem, vector) < max_im2col_numbers) return;
   throw Error(
       ErrorCode::unsupported,
       fmt::format("{} windows of {} elements: kernels count both in 31 bits; legal are fewer than 2^31 of "
@@ -139,9 +139,9 @@ class Im2colFamily final : public Im2colBase {
     const std::size_t first = candidates.size();
     for (const WindowTuning& tuning : window_tunings) {
       const WindowTile tile = window_tile(problem, tuning);
-      const bool fits = tile.stages * tile.box_bytes() + pixel_box_alignment <= most_shared_bytes;
+      const bool fits = tile.stages * tile.box_bytes() + pixel_box_alignment <= max_shared_bytes;
       const bool counted =
-          tile.tiles < most_im2col_numbers && tile.steps < most_im2col_numbers && tile.shares() < 1U << 16;
+          tile.tiles < max_im2col_numbers && tile.steps < max_im2col_numbers && tile.shares() < 1U << 16;
       if (!fits || !counted || !images_map(problem, tile) || !windows_map(problem, tile)) continue;
       add_once(candidates,
                candidate({.dimensions = dimensions, .stages = tile.stages},
@@ -178,7 +178,7 @@ class Im2colFamily final : public Im2colBase {
                         .stages = tile.stages,
                         .tiles_per_cta = sat_cast<std::uint32_t>(ceil_div(tile.share, tile.stages)),
                         .dynamic_shared_bytes = tile.stages * tile.box_bytes() + pixel_box_alignment,
-                        .most_dynamic_shared_bytes = most_shared_bytes,
+                        .max_dynamic_shared_bytes = max_shared_bytes,
                         .static_shared_bytes = 8 * tile.stages,
                         .bytes_in_flight = std::uint64_t{tile.stages} * tile.box_bytes(),
                         .by_engine = true};
@@ -233,7 +233,7 @@ class Im2colFamily final : public Im2colBase {
                                    std::string_view /*expression*/) const override {
     const auto facts = facts_of<Im2colFacts>(candidate);
     SourceParts parts{.facts = number_fact("dimensions", facts.dimensions, "of an image"),
-                      .most_threads = facts.vector == 0 ? warp_lanes : thread_count};
+                      .max_threads = facts.vector == 0 ? warp_lanes : thread_count};
     parts.set("engine", facts.vector == 0);  // the copy engine loads windows
     if (facts.vector == 0) {
       parts.why = "The copy engine gathers boxes and stores them again: no thread touches the data.";

@@ -17,11 +17,11 @@ TMAJIT_BEGIN
 namespace {
 
 constexpr std::uint32_t linear_threads = 256;
-constexpr std::uint32_t most_loaded = 32;           // elements that a thread loads at once, of all sources
-constexpr std::uint32_t most_converted_bytes = 16;  // of one operand, converted at once: the size of a Pack
-constexpr double most_lines = 16;                   // memory lines that a load of a warp touches
+constexpr std::uint32_t max_loaded = 32;           // elements that a thread loads at once, of all sources
+constexpr std::uint32_t max_converted_bytes = 16;  // of one operand, converted at once: the size of a Pack
+constexpr double max_lines = 16;                   // memory lines that a load of a warp touches
 /// Dividends of a params::Divider must be smaller.
-constexpr std::uint64_t most_elements = std::uint64_t{1} << 31;
+constexpr std::uint64_t max_linear_elements = std::uint64_t{1} << 31;
 
 /// Tunable parameters: bytes of a word of the destination, and words of a thread. The first tuning that fits
 /// is within 0.5 % of the best on average; the others are candidates for measurements.
@@ -45,10 +45,10 @@ bool is_supported(const Problem& problem) noexcept {
     expected *= static_cast<std::int64_t>(nest.shape[d]);
   }
   for (std::uint32_t i = 1; i < nest.operands; ++i) {
-    if (lines_along(problem, i, 1) > most_lines) return false;
+    if (lines_along(problem, i, 1) > max_lines) return false;
   }
   // The last CTA also computes numbers of elements beyond the end.
-  return nest.elements() < most_elements - (std::uint64_t{1} << 20);
+  return nest.elements() < max_linear_elements - (std::uint64_t{1} << 20);
 }
 
 /// Whether a source's offsets, in elements, need more than 32 bits.
@@ -90,9 +90,9 @@ LinearFacts facts_of_tuning(const Problem& problem, const LinearTuning& tuning) 
 /// and what a thread loads and converts at once is within the limits.
 bool fits(const Problem& problem, const LinearFacts& facts) noexcept {
   if (facts.word_elements == 0 || problem.nest.elements() < facts.word_elements) return false;
-  if (facts.word_elements * facts.turns * facts.sources > most_loaded) return false;
+  if (facts.word_elements * facts.turns * facts.sources > max_loaded) return false;
   for (std::uint32_t i = 0; i < problem.nest.operands; ++i) {
-    if (facts.computes != 0 && facts.word_elements * problem.element_bytes(i) > most_converted_bytes)
+    if (facts.computes != 0 && facts.word_elements * problem.element_bytes(i) > max_converted_bytes)
       return false;
   }
   return true;
@@ -161,7 +161,7 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
                          "dimensions count as one, element by element",
                      .operations = {"copy", "pad", "map"},
                      .computes = true,
-                     .most_inputs = max_inputs}) {}
+                     .max_inputs = max_inputs}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     if (!is_supported(problem)) return;
@@ -244,7 +244,7 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
             "Threads go along the destination's memory and load what belongs there element by element, many "
             "at once: no row is too short or too odd for that. The copy engine is not used: it takes rows of "
             "whole 16 bytes alone.",
-        .most_threads = linear_threads,
+        .max_threads = linear_threads,
         .call = "move_line(plan)"};
     parts.pads = facts.padded != 0;
     parts.set("computes", facts.computes != 0);

@@ -80,7 +80,7 @@ void check_ragged(std::span<const Tensor> destinations, std::span<const Tensor> 
     }
     check_written_once(to.view, to.address, to_name, violations);
   }
-  if (violations.count() == 0) check_apart(operands, name_of, violations);
+  if (violations.count() == 0) check_disjoint(operands, name_of, violations);
 }
 
 TMAJIT_END

@@ -161,7 +161,7 @@ class Ragged final : public RaggedBase {
     SourceParts parts{.why = why_text,
                       .map_rank = layout.rank,
                       .element_bytes = layout.element_bytes,
-                      .least_ctas = layout.ctas_per_sm,
+                      .min_ctas = layout.ctas_per_sm,
                       .call = fmt::format("copy_batch(batch, pattern, scratch + {})", scratch_zeros)};
     parts.set("row_tail", layout.row_tails);  // rows may end within 16 bytes
     parts.set("elements", layout.elements);   // threads move tensors that no tensor map describes

@@ -39,21 +39,22 @@ void choose_tile(RaggedLayout& layout, const RaggedPairs& pairs, std::uint64_t t
   }
   layout.tile[inner] = static_cast<std::uint32_t>(row * parts);
   for (std::uint32_t d = inner; d-- > 0;) {
-    const std::uint64_t side =
+    const std::uint64_t extent =
         std::clamp<std::uint64_t>(std::min<std::uint64_t>(longest[d], remaining), 1, max_box);
-    layout.tile[d] = static_cast<std::uint32_t>(side);
-    remaining = std::max<std::uint64_t>(remaining / side, 1);
+    layout.tile[d] = static_cast<std::uint32_t>(extent);
+    remaining = std::max<std::uint64_t>(remaining / extent, 1);
   }
 }
 
-/// Whether a tensor map can describe one side, judging by its address, extents and strides.
-bool is_mapped(const RaggedPair& pair, const RaggedPair::Side& side, std::uint32_t rank, std::uint64_t size) {
-  if (side.address % bulk_bytes != 0) return false;
+/// Whether a tensor map can describe an operand, judging by its address, extents and strides.
+bool is_mapped(const RaggedPair& pair, const RaggedPair::Operand& operand, std::uint32_t rank,
+               std::uint64_t size) {
+  if (operand.address % bulk_bytes != 0) return false;
   for (std::uint32_t d = 0; d < rank; ++d) {
     if (pair.extent[d] > max_coordinate_extent) return false;
     if (pair.extent[d] == 1) continue;
-    const std::int64_t step = side.stride[d] * static_cast<std::int64_t>(size);
-    if (d + 1 == rank ? side.stride[d] != 1
+    const std::int64_t step = operand.stride[d] * static_cast<std::int64_t>(size);
+    if (d + 1 == rank ? operand.stride[d] != 1
                       : step <= 0 || step % static_cast<std::int64_t>(bulk_bytes) != 0 ||
                             step >= static_cast<std::int64_t>(max_stride_bytes))
       return false;
@@ -62,9 +63,9 @@ bool is_mapped(const RaggedPair& pair, const RaggedPair::Side& side, std::uint32
 }
 
 /// Bytes from one index to the next; for an extent of 1, any legal stride of a tensor map.
-std::uint64_t step_of(const RaggedPair& pair, const RaggedPair::Side& side, std::uint32_t d,
+std::uint64_t step_of(const RaggedPair& pair, const RaggedPair::Operand& operand, std::uint32_t d,
                       std::uint64_t size) {
-  return pair.extent[d] == 1 ? bulk_bytes : static_cast<std::uint64_t>(side.stride[d]) * size;
+  return pair.extent[d] == 1 ? bulk_bytes : static_cast<std::uint64_t>(operand.stride[d]) * size;
 }
 
 template <std::uint32_t rank>

@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::uint32_t widest_element = 8;
 
-/// Whether f(pair, side) is true for both sides of each pair.
+/// Whether f(pair, operand) is true for both operands of each pair.
 template <class F>
-bool all_sides(const RaggedPairs& batch, F&& f) {
+bool both_operands(const RaggedPairs& batch, F&& f) {
   return std::ranges::all_of(
       batch.pairs, [&](const RaggedPair& pair) { return f(pair, pair.destination) && f(pair, pair.source); });
 }
@@ -64,15 +64,15 @@ void put_contiguous_last(RaggedPairs& batch) {
 void merge_dimensions(RaggedPairs& batch) {
   for (std::uint32_t d = batch.rank; d-- > 1;) {
     const std::uint32_t outer = d - 1;
-    const bool merges = all_sides(batch, [&](const RaggedPair& pair, const RaggedPair::Side& side) {
+    const bool merges = both_operands(batch, [&](const RaggedPair& pair, const RaggedPair::Operand& operand) {
       return pair.extent[outer] == 1 || pair.extent[d] == 1 ||
-             side.stride[outer] == side.stride[d] * static_cast<std::int64_t>(pair.extent[d]);
+             operand.stride[outer] == operand.stride[d] * static_cast<std::int64_t>(pair.extent[d]);
     });
     if (!merges) continue;
     for (RaggedPair& pair : batch.pairs) {
-      for (RaggedPair::Side* side : {&pair.destination, &pair.source}) {
-        if (pair.extent[d] == 1) side->stride[d] = side->stride[outer];
-        side->stride[outer] = side->stride[d];
+      for (RaggedPair::Operand* operand : {&pair.destination, &pair.source}) {
+        if (pair.extent[d] == 1) operand->stride[d] = operand->stride[outer];
+        operand->stride[outer] = operand->stride[d];
       }
       pair.extent[outer] *= pair.extent[d];
       pair.extent[d] = 1;
@@ -88,10 +88,11 @@ void widen(RaggedPairs& batch) {
   const std::uint32_t last = batch.rank - 1;
   while (batch.element_bytes < widest_element) {
     const std::uint64_t bytes = batch.element_bytes * 2;
-    const bool whole = all_sides(batch, [&](const RaggedPair& pair, const RaggedPair::Side& side) {
-      if (side.address % bytes != 0 || pair.extent[last] % 2 != 0 || side.stride[last] != 1) return false;
+    const bool whole = both_operands(batch, [&](const RaggedPair& pair, const RaggedPair::Operand& operand) {
+      if (operand.address % bytes != 0 || pair.extent[last] % 2 != 0 || operand.stride[last] != 1)
+        return false;
       for (std::uint32_t d = 0; d < last; ++d) {
-        if (pair.extent[d] > 1 && side.stride[d] % 2 != 0) return false;
+        if (pair.extent[d] > 1 && operand.stride[d] % 2 != 0) return false;
       }
       return true;
     });

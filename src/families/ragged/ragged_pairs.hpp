@@ -12,12 +12,12 @@ TMAJIT_BEGIN
 
 /// A destination and its source, with the extents that they share.
 struct RaggedPair {
-  struct Side {
+  struct Operand {
     DevicePtr address = 0;                             ///< address of the element with all indices 0
     std::array<std::int64_t, max_view_rank> stride{};  ///< in elements
   };
-  Side destination;
-  Side source;
+  Operand destination;
+  Operand source;
   std::array<std::uint64_t, max_view_rank> extent{};
 };
 

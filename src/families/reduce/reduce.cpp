@@ -17,7 +17,7 @@ TMAJIT_BEGIN
 namespace {
 
 /// Up to this many reduced dimensions, a kernel computes their indices without a loop.
-constexpr std::size_t most_unrolled = 3;
+constexpr std::size_t max_unrolled = 3;
 
 // Fitted to 930 candidates of 21 random sums of f32 (seed 20261231) on one H100.
 constexpr double instructions_per_item = 25.3;
@@ -31,7 +31,7 @@ struct ReduceFacts {
   std::uint32_t vector = 1;
   std::uint32_t turns = 1;
   Flag columns = 0;
-  std::uint32_t reduced_digits = 0;  ///< reduced dimensions; 0: more than `most_unrolled`, in a parameter
+  std::uint32_t reduced_digits = 0;  ///< reduced dimensions; 0: more than `max_unrolled`, in a parameter
   Flag wide = 0;
   Flag staggered = 0;
   Flag cut = 0;
@@ -50,7 +50,7 @@ ReduceFacts facts_of_layout(const ReductionLayout& layout, const Problem& proble
                     .vector = walk.vector,
                     .turns = layout.share.turns,
                     .columns = walk.columns ? 1U : 0U,
-                    .reduced_digits = walk.reduced_steps.size() <= most_unrolled
+                    .reduced_digits = walk.reduced_steps.size() <= max_unrolled
                                           ? static_cast<std::uint32_t>(walk.reduced_steps.size())
                                           : 0U,
                     .wide = walk.is_wide() ? 1U : 0U,
@@ -146,7 +146,7 @@ class Reduce final : public ReduceBase {
                                 "becomes of the result",
                      .operations = {"reduce"},
                      .computes = true,
-                     .most_inputs = max_inputs}) {}
+                     .max_inputs = max_inputs}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     const std::size_t first = candidates.size();
@@ -175,7 +175,7 @@ class Reduce final : public ReduceBase {
         .threads = layout.threads(),
         .tiles = layout.ctas(),
         .dynamic_shared_bytes = meeting_bytes(team, op),
-        .most_dynamic_shared_bytes = reduction_threads * walk.vector * most_state_bytes(op),
+        .max_dynamic_shared_bytes = reduction_threads * walk.vector * max_state_bytes(op),
         .registers = 64,
         .bytes_in_flight = std::uint64_t{share.owners} * share.phases * share.turns * walk.item_bytes};
     std::fill_n(footprint.box.begin(), problem.nest.rank, 1U);
@@ -262,7 +262,7 @@ class Reduce final : public ReduceBase {
     SourceParts parts{.why =
                           "Each byte is loaded once, as wide as it lies, many at once; results meet in "
                           "registers and shared memory in an order that never changes.",
-                      .most_threads = reduction_threads,
+                      .max_threads = reduction_threads,
                       .call = facts.split != 0 ? "reduce_tile(plan, scratch)" : "reduce_tile(plan)"};
     const bool columns = facts.columns != 0;
     const bool staggered = facts.staggered != 0;

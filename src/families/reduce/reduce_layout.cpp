@@ -14,13 +14,13 @@ namespace {
 
 constexpr std::uint32_t reduce_vector_bytes = 16;
 constexpr std::uint32_t reduce_warp = 32;
-constexpr std::uint32_t least_row_threads = 4;      // threads along a row, so that they load whole sectors
-constexpr std::uint64_t thread_row_bytes = 64;      // one thread reduces rows of at most this many bytes
-constexpr std::uint64_t least_column_bytes = 128;   // kept bytes that a CTA takes of contiguous columns
-constexpr std::uint32_t most_thread_bytes = 128;    // that a thread has in flight
-constexpr std::uint32_t most_staggered_bytes = 32;  // the same, if each of several rows cuts its vectors
-constexpr std::uint32_t most_column_loads = 8;      // that a thread of columns has in flight
-constexpr std::uint64_t most_narrow_items = std::uint64_t{1} << 30;  // counted in 32 bits and by Divider
+constexpr std::uint32_t min_row_threads = 4;       // threads along a row, so that they load whole sectors
+constexpr std::uint64_t thread_row_bytes = 64;     // one thread reduces rows of at most this many bytes
+constexpr std::uint64_t min_column_bytes = 128;    // kept bytes that a CTA takes of contiguous columns
+constexpr std::uint32_t max_thread_bytes = 128;    // that a thread has in flight
+constexpr std::uint32_t max_staggered_bytes = 32;  // the same, if each of several rows cuts its vectors
+constexpr std::uint32_t max_column_loads = 8;      // that a thread of columns has in flight
+constexpr std::uint64_t max_narrow_items = std::uint64_t{1} << 30;  // counted in 32 bits and by Divider
 
 bool is_reduced(const Problem& problem, std::uint32_t d) {
   return problem.nest.operand[0].strides[d] == 0;
@@ -71,7 +71,7 @@ void choose_vector(ReductionWalk& walk, const Problem& problem) {
     return true;
   };
   if (!walk.columns && !fits(vector) && problem.sources() == 1 &&
-      extent * problem.element_bytes(1) >= least_staggered_row_bytes) {
+      extent * problem.element_bytes(1) >= min_staggered_row_bytes) {
     walk.staggered = true;
   }
   while (!walk.staggered && !fits(vector)) vector /= 2;
@@ -110,23 +110,22 @@ constexpr std::uint64_t wave_quarters[] = {1, 4};
 
 constexpr std::uint64_t reduce_ctas_per_sm = 4;     // resident CTAs of reduction_threads threads
 constexpr std::uint64_t default_line_bytes = 4096;  // contiguous bytes of columns of a CTA, by default
-constexpr std::uint64_t most_default_parts = 8;     // if more CTAs would share columns, lines are shorter
+constexpr std::uint64_t max_default_parts = 8;      // if more CTAs would share columns, lines are shorter
 
 /// Lists how threads may share the items of a walk.
 class Sharings {
  public:
   Sharings(const ReductionWalk& walk, std::uint64_t sms) : walk_(walk), sms_(sms) {
-    std::uint32_t most = most_thread_bytes;
-    if (walk.staggered && !walk.is_flat()) most = most_staggered_bytes;
-    if (walk.columns) most = std::min(most, most_column_loads * walk.item_bytes);
-    most_bytes_ = std::max(most, walk.item_bytes);
+    std::uint32_t most = max_thread_bytes;
+    if (walk.staggered && !walk.is_flat()) most = max_staggered_bytes;
+    if (walk.columns) most = std::min(most, max_column_loads * walk.item_bytes);
+    max_bytes_ = std::max(most, walk.item_bytes);
   }
 
   std::vector<ReductionSharing> rows() && {
-    const std::uint64_t least =
-        walk_.reduced * walk_.item_bytes <= thread_row_bytes
-            ? 1
-            : std::min<std::uint64_t>(std::bit_ceil(walk_.reduced), least_row_threads);
+    const std::uint64_t least = walk_.reduced * walk_.item_bytes <= thread_row_bytes
+                                    ? 1
+                                    : std::min<std::uint64_t>(std::bit_ceil(walk_.reduced), min_row_threads);
     const std::uint64_t side = walk_.reduced_steps.empty() ? 1 : walk_.reduced_steps.front().extent;
     for (std::uint64_t phases = least; phases <= reduction_threads; phases *= 2) {
       if (phases > least && phases / 2 >= walk_.reduced) break;
@@ -142,8 +141,7 @@ class Sharings {
   }
 
   std::vector<ReductionSharing> columns() && {
-    const std::uint64_t line =
-        std::max<std::uint64_t>(least_column_bytes / walk_.item_bytes, least_row_threads);
+    const std::uint64_t line = std::max<std::uint64_t>(min_column_bytes / walk_.item_bytes, min_row_threads);
     for (std::uint64_t side = line; side <= reduction_threads; side *= 2) {
       // Tiles of about equal size, so that no tile has few columns.
       std::uint64_t tiles = std::max<std::uint64_t>(walk_.kept / side, 1);
@@ -162,10 +160,10 @@ class Sharings {
 
  private:
   void add_turns(std::uint64_t owners, std::uint64_t phases,
-                 std::uint64_t most_parts = std::numeric_limits<std::uint64_t>::max()) {
+                 std::uint64_t max_parts = std::numeric_limits<std::uint64_t>::max()) {
     std::uint64_t previous_turns = 0;
     for (const std::uint32_t turns : all_turns) {
-      if (turns > 1 && (turns * walk_.item_bytes > most_bytes_ || previous_turns * phases >= walk_.reduced))
+      if (turns > 1 && (turns * walk_.item_bytes > max_bytes_ || previous_turns * phases >= walk_.reduced))
         break;
       previous_turns = turns;
       add_parts(owners, phases, turns, 1);
@@ -174,9 +172,9 @@ class Sharings {
       const std::uint64_t ctas = at_once(owners * phases);
       // A part of columns writes a partial result for each column, which is read again. It pays only if the
       // part has several rounds of loads.
-      const std::uint64_t most = std::min(walk_.reduced / (round * (walk_.columns ? 4 : 1)), most_parts);
+      const std::uint64_t most = std::min(walk_.reduced / (round * (walk_.columns ? 4 : 1)), max_parts);
       // With one load a thread, CTAs share items only if two loads do not fit: that saves kernels and parts.
-      if (turns == 1 && 2 * walk_.item_bytes <= most_bytes_ && phases < walk_.reduced) continue;
+      if (turns == 1 && 2 * walk_.item_bytes <= max_bytes_ && phases < walk_.reduced) continue;
       for (const std::uint64_t quarters : wave_quarters)
         add_parts(owners, phases, turns, std::min(quarters * ctas / 4 / tiles, most));
     }
@@ -200,14 +198,14 @@ class Sharings {
 
   const ReductionWalk& walk_;
   std::uint64_t sms_;
-  std::uint32_t most_bytes_;
+  std::uint32_t max_bytes_;
   std::vector<ReductionSharing> list_;
 };
 
 }  // namespace
 
 bool ReductionWalk::is_wide() const noexcept {
-  return kept >= most_narrow_items || reduced >= most_narrow_items;
+  return kept >= max_narrow_items || reduced >= max_narrow_items;
 }
 std::uint32_t ReductionLayout::threads() const noexcept {
   return static_cast<std::uint32_t>(round_up(std::uint64_t{share.owners} * share.phases, reduce_warp));
@@ -236,7 +234,7 @@ std::size_t default_sharing(const ReductionWalk& walk, std::span<const Reduction
                             std::uint32_t sm_count) {
   const std::uint64_t full = sm_count * reduce_ctas_per_sm;
   std::uint64_t line = std::clamp<std::uint64_t>(default_line_bytes / walk.item_bytes, 1, reduction_threads);
-  while (line * walk.item_bytes > least_column_bytes && full / ceil_div(walk.kept, line) > most_default_parts)
+  while (line * walk.item_bytes > min_column_bytes && full / ceil_div(walk.kept, line) > max_default_parts)
     line /= 2;
   // The default for columns is nearest to that line. Then the order of importance is: threads, up to two
   // fifths of what the chip holds; loads in flight; threads that share an item.

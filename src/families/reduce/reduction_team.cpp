@@ -39,12 +39,12 @@ std::string reducer_fact(ReductionOp op) {
       reducer(op));
 }
 
-std::uint32_t most_state_bytes(ReductionOp op) noexcept {
+std::uint32_t max_state_bytes(ReductionOp op) noexcept {
   return op == ReductionOp::arg_min || op == ReductionOp::arg_max ? 16 : 8;
 }
 
 std::uint32_t parts_of_group(const ReductionTeamShape& shape) noexcept {
-  // Combining groups costs another fence and an atomic, as long as some reads.
+  // A second level of groups costs another fence and another atomic, which take as long as a few reads.
   if (shape.parts <= 4 * parts_at_once * shape.phases) return shape.parts;
   const auto root = static_cast<std::uint32_t>(std::ceil(std::sqrt(static_cast<double>(shape.parts))));
   const std::uint32_t group = static_cast<std::uint32_t>(round_up(root, std::min(shape.phases, root)));
@@ -75,11 +75,11 @@ params::ReductionTeam reduction_team(const ReductionTeamShape& shape) {
 
 std::uint32_t scratch_bytes(const ReductionTeamShape& shape, ReductionOp op) {
   return sat_cast<std::uint32_t>(scratch_zeros + shape.tiles * shape.parts * shape.owners * shape.results *
-                                                     most_state_bytes(op));
+                                                     max_state_bytes(op));
 }
 
 std::uint32_t meeting_bytes(const ReductionTeamShape& shape, ReductionOp op) noexcept {
-  const std::uint32_t states = shape.results * most_state_bytes(op);
+  const std::uint32_t states = shape.results * max_state_bytes(op);
   if (shape.columns) return shape.phases == 1 ? 0 : (shape.phases + 1) / 2 * shape.owners * states;
   return static_cast<std::uint32_t>(ceil_div(std::uint64_t{shape.owners} * shape.phases, 32)) * states;
 }

@@ -11,13 +11,13 @@ TMAJIT_BEGIN
 
 /// Unaligned rows of at least this many bytes are cut at multiples of 16 bytes. Shorter ones are loaded
 /// element by element.
-inline constexpr std::uint64_t least_staggered_row_bytes = 256;
+inline constexpr std::uint64_t min_staggered_row_bytes = 256;
 inline constexpr std::uint32_t parts_at_once = 8;  ///< partial results that a thread reads in one wait
 
 /// The fact Reducer: the struct of templates/kernels/reducers.cuh that reduces by `op`.
 [[nodiscard]] std::string reducer_fact(ReductionOp op);
 /// The most bytes of an accumulator.
-[[nodiscard]] std::uint32_t most_state_bytes(ReductionOp op) noexcept;
+[[nodiscard]] std::uint32_t max_state_bytes(ReductionOp op) noexcept;
 
 /// How threads and CTAs share a reduction (templates/kernels/meeting.cuh).
 struct ReductionTeamShape {

@@ -15,9 +15,9 @@ namespace {
 constexpr std::uint32_t row_vector_bytes = 16;
 
 struct RowsFacts {
-  std::uint32_t element_bytes = 1;  ///< 16 if rows are whole vectors, which are the kernel's elements then
+  std::uint32_t element_bytes = 1;  ///< 16 if rows consist of whole vectors: each vector is one element
   std::uint32_t rank = 1;
-  std::uint32_t turns = 1;  ///< vectors that a thread has in flight: 1 or `most_turns`
+  std::uint32_t turns = 1;  ///< vectors that a thread has in flight: 1 or `max_turns`
   Flag wide_offsets = 0;
   [[nodiscard]] bool whole() const noexcept { return element_bytes == row_vector_bytes; }
 };
@@ -30,9 +30,9 @@ struct RowsChoice {
   }
   [[nodiscard]] std::string text() const { return fmt::format("{}, {} threads", box_text(tile), threads); }
 };
-constexpr std::uint32_t most_turns = 4;
-constexpr std::uint32_t most_small_threads = 128;  // of a small problem's CTA, for a common kernel
-constexpr std::uint32_t least_row_vectors = 8;     // of a tile along a row, if the row has this many
+constexpr std::uint32_t max_turns = 4;
+constexpr std::uint32_t max_small_threads = 128;  // of a small problem's CTA, for a common kernel
+constexpr std::uint32_t min_row_vectors = 8;      // of a tile along a row, if the row has this many
 
 struct RowsTuning {
   std::uint32_t threads;
@@ -45,7 +45,7 @@ constexpr RowsTuning rows_tunings[] = {
     {128, 4, 0}, {64, 1, 0},  {32, 1, 0},  {256, 1, 512}, {256, 1, 1024}, {256, 1, 2048},
 };
 // The most threads of any launch: with four vectors in flight a thread needs more registers.
-constexpr std::uint32_t most_row_threads(std::uint32_t turns) {
+constexpr std::uint32_t max_row_threads(std::uint32_t turns) {
   return turns == 1 ? 512 : 256;
 }
 
@@ -67,7 +67,7 @@ PerDimension rows_box(const Problem& problem, const RowsTuning& tuning) {
   const std::uint32_t unit = row_vector_bytes / element_bytes;
   const std::uint32_t row = nest.rank - 1;
   std::uint64_t remaining = std::uint64_t{tuning.threads} * tuning.turns;
-  box[row] = side_of(ceil_div(nest.shape[row], unit), remaining, least_row_vectors, few) * unit;
+  box[row] = side_of(ceil_div(nest.shape[row], unit), remaining, min_row_vectors, few) * unit;
   remaining /= box[row] / unit;
   const auto take = [&](std::uint32_t d, std::uint64_t wanted) {
     box[d] = side_of(nest.shape[d], std::max<std::uint64_t>(std::min(remaining, wanted), 1), 1, few);
@@ -101,13 +101,13 @@ class Rows final : public TypedFamily<RowsFacts, RowsChoice> {
       RowsChoice choice{.tile = rows_box(problem, tuning)};
       const std::uint64_t vectors = elements_of(choice.tile, nest.rank) / unit;
       // Kernels have one turn or four. Two vectors a thread become one vector for twice as many threads.
-      const bool one_turn = vectors <= most_row_threads(1) && vectors <= 2 * std::uint64_t{tuning.threads};
-      facts.turns = one_turn ? 1 : most_turns;
+      const bool one_turn = vectors <= max_row_threads(1) && vectors <= 2 * std::uint64_t{tuning.threads};
+      facts.turns = one_turn ? 1 : max_turns;
       choice.threads = static_cast<std::uint32_t>(
           std::max<std::uint64_t>(round_up(ceil_div(vectors, facts.turns), warp_lanes), warp_lanes));
       facts.wide_offsets = has_wide_offsets(problem, choice.tile, 0) ? 1 : 0;
       add_once(candidates, candidate(facts, choice, nest),
-               !is_small(problem) || (one_turn && choice.threads <= most_small_threads));
+               !is_small(problem) || (one_turn && choice.threads <= max_small_threads));
     }
     std::find_if(candidates.begin() + static_cast<std::ptrdiff_t>(first), candidates.end(),
                  [](const Candidate& one) { return one.common; })
@@ -152,7 +152,7 @@ class Rows final : public TypedFamily<RowsFacts, RowsChoice> {
         .why = "Both views are contiguous in the last dimension: vectors of 16 bytes are moved as they are.",
         .rank = facts.rank,
         .element_bytes = facts.whole() ? 0 : facts.element_bytes,
-        .most_threads = most_row_threads(facts.turns),
+        .max_threads = max_row_threads(facts.turns),
         .call = "move_rows(views, sides)"};
     parts.facts = number_fact("rank", facts.rank) + offset_fact(facts.wide_offsets);
     parts.facts += number_fact("element_bytes", facts.element_bytes);

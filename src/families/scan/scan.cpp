@@ -181,7 +181,7 @@ class ScanFamily final : public ScanBase {
                          "are on the way",
                      .operations = {"scan"},
                      .computes = true,
-                     .most_inputs = max_inputs}) {}
+                     .max_inputs = max_inputs}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     const std::size_t first = candidates.size();
@@ -200,7 +200,7 @@ class ScanFamily final : public ScanBase {
     candidates[first].default_choice = DefaultChoice::yes;
     const std::uint32_t turns = scan_layout_of(candidates[first]).turns;
     if (turns > 1) add({.turns = turns / 2});
-    for (const std::uint32_t threads : {256U, most_scan_threads}) add({.turns = turns, .threads = threads});
+    for (const std::uint32_t threads : {256U, max_scan_threads}) add({.turns = turns, .threads = threads});
     if (scan_layout_of(candidates[first]).alone) add({.shared = true});
   }
 
@@ -208,10 +208,10 @@ class ScanFamily final : public ScanBase {
     const ScanLayout& layout = scan_layout_of(candidate);
     Footprint footprint{.threads = layout.threads, .tiles = layout.ctas(), .registers = 64};
     if (layout.columns && !layout.alone) {
-      footprint.dynamic_shared_bytes = layout.owners * layout.phases * layout.vector * most_scan_state;
-      footprint.most_dynamic_shared_bytes = most_scan_threads * layout.vector * most_scan_state;
+      footprint.dynamic_shared_bytes = layout.owners * layout.phases * layout.vector * max_scan_state;
+      footprint.max_dynamic_shared_bytes = max_scan_threads * layout.vector * max_scan_state;
     } else if (!layout.columns) {
-      footprint.static_shared_bytes = 2 * 17 * 2 * most_scan_state;
+      footprint.static_shared_bytes = 2 * 17 * 2 * max_scan_state;
     }
     std::fill_n(footprint.box.begin(), problem.nest.rank, 1U);
     const std::uint32_t axis = problem.nest.rank - 1;
@@ -289,9 +289,9 @@ class ScanFamily final : public ScanBase {
         .why =
             "Each byte is loaded and stored once, as wide as it lies; partial results combine in "
             "an order that never changes.",
-        .most_threads = most_scan_threads,
+        .max_threads = max_scan_threads,
         .call = entry_call(facts)};
-    parts.least_ctas = facts.vector <= 8 ? 2 : 1;
+    parts.min_ctas = facts.vector <= 8 ? 2 : 1;
     parts.facts = number_fact("vector", facts.vector, "elements that a thread loads at once");
     parts.facts += number_fact("turns", facts.turns, "vectors of a thread");
     parts.facts += flag_fact("exclusive", facts.exclusive != 0);

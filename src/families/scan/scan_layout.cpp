@@ -17,33 +17,33 @@ constexpr std::uint32_t scan_warp = 32;
 constexpr std::uint32_t default_threads = 256;
 // Columns. A thread walks columns alone, or several threads (phases) share each.
 constexpr std::uint32_t input_registers = 32;      // of a thread's vectors
-constexpr std::uint32_t most_at_once = 32;         // rows that a thread that walks alone loads at once
+constexpr std::uint32_t max_rows_at_once = 32;     // rows that a thread that walks alone loads at once
 constexpr std::uint64_t alone_per_sm = 512;        // threads that walk alone; with fewer, vectors shrink
 constexpr std::uint64_t many_alone_per_sm = 1024;  // so many threads need few loads each
-constexpr std::uint32_t least_at_once = 4;         // rows that each of these loads at once
-constexpr std::uint64_t least_alone_per_sm = 256;  // long columns; with fewer, several threads share each
+constexpr std::uint32_t min_at_once = 4;           // rows that each of these loads at once
+constexpr std::uint64_t min_alone_per_sm = 256;    // long columns; with fewer, several threads share each
 constexpr std::uint32_t shared_turns = 8;          // most rows of a thread of short shared columns
 constexpr std::uint64_t shared_phases = 16;        // most threads that share a short column
 constexpr std::uint32_t column_state = 32;         // most bytes of a thread's states
-constexpr std::uint32_t least_line = 128;          // contiguous bytes that the threads of one phase take
+constexpr std::uint32_t min_line = 128;            // contiguous bytes that the threads of one phase take
 constexpr std::uint64_t threads_per_sm = 1024;     // wanted: if columns are fewer, several threads share each
 constexpr std::uint64_t split_ctas_per_sm = 8;     // columns are not split if they make this many tiles
 
 // Rows.
-constexpr std::uint32_t longest_turns = 8;    // most vectors of a thread
-constexpr std::uint32_t packed_turns = 4;     // most vectors of a thread, if rows are short
-constexpr std::uint32_t few_turns = 2;        // the same, if tiles then still hold several rows
-constexpr std::uint64_t many_rows = 8;        // tiles of so many long rows are as wide as a CTA allows
-constexpr std::uint64_t least_rows = 4;       // of a packed tile: fewer leave much of it empty
-constexpr std::uint32_t row_registers = 56;   // of a thread's vectors, and of the state before each
-constexpr std::uint32_t place_registers = 3;  // of the position of a vector, if rows are not aligned
-constexpr std::uint32_t row_state = 64;       // most bytes of the states of a vector
+constexpr std::uint32_t longest_turns = 8;       // most vectors of a thread
+constexpr std::uint32_t packed_turns = 4;        // most vectors of a thread, if rows are short
+constexpr std::uint32_t few_turns = 2;           // the same, if tiles then still hold several rows
+constexpr std::uint64_t many_rows = 8;           // tiles of so many long rows are as wide as a CTA allows
+constexpr std::uint64_t min_rows = 4;            // of a packed tile: fewer leave much of it empty
+constexpr std::uint32_t row_registers = 56;      // of a thread's vectors, and of the state before each
+constexpr std::uint32_t position_registers = 3;  // of the position of a vector, if rows are not aligned
+constexpr std::uint32_t row_state = 64;          // most bytes of the states of a vector
 
 // Looking back, and prefetching into the L2 cache meanwhile.
-constexpr std::uint32_t most_log2_unit = 5;          // each lane of a warp looks at one tile of a unit
-constexpr std::uint64_t ahead_per_sm = 32 << 10;     // bytes to prefetch
-constexpr std::uint64_t most_ahead = 16 << 20;       // bytes of one tile of each row; of more, no prefetch
-constexpr std::uint64_t least_for_ahead = 32 << 20;  // bytes of the sources: fewer stay in the cache anyway
+constexpr std::uint32_t max_log2_unit = 5;         // each lane of a warp looks at one tile of a unit
+constexpr std::uint64_t ahead_per_sm = 32 << 10;   // bytes to prefetch
+constexpr std::uint64_t max_ahead = 16 << 20;      // bytes of one tile of each row; of more, no prefetch
+constexpr std::uint64_t min_for_ahead = 32 << 20;  // bytes of the sources: fewer stay in the cache anyway
 
 class Planner {
  public:
@@ -90,7 +90,7 @@ class Planner {
 
   /// The most elements of a vector: 16 bytes of the widest source; 16 bytes of the destination, or 32 if its
   /// elements have 4 bytes or more; `state` bytes of states.
-  [[nodiscard]] std::uint32_t most_vector(std::uint32_t state) const {
+  [[nodiscard]] std::uint32_t max_vector(std::uint32_t state) const {
     std::uint32_t widest = 1;
     for (std::uint32_t i = 1; i < nest_.operands; ++i) widest = std::max(widest, problem_.element_bytes(i));
     const std::uint32_t to = problem_.element_bytes(0);
@@ -178,10 +178,10 @@ class Planner {
     for (std::uint32_t i = 0; i < nest_.operands; ++i) any = any || is_run(i);
     const bool dense = find_dense();
     const std::uint64_t most = dense ? sat_mul(layout_.length, nest_.shape[0]) : layout_.length;
-    std::uint32_t vector = any ? most_vector(row_state) : 1;
+    std::uint32_t vector = any ? max_vector(row_state) : 1;
     while (vector > most) vector /= 2;
     layout_.dense = dense && vector > 1 &&
-                    layout_.length * least_rows <= std::uint64_t{threads_} * choose_turns(vector) * vector;
+                    layout_.length * min_rows <= std::uint64_t{threads_} * choose_turns(vector) * vector;
     if (!layout_.dense) {
       std::fill(layout_.first.begin(), layout_.first.end(), 0);
       layout_.backwards = false;
@@ -198,18 +198,18 @@ class Planner {
   [[nodiscard]] std::uint32_t choose_turns(std::uint32_t vector) {
     layout_.vector = vector;
     const std::uint32_t state = state_bytes() / 4;
-    const bool places = layout_.staggered || layout_.crosses;
-    const std::uint32_t each = registers_of_vector() + state + (places ? place_registers : 0);
+    const bool has_positions = layout_.staggered || layout_.crosses;
+    const std::uint32_t each = registers_of_vector() + state + (has_positions ? position_registers : 0);
     const std::uint32_t spent = std::min(2 * vector * state, row_registers);
     std::uint32_t turns = std::bit_floor(std::clamp((row_registers - spent) / each, 1U, longest_turns));
     const std::uint64_t vectors = ceil_div(nest_.elements(), vector);
-    const bool is_short = layout_.length * least_rows <= std::uint64_t{threads_} * turns * vector;
+    const bool is_short = layout_.length * min_rows <= std::uint64_t{threads_} * turns * vector;
     const std::uint64_t ctas = is_short ? problem_.sm_count * 2 : problem_.sm_count / 4;
     while (turns > 1 && vectors < ctas * threads_ * turns) turns /= 2;
     if (tuning_.turns > 0) return tuning_.turns;
     if (!is_short) return turns;
     // A thread of short rows keeps the position of each vector: with more vectors it would spill registers.
-    const bool takes_few = layout_.length * least_rows <= std::uint64_t{threads_} * few_turns * vector;
+    const bool takes_few = layout_.length * min_rows <= std::uint64_t{threads_} * few_turns * vector;
     return std::min(turns, takes_few ? few_turns : packed_turns);
   }
 
@@ -225,7 +225,7 @@ class Planner {
     const auto threads_for = [&](std::uint64_t vectors) {
       return static_cast<std::uint32_t>(round_up(ceil_div(vectors, turns), scan_warp));
     };
-    if (layout_.dense || layout_.row_vectors * least_rows <= tile) {
+    if (layout_.dense || layout_.row_vectors * min_rows <= tile) {
       layout_.packed = true;
       std::uint64_t rows =
           layout_.dense ? (tile * vector - stagger) / layout_.length : tile / layout_.row_vectors;
@@ -237,14 +237,14 @@ class Planner {
       return;
     }
     layout_.groups = layout_.kept;
-    const bool is_one = layout_.row_vectors <= std::uint64_t{most_scan_threads} * turns;
+    const bool is_one = layout_.row_vectors <= std::uint64_t{max_scan_threads} * turns;
     // Looking back costs a tile a fixed time. So tiles of many rows are as long as a CTA allows, unless loads
     // are narrow. Long tiles of few rows are split, so that more CTAs run at once.
     const bool is_long = turns == longest_turns || state_bytes() > 4;
     const bool is_wide =
         tuning_.threads == 0 && registers_of_vector() >= 4 && (layout_.kept >= many_rows || !is_long);
     layout_.parts =
-        is_one ? 1 : ceil_div(layout_.row_vectors, is_wide ? std::uint64_t{most_scan_threads} * turns : tile);
+        is_one ? 1 : ceil_div(layout_.row_vectors, is_wide ? std::uint64_t{max_scan_threads} * turns : tile);
     layout_.threads = threads_for(ceil_div(layout_.row_vectors, layout_.parts));
     layout_.parts = ceil_div(layout_.row_vectors, std::uint64_t{layout_.threads} * turns);
     layout_.split = layout_.parts > 1 && find_ring(1);
@@ -254,7 +254,7 @@ class Planner {
   // ---- columns ----
 
   void plan_columns(std::uint32_t column) {
-    std::uint32_t vector = most_vector(column_state);
+    std::uint32_t vector = max_vector(column_state);
     const auto fits = [&] {
       if (vector > nest_.shape[column]) return false;
       for (std::uint32_t i = 0; i < nest_.operands; ++i) {
@@ -270,7 +270,7 @@ class Planner {
     // columns are so many that their threads keep the memory busy.
     const std::uint64_t columns = nest_.elements() / layout_.length;
     layout_.alone =
-        !tuning_.shared && (layout_.length <= most_at_once || columns >= problem_.sm_count * least_alone());
+        !tuning_.shared && (layout_.length <= max_rows_at_once || columns >= problem_.sm_count * min_alone());
     while (layout_.alone && layout_.vector > 1 && columns / layout_.vector < problem_.sm_count * alone_per_sm)
       layout_.vector /= 2;
     vector = layout_.vector;
@@ -283,9 +283,9 @@ class Planner {
     add_steps(column);
     if (layout_.alone) return plan_alone(column);
     const std::uint64_t line =
-        std::clamp<std::uint64_t>(least_line / (vector * problem_.element_bytes(0)), 1, scan_warp);
+        std::clamp<std::uint64_t>(min_line / (vector * problem_.element_bytes(0)), 1, scan_warp);
     const std::uint64_t wanted = problem_.sm_count * threads_per_sm;
-    const std::uint64_t most = most_scan_threads / std::min(line, layout_.kept);
+    const std::uint64_t most = max_scan_threads / std::min(line, layout_.kept);
     if (tuning_.turns == 0 && layout_.length <= shared_phases * shared_turns)
       layout_.turns = std::min(layout_.turns, shared_turns);
     std::uint64_t phases = 1;
@@ -303,8 +303,8 @@ class Planner {
 
   /// The least number of columns an SM with which threads walk long columns alone. Sharing a column costs
   /// more with states of 64-bit integers than with floating-point states.
-  [[nodiscard]] std::uint64_t least_alone() const {
-    return is_float(problem_.type[1]) ? least_alone_per_sm : least_alone_per_sm / 4;
+  [[nodiscard]] std::uint64_t min_alone() const {
+    return is_float(problem_.type[1]) ? min_alone_per_sm : min_alone_per_sm / 4;
   }
 
   /// Whether a row of an operand may begin inside a sector.
@@ -321,10 +321,10 @@ class Planner {
 
   /// Plans threads that walk columns alone, some rows at a time.
   void plan_alone(std::uint32_t column) {
-    std::uint32_t most = std::clamp(input_registers / registers_of_vector(), 1U, most_at_once);
+    std::uint32_t most = std::clamp(input_registers / registers_of_vector(), 1U, max_rows_at_once);
     // If threads are many, enough loads are in flight with fewer rows each.
     if (layout_.kept >= problem_.sm_count * many_alone_per_sm) {
-      most = std::min(most, std::max(most / 4, least_at_once));
+      most = std::min(most, std::max(most / 4, min_at_once));
     } else if (most < layout_.length && layout_.kept >= problem_.sm_count * alone_per_sm) {
       most = std::max(most / 2, 1U);
     }
@@ -344,7 +344,7 @@ class Planner {
     std::uint64_t bytes = 0;  // of one tile of each row
     for (std::uint32_t i = 1; i < nest_.operands; ++i) bytes += problem_.element_bytes(i);
     bytes = sat_mul(bytes * layout_.threads * layout_.turns * layout_.vector, layout_.groups);
-    if (bytes > most_ahead || bytes * layout_.parts < least_for_ahead) return;
+    if (bytes > max_ahead || bytes * layout_.parts < min_for_ahead) return;
     layout_.ahead = sat_cast<std::uint32_t>(ceil_div(problem_.sm_count * ahead_per_sm, bytes));
   }
 
@@ -352,7 +352,7 @@ class Planner {
   [[nodiscard]] std::uint32_t state_bytes() const {
     const ElementType type = problem_.type[1];
     const bool plain = problem_.as<ScanProblem>().expression == "x";
-    return plain && is_float(type) && size_of(type) < most_scan_state ? 4 : most_scan_state;
+    return plain && is_float(type) && size_of(type) < max_scan_state ? 4 : max_scan_state;
   }
 
   /// Plans the rings of slots in scratch memory, with the longest units that leave enough slots for tiles to
@@ -361,7 +361,7 @@ class Planner {
     ScanRingLayout& ring = layout_.ring;
     if (sat_mul(layout_.groups, layout_.parts) >= std::uint64_t{1} << 31) return false;
     const std::uint64_t column_bytes = std::uint64_t{2} * state_bytes() * width;
-    for (std::uint32_t log2_unit = most_log2_unit + 1; log2_unit-- > 0;) {
+    for (std::uint32_t log2_unit = max_log2_unit + 1; log2_unit-- > 0;) {
       const auto fits = [&](std::uint32_t log2_tiles) {
         const std::uint64_t tiles = std::uint64_t{1} << log2_tiles;
         const std::uint64_t slots =

@@ -11,9 +11,9 @@
 TMAJIT_BEGIN
 
 /// The most threads of a CTA in any launch of a `scan` kernel.
-inline constexpr std::uint32_t most_scan_threads = 512;
+inline constexpr std::uint32_t max_scan_threads = 512;
 /// The most bytes of a running sum, product, minimum or maximum.
-inline constexpr std::uint32_t most_scan_state = 8;
+inline constexpr std::uint32_t max_scan_state = 8;
 
 /// A dimension by which the number of a row, or of a vector of columns, is split into indices.
 struct ScanStep {

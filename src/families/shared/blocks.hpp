@@ -17,7 +17,7 @@ enum class TileOrder : std::uint32_t {
   destination,  ///< order of the destination's memory
   source,       ///< order of the source's memory
 };
-inline constexpr auto most_tile_order = static_cast<std::uint32_t>(TileOrder::source);
+inline constexpr auto max_tile_order = static_cast<std::uint32_t>(TileOrder::source);
 
 /// The facts that these kernels are specialised for.
 struct BlockFacts {
@@ -45,7 +45,7 @@ struct BlockChoice {
   static constexpr auto members() {
     return std::array{choice_box("tile", &BlockChoice::tile), choice_number("threads", &BlockChoice::threads),
                       choice_number("vector_bytes", &BlockChoice::vector_bytes),
-                      choice_number("order", &BlockChoice::order, most_tile_order)};
+                      choice_number("order", &BlockChoice::order, max_tile_order)};
   }
   [[nodiscard]] std::string text() const;
 };

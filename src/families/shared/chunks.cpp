@@ -14,7 +14,7 @@ TMAJIT_BEGIN
 namespace {
 
 constexpr std::uint32_t chunk_vector_bytes = 16;
-constexpr std::uint64_t least_row_chunks = 8;  // chunks of a tile along a row, if the row has this many
+constexpr std::uint64_t min_row_chunks = 8;  // chunks of a tile along a row, if the row has this many
 
 }  // namespace
 
@@ -28,7 +28,7 @@ ElementType type_in_chunks(const Problem& problem, std::uint32_t operand) noexce
   }
 }
 
-ChunkFacts chunk_facts(const Problem& problem, std::uint32_t most_elements) {
+ChunkFacts chunk_facts(const Problem& problem, std::uint32_t max_elements) {
   const CanonicalNest& nest = problem.nest;
   ChunkFacts facts{.rank = std::max(nest.rank, 1U),
                    .type = static_cast<std::uint32_t>(type_in_chunks(problem, 0)),
@@ -47,9 +47,9 @@ ChunkFacts chunk_facts(const Problem& problem, std::uint32_t most_elements) {
   const std::uint64_t extent = extent_of(nest, row);
   std::uint32_t widest = 1;
   for (std::uint32_t i = 0; i < nest.operands; ++i) widest = std::max(widest, problem.element_bytes(i));
-  facts.chunk = std::min(chunk_vector_bytes / widest, most_elements);
-  // If a nest has only one row, and that is short, the problem is too small for a kernel with smaller chunks.
-  const bool shrinks = nest.rank > 1 && most_elements > few_elements;
+  facts.chunk = std::min(chunk_vector_bytes / widest, max_elements);
+  // A nest of a single short row is too small to be worth a kernel with smaller chunks.
+  const bool shrinks = nest.rank > 1 && max_elements > few_elements;
   while (shrinks && facts.chunk > 2 && extent <= facts.chunk / 2) facts.chunk /= 2;
   const std::int64_t stride = row < nest.rank ? nest.operand[0].strides[row] : 0;
   facts.contiguous = stride == 1 || extent == 1 ? 1 : 0;
@@ -62,12 +62,13 @@ ChunkFacts chunk_facts(const Problem& problem, std::uint32_t most_elements) {
   return facts;
 }
 
-void choose_sides(ChunkFacts& facts, const Problem& problem, std::uint64_t chunks, std::uint64_t row_chunks) {
+void set_tile_extents(ChunkFacts& facts, const Problem& problem, std::uint64_t chunks,
+                      std::uint64_t row_chunks) {
   const CanonicalNest& nest = problem.nest;
   const bool few = has_few_tiles(problem);
   const std::uint32_t row = facts.row();
-  facts.box[row] = side_of(ceil_div(extent_of(nest, row), facts.chunk), std::min(chunks, row_chunks),
-                           least_row_chunks, few);
+  facts.box[row] =
+      side_of(ceil_div(extent_of(nest, row), facts.chunk), std::min(chunks, row_chunks), min_row_chunks, few);
   chunks /= facts.box[row];
   facts.box[row] *= facts.chunk;
   for (std::uint32_t d = row; d-- > 0; chunks /= facts.box[d]) {
@@ -81,7 +82,7 @@ std::uint32_t chunk_threads(const ChunkFacts& facts, std::uint32_t most) {
       std::clamp<std::uint64_t>(round_up(ceil_div(chunks, facts.turns), warp_lanes), warp_lanes, most));
 }
 
-std::uint32_t most_chunk_threads(const ChunkFacts& facts) noexcept {
+std::uint32_t max_chunk_threads(const ChunkFacts& facts) noexcept {
   return facts.turns == 1 ? 512 : 256;
 }
 

@@ -41,16 +41,17 @@ struct ChunkFacts {
 /// Elements of a chunk in kernels whose threads read elements one by one.
 inline constexpr std::uint32_t few_elements = 4;
 /// All facts of a problem's chunks that do not depend on the tile. A chunk has 16 bytes of the operand with
-/// the widest elements, but at most `most_elements` elements. Rows that are much shorter than this get
+/// the widest elements, but at most `max_elements` elements. Rows that are much shorter than this get
 /// smaller chunks.
-[[nodiscard]] ChunkFacts chunk_facts(const Problem& problem, std::uint32_t most_elements = 16);
+[[nodiscard]] ChunkFacts chunk_facts(const Problem& problem, std::uint32_t max_elements = 16);
 /// Sets the extents of a tile (`facts.box`) of at most `chunks` chunks: at most `row_chunks` along a row, the
 /// rest along the dimensions before it.
-void choose_sides(ChunkFacts& facts, const Problem& problem, std::uint64_t chunks, std::uint64_t row_chunks);
+void set_tile_extents(ChunkFacts& facts, const Problem& problem, std::uint64_t chunks,
+                      std::uint64_t row_chunks);
 /// The number of threads, at most `most`, for the tile's chunks if each thread has `facts.turns` in flight.
 [[nodiscard]] std::uint32_t chunk_threads(const ChunkFacts& facts, std::uint32_t most);
 /// The most threads of a CTA in any launch of a kernel that takes tiles of any size.
-[[nodiscard]] std::uint32_t most_chunk_threads(const ChunkFacts& facts) noexcept;
+[[nodiscard]] std::uint32_t max_chunk_threads(const ChunkFacts& facts) noexcept;
 
 struct ChunkChoice {
   PerDimension tile{};

@@ -61,21 +61,21 @@ void add_window(ParameterBlock& parameters, const CanonicalNest& nest, std::uint
 
 /// A problem that writes at most this many bytes is small: its time is that of a launch and a few loads, so
 /// that a kernel specialised for its shape would gain little.
-inline constexpr std::uint64_t most_small_bytes = 2 << 20;
+inline constexpr std::uint64_t max_small_bytes = 2 << 20;
 [[nodiscard]] inline bool is_small(const Problem& problem) noexcept {
-  return problem.bytes_written() <= most_small_bytes;
+  return problem.bytes_written() <= max_small_bytes;
 }
 
 /// Whether the tiles of a problem are so few that empty parts of them cost nothing.
 [[nodiscard]] inline bool has_few_tiles(const Problem& problem) noexcept {
-  return problem.bytes_written() <= most_small_bytes / 16;
+  return problem.bytes_written() <= max_small_bytes / 16;
 }
 
 /// A problem of at most this many elements is tiny: threads may read its elements one by one, whatever the
 /// strides.
-inline constexpr std::uint64_t most_tiny_elements = 64 << 10;
+inline constexpr std::uint64_t max_tiny_elements = 64 << 10;
 [[nodiscard]] inline bool is_tiny(const Problem& problem) noexcept {
-  return problem.nest.elements() <= most_tiny_elements;
+  return problem.nest.elements() <= max_tiny_elements;
 }
 
 /// Whether a problem is a tiny copy whose source is not contiguous along the destination's rows, so that

@@ -67,7 +67,7 @@ class StencilFamily final : public TypedFamily<StencilFacts, StencilChoice> {
              .summary = "computes an expression of neighbours, from tiles with a halo in shared memory",
              .operations = {"stencil"},
              .computes = true,
-             .most_inputs = max_inputs}) {}
+             .max_inputs = max_inputs}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     const CanonicalNest nest = stencil_nest(problem);
@@ -79,8 +79,9 @@ class StencilFamily final : public TypedFamily<StencilFacts, StencilChoice> {
       add_once(candidates, candidate(*facts, choice, nest));
     }
     if (first == candidates.size()) refuse(problem);
-    const bool several = facts_of<StencilFacts>(candidates[first]).window_planes() > 1;
-    Candidate& default_candidate = candidates[several && first + 1 < candidates.size() ? first + 1 : first];
+    const bool has_deep_window = facts_of<StencilFacts>(candidates[first]).window_planes() > 1;
+    Candidate& default_candidate =
+        candidates[has_deep_window && first + 1 < candidates.size() ? first + 1 : first];
     default_candidate.default_choice = DefaultChoice::yes;
   }
 

@@ -12,8 +12,8 @@ constexpr std::uint32_t unit_bytes = 16;                // rows and begins of bo
 constexpr std::uint32_t image_alignment = 128;          // of boxes in shared memory
 constexpr std::uint32_t stencil_base_alignment = 1024;  // of aligned_shared_memory()
 constexpr std::uint64_t waves = 4;                      // of CTAs
-constexpr std::uint64_t most_tiles = 16;                // of a CTA whose window has one plane
-constexpr std::uint64_t least_planes = 8;  // own planes of a CTA for each plane that it loads in addition
+constexpr std::uint64_t max_tiles = 16;                 // of a CTA whose window has one plane
+constexpr std::uint64_t min_planes = 8;  // own planes of a CTA for each plane that it loads in addition
 
 StencilImage image_of(const StencilFacts& facts, const StencilSource& source) {
   const std::uint32_t size = size_of(source.element_type());
@@ -113,7 +113,7 @@ std::uint32_t tiles_of_cta(const StencilFacts& facts, const Problem& problem, co
   const std::uint64_t at_once = std::uint64_t{problem.sm_count} * resident_ctas(stencil_footprint(facts));
   const std::uint64_t extra_planes = facts.window_planes() - 1;
   std::uint64_t tiles = ceil_div(product(counts, facts.rank), at_once * waves);
-  tiles = extra_planes > 0 ? std::max(tiles, extra_planes * least_planes) : std::min(tiles, most_tiles);
+  tiles = extra_planes > 0 ? std::max(tiles, extra_planes * min_planes) : std::min(tiles, max_tiles);
   tiles = std::clamp<std::uint64_t>(tiles, 1, march_tiles);
   // About the same number of tiles for each CTA.
   return static_cast<std::uint32_t>(ceil_div(march_tiles, ceil_div(march_tiles, tiles)));

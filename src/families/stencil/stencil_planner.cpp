@@ -11,15 +11,15 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t least_rank = 2;
-constexpr std::uint32_t most_engine_sources = 4;  // more tensor maps do not fit the parameters
-constexpr std::uint32_t widest_map_element = 8;   // bytes
-constexpr std::uint32_t row_bytes_alone = 8192;   // of a tile that is a single row
-constexpr std::uint32_t least_row_bytes = 64;     // of a tile that is shrunk to fit shared memory
+constexpr std::uint32_t min_rank = 2;
+constexpr std::uint32_t max_engine_sources = 4;  // more tensor maps do not fit the parameters
+constexpr std::uint32_t widest_map_element = 8;  // bytes
+constexpr std::uint32_t row_bytes_alone = 8192;  // of a tile that is a single row
+constexpr std::uint32_t min_row_bytes = 64;      // of a tile that is shrunk to fit shared memory
 constexpr std::uint32_t wanted_threads = 256;
-constexpr std::uint32_t most_stencil_threads = 512;
-constexpr std::uint32_t most_loaded_strip = 2;  // rows of a thread if threads load, too
-constexpr std::uint64_t few_tiles = 4;          // CTAs do not march along a dimension with fewer tiles
+constexpr std::uint32_t max_stencil_threads = 512;
+constexpr std::uint32_t max_loaded_strip = 2;  // rows of a thread if threads load, too
+constexpr std::uint64_t few_tiles = 4;         // CTAs do not march along a dimension with fewer tiles
 
 /// For each offset of a call: the nest's dimension, and whether the nest walks it backwards.
 struct Dimensions {
@@ -65,7 +65,7 @@ class StencilPlanner {
     if (!fits_engine()) {
       facts_.engine = 0;
       facts_.stages = facts_.window_planes();
-      facts_.strip = std::min(facts_.strip, most_loaded_strip);
+      facts_.strip = std::min(facts_.strip, max_loaded_strip);
     }
     spread_work();
     facts_.threads = threads();
@@ -195,7 +195,7 @@ class StencilPlanner {
       --facts_.stages;
       return true;
     }
-    if (along * facts_.element_bytes > least_row_bytes && along >= rows && halve_columns()) return true;
+    if (along * facts_.element_bytes > min_row_bytes && along >= rows && halve_columns()) return true;
     if (rows == 1) return halve_columns();
     facts_.strip = std::max(facts_.strip / 2, 1U);
     set_rows(rows / 2);
@@ -204,7 +204,7 @@ class StencilPlanner {
 
   /// Whether the copy engine can load all sources. Shrinks the tile if its boxes are too large.
   bool fits_engine() {
-    if (facts_.sources > most_engine_sources) return false;
+    if (facts_.sources > max_engine_sources) return false;
     for (;;) {
       const auto has_map = [&](std::uint32_t i) {
         return stencil_map(facts_, walked_, nest_, i).has_value();
@@ -243,9 +243,9 @@ class StencilPlanner {
   [[nodiscard]] std::uint32_t threads() const {
     const std::uint64_t strips =
         std::uint64_t{facts_.box[row()] / facts_.chunk} * (facts_.box[facts_.column] / facts_.strip);
-    const std::uint64_t most = strips > 2 * wanted_threads ? wanted_threads : most_stencil_threads;
+    const std::uint64_t most = strips > 2 * wanted_threads ? wanted_threads : max_stencil_threads;
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
-        round_up(strips, warp_lanes), warp_lanes, std::min<std::uint64_t>(most, most_stencil_threads)));
+        round_up(strips, warp_lanes), warp_lanes, std::min<std::uint64_t>(most, max_stencil_threads)));
   }
 
   const CanonicalNest& nest_;
@@ -263,7 +263,7 @@ CanonicalNest stencil_nest(const Problem& problem) {
   for (std::uint32_t k = 0; k < stencil.calls.offsets; ++k) {
     if (nest.dimension_of[stencil.dim[k]] == problem.nest.rank) dropped[added++] = stencil.dim[k];
   }
-  const std::uint32_t units = std::max(added, nest.rank < least_rank ? least_rank - nest.rank : 0);
+  const std::uint32_t units = std::max(added, nest.rank < min_rank ? min_rank - nest.rank : 0);
   const std::uint32_t rank = problem.nest.rank + units;
   nest.rank = rank;
   nest.shape.fill(0);

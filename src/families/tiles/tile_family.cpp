@@ -40,7 +40,7 @@ TileFamily::TileFamily(const TileTraits& traits, std::string_view summary, std::
                    .operations = {TileProblem::operation,
                                   traits.combines ? CombineProblem::operation : std::string_view()},
                    .computes = traits.computes,
-                   .most_inputs = traits.max_inputs,
+                   .max_inputs = traits.max_inputs,
                    .flat = traits.by_addresses,
                    .writes_images = traits.writes_images}),
       traits_(traits),

@@ -132,7 +132,7 @@ SourceParts TileFamily::source(const Candidate& candidate, std::string_view expr
   const bool is_row = spec.traits->by_addresses;
   SourceParts parts{.why = std::string(why_),
                     .map_rank = is_row ? 0U : spec.rank,
-                    .least_ctas = spec.ctas_per_sm,
+                    .min_ctas = spec.ctas_per_sm,
                     .call = call_of(spec, call_),
                     .reads = reads_of(expression),
                     .coordinates = spec.rank};
@@ -158,7 +158,7 @@ SourceParts TileFamily::source(const Candidate& candidate, std::string_view expr
   out += fmt::format("//@ used Coordinate\nusing Coordinate = {};\n//@ end\n", is_row ? "u64" : "u32");
   out += operand_facts(spec, layout);
   if (is_row) place_by_coordinate(parts);
-  parts.places = true;
+  parts.has_place = true;
   const bool reads = parts.reads.g || parts.reads.t || parts.reads.tile_index;
   out += policy_fact("Where", reads ? "Somewhere" : "Nowhere", "elements are, for the expression");
   parts.result = spec.output().type;

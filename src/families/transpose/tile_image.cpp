@@ -10,7 +10,7 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t most_warps = 4;  // warps to examine; further warps repeat their pattern
+constexpr std::uint32_t max_examined_warps = 4;  // warps to examine; further warps repeat their pattern
 
 }  // namespace
 
@@ -32,7 +32,7 @@ TileImage::TileImage(const BlockFacts& facts)
 }
 
 std::uint32_t TileImage::bytes() const noexcept {
-  // As in the template: one step of the outermost dimension for each of the tile's indices of it.
+  // The tile's extent in the outermost dimension times that dimension's step, as in the template.
   const std::uint32_t outermost = row_ == 0 ? blocks_[0] : facts_.box[0];
   return step_[0] * outermost * facts_.vector_bytes();
 }
@@ -84,10 +84,10 @@ WarpAccess TileImage::read(std::uint32_t warp, std::uint32_t swizzle) const {
 std::uint32_t TileImage::best_swizzle() const {
   const auto needed = [&](std::uint32_t swizzle) {
     std::uint32_t sum = 0;
-    for (std::uint32_t warp = 0; warp < std::min(writing_warps(), most_warps); ++warp) {
+    for (std::uint32_t warp = 0; warp < std::min(writing_warps(), max_examined_warps); ++warp) {
       sum += wavefronts(write(warp, 0, swizzle)).needed;
     }
-    for (std::uint32_t warp = 0; warp < std::min(reading_warps(), most_warps); ++warp) {
+    for (std::uint32_t warp = 0; warp < std::min(reading_warps(), max_examined_warps); ++warp) {
       sum += wavefronts(read(warp, swizzle)).needed;
     }
     return sum;

@@ -14,17 +14,17 @@ namespace {
 
 constexpr std::uint32_t wide_bytes = 16;
 constexpr std::uint32_t narrow_bytes = 8;
-constexpr std::uint64_t least_ordered = 16 << 20;  // bytes; tiles of less are all in flight at once
-constexpr std::size_t ordered_tunings = 2;         // wide_tunings to combine with the source's order
-constexpr std::uint32_t least_threads = 448;       // of an SM
+constexpr std::uint64_t min_ordered = 16 << 20;  // bytes; tiles of less are all in flight at once
+constexpr std::size_t ordered_tunings = 2;       // wide_tunings to combine with the source's order
+constexpr std::uint32_t min_threads = 448;       // of an SM
 
 // For tensors of up to this many bytes tiles are half as large, so that more of them are in flight.
-constexpr std::uint64_t most_narrow_bytes = 512 << 10;
+constexpr std::uint64_t max_narrow_bytes = 512 << 10;
 
 /// The tile of small problems whose blocks are not whole.
 BlockTuning small_tuning(const Problem& problem) {
   if (problem.element_bytes(0) < 4) return {.destination_run = 32, .source_run = 64, .vector_bytes = 8};
-  if (problem.bytes_written() <= most_narrow_bytes) return {.destination_run = 32, .source_run = 64};
+  if (problem.bytes_written() <= max_narrow_bytes) return {.destination_run = 32, .source_run = 64};
   return {.destination_run = 64, .source_run = 128};
 }
 
@@ -118,7 +118,7 @@ class Transpose final : public BlockFamily {
         "used: it cannot transpose, and here loads of threads reach the memory's speed.";
     // Threads load by words. Without this bound ptxas would save registers, and issue some loads only after
     // others have completed.
-    parts.least_ctas = static_cast<std::uint32_t>(ceil_div(least_threads, facts.threads));
+    parts.min_ctas = static_cast<std::uint32_t>(ceil_div(min_threads, facts.threads));
     parts.call = "transpose_tile(views)";
     parts.facts +=
         number_fact("swizzle", image.best_swizzle(), "banks from one block of a column to the next");
@@ -152,7 +152,7 @@ class Transpose final : public BlockFamily {
  private:
   /// Adds the same kernel with tiles in the source's order, if that differs from the destination's.
   static void add_source_order(const Problem& problem, BlockFacts facts, const auto& add) {
-    if (problem.bytes_written() < least_ordered) return;
+    if (problem.bytes_written() < min_ordered) return;
     const PerDimension order = tile_dimensions(facts);
     facts.order = TileOrder::source;
     if (!std::equal(order.begin(), order.begin() + facts.rank, facts.source_order.begin())) add(facts);

@@ -43,7 +43,7 @@ void suite(CaseBuilder& list) {
                          bytes / std::max(size_of(from), size_of(to)));
       c.peers = bench::Peers::none;
       c.quick = is_quick(from) && is_quick(to);
-      c.least_ratio = 0.93;
+      c.min_ratio = 0.93;
     }
   }
 }

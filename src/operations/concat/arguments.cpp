@@ -47,7 +47,7 @@ const OperationEntry concat_entry{
     .info = {.name = "concat",
              .summary = "joins sources one after the other along a dimension",
              .arguments = concat_arguments,
-             .most_sources = std::numeric_limits<std::uint32_t>::max(),
+             .max_sources = std::numeric_limits<std::uint32_t>::max(),
              .moves_bits = true},
     .destinations = concat_destinations,
     .make = [](std::span<const Tensor> to, std::span<const Tensor> from, const Arguments& given) {

@@ -16,19 +16,19 @@ void random(CaseDraw& draw) {
   draw.made.contents = Contents::numbers;
   for (;;) {
     DrawnWindows drawn = draw_windows(draw, 4);
-    const std::uint64_t outputs = between(draw.pattern, 1, one_in(draw.pattern, 3) ? 150 : 20);
+    const std::uint64_t outputs = between(draw.kernel_random, 1, one_in(draw.kernel_random, 3) ? 150 : 20);
     const std::uint64_t rows = element_count(drawn.windows);
     const std::uint64_t products = rows * outputs * element_count(drawn.taps) * drawn.channels;
-    if (products > 10 * draw.limits.most_elements) continue;
+    if (products > 10 * draw.limits.max_elements) continue;
     drawn.image.push_back(drawn.channels);
     drawn.windows.push_back(outputs);
     drawn.taps.insert(drawn.taps.begin(), outputs);
     drawn.taps.push_back(drawn.channels);
-    const bool is_dense = !one_in(draw.pattern, 3);
+    const bool is_dense = !one_in(draw.kernel_random, 3);
     draw.destination(
-        window_view(draw, one_in(draw.pattern, 2) ? Shape{rows, outputs} : drawn.windows, is_dense));
-    draw.source(window_view(draw, drawn.image, is_dense || one_in(draw.pattern, 2)));
-    draw.source(window_view(draw, drawn.taps, is_dense || one_in(draw.pattern, 2)));
+        window_view(draw, one_in(draw.kernel_random, 2) ? Shape{rows, outputs} : drawn.windows, is_dense));
+    draw.source(window_view(draw, drawn.image, is_dense || one_in(draw.kernel_random, 2)));
+    draw.source(window_view(draw, drawn.taps, is_dense || one_in(draw.kernel_random, 2)));
     return;
   }
 }

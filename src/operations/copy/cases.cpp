@@ -10,7 +10,7 @@ void random(CaseDraw& draw) {
   const Shape shape = draw.shape();
   draw.destination(draw.view(draw.type, shape, false));
   const ElementType from = draw.same_size_type();
-  if (!one_in(draw.pattern, 6)) return draw.source(draw.view(from, draw.repeatable(shape), true));
+  if (!one_in(draw.kernel_random, 6)) return draw.source(draw.view(from, draw.repeatable(shape), true));
   // Both tensors in one buffer, where the elements of one alternate with those of the other.
   draw.made.buffers.clear();
   BufferView& to = draw.made.destinations.front();
@@ -26,7 +26,7 @@ void random(CaseDraw& draw) {
 void measured(bench::CaseBuilder& list) {
   for (const ElementType type : {ElementType::f32, ElementType::bf16, ElementType::u8, ElementType::f64}) {
     bench::Case& c = list.add("copy", "1 GiB", "copy", {{type, {list.count(bench::GiB / size_of(type))}}});
-    c.least_ratio = 0.97;
+    c.min_ratio = 0.97;
     c.quick = type == ElementType::u8 || type == ElementType::f32;
   }
 }

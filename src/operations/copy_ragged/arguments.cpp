@@ -21,8 +21,8 @@ std::vector<TensorView> copy_ragged_destinations(std::span<const TensorView> sou
 const OperationEntry copy_ragged_entry{
     .info = {.name = "copy_ragged",
              .summary = "copies each source to a destination, tensors of different sizes in one launch",
-             .least_sources = 0,
-             .most_sources = std::numeric_limits<std::uint32_t>::max(),
+             .min_sources = 0,
+             .max_sources = std::numeric_limits<std::uint32_t>::max(),
              .moves_bits = true,
              .is_batch = true},
     .destinations = copy_ragged_destinations,

@@ -14,30 +14,31 @@ namespace {
 /// that tensor maps describe; thousands of tensors with a few elements each; one huge tensor among small
 /// ones.
 void random(CaseDraw& draw) {
-  Random& random = draw.pattern;
+  Random& random = draw.kernel_random;
   const bool is_mixed = one_in(random, 3);
   const bool is_tiny = !is_mixed && one_in(random, 3);
   const bool is_skewed = !is_mixed && !is_tiny && one_in(random, 2);
   const std::size_t rank = between(random, 1, is_mixed ? 5 : 3);
   const std::uint64_t most = is_tiny ? draw.limits.elements : draw.most;
-  const std::uint64_t count = is_tiny ? between(draw.vary, most / 8, most / 4) : between(draw.vary, 1, 40);
+  const std::uint64_t count =
+      is_tiny ? between(draw.launch_random, most / 8, most / 4) : between(draw.launch_random, 1, 40);
   const std::uint64_t each = is_skewed ? 64 : std::max<std::uint64_t>(most / count, 1);
-  const std::uint64_t huge = is_skewed ? between(draw.vary, 0, count - 1) : count;
+  const std::uint64_t huge = is_skewed ? between(draw.launch_random, 0, count - 1) : count;
   const bool whole_rows = one_in(random, 2);
-  // A new sequence, so that each tensor's view depends on the pattern alone and not on the variation.
-  draw.pattern = Random(random());
+  // A new sequence, so that each tensor's view depends on the kernel seed alone.
+  draw.kernel_random = Random(random());
   for (std::uint64_t i = 0; i < count; ++i) {
     Shape shape(rank);
-    std::uint64_t left = between(draw.vary, 1, 2 * (i == huge ? most : each));
+    std::uint64_t left = between(draw.launch_random, 1, 2 * (i == huge ? most : each));
     for (std::size_t d = rank; d-- > 0;) {
       const std::uint64_t longest =
           std::max<std::uint64_t>(d == 0 ? left : std::min<std::uint64_t>(left, 300), 1);
-      shape[d] = one_in(draw.vary, 60) ? 0 : between(draw.vary, 1, longest);
+      shape[d] = one_in(draw.launch_random, 60) ? 0 : between(draw.launch_random, 1, longest);
       if (d + 1 == rank && whole_rows) shape[d] = round_up(shape[d], 16 / size_of(draw.type));
       left /= std::max<std::uint64_t>(shape[d], 1);
     }
-    draw.aligned = !is_mixed || one_in(draw.pattern, 2);
-    draw.shifts = is_mixed;
+    draw.aligned = !is_mixed || one_in(draw.kernel_random, 2);
+    draw.may_misalign = is_mixed;
     const auto view = [&](bool is_source) {
       return draw.aligned ? draw.rows(draw.type, shape) : draw.view(draw.type, shape, is_source);
     };

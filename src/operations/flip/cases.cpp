@@ -12,8 +12,8 @@ namespace {
 void random(CaseDraw& draw) {
   Shape shape = draw.shape();
   if (shape.empty()) shape = {draw.extent(40)};
-  std::vector<std::uint64_t> axes{between(draw.pattern, 0, shape.size() - 1)};
-  if (axes.front() > 0 && one_in(draw.pattern, 3)) axes.push_back(axes.front() - 1);
+  std::vector<std::uint64_t> axes{between(draw.kernel_random, 0, shape.size() - 1)};
+  if (axes.front() > 0 && one_in(draw.kernel_random, 3)) axes.push_back(axes.front() - 1);
   draw.made.arguments.set("axes", Dims(axes));
   draw.destination(draw.view(draw.type, shape, false));
   draw.source(draw.view(draw.same_size_type(), shape, true));

@@ -15,20 +15,20 @@ namespace {
 
 /// Draws an im2col whose destination has its dimensions separate or merged.
 void random(CaseDraw& draw) {
-  draw.type = one_of(draw.pattern,
+  draw.type = one_of(draw.kernel_random,
                      std::array{ElementType::f32, ElementType::bf16, ElementType::u8, ElementType::f64});
   for (;;) {
     DrawnWindows drawn = draw_windows(draw, 16 / size_of(draw.type));
     const std::uint64_t rows = element_count(drawn.windows);
     const std::uint64_t row = element_count(drawn.taps) * drawn.channels;
-    if (rows * row > draw.limits.most_elements) continue;
+    if (rows * row > draw.limits.max_elements) continue;
     drawn.image.push_back(drawn.channels);
     Shape whole = drawn.windows;
     whole.insert(whole.end(), drawn.taps.begin(), drawn.taps.end());
     whole.push_back(drawn.channels);
-    const bool is_dense = !one_in(draw.pattern, 3);
-    draw.destination(window_view(draw, one_in(draw.pattern, 2) ? Shape{rows, row} : whole, is_dense));
-    draw.source(window_view(draw, drawn.image, is_dense || one_in(draw.pattern, 2)));
+    const bool is_dense = !one_in(draw.kernel_random, 3);
+    draw.destination(window_view(draw, one_in(draw.kernel_random, 2) ? Shape{rows, row} : whole, is_dense));
+    draw.source(window_view(draw, drawn.image, is_dense || one_in(draw.kernel_random, 2)));
     return;
   }
 }

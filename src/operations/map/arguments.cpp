@@ -22,8 +22,8 @@ const OperationEntry map_entry{
     .info = {.name = "map",
              .summary = "computes an expression of each element's sources",
              .arguments = map_arguments,
-             .least_sources = 0,
-             .most_sources = max_inputs},
+             .min_sources = 0,
+             .max_sources = max_inputs},
     .destinations =
         [](std::span<const TensorView> sources, const Arguments& given) {
           return std::vector{

@@ -22,10 +22,10 @@ namespace {
 void random(CaseDraw& draw) {
   const Shape shape = draw.shape();
   draw.destination(draw.view(draw.type, shape, false));
-  const std::uint64_t count = one_in(draw.pattern, 6)   ? 0
-                              : one_in(draw.pattern, 2) ? 1
-                                                        : between(draw.pattern, 2, 8);
-  const bool mixed = one_in(draw.pattern, 3);
+  const std::uint64_t count = one_in(draw.kernel_random, 6)   ? 0
+                              : one_in(draw.kernel_random, 2) ? 1
+                                                              : between(draw.kernel_random, 2, 8);
+  const bool mixed = one_in(draw.kernel_random, 3);
   const ElementType from = draw.any_type();
   for (std::uint64_t i = 0; i < count; ++i) {
     const ElementType other = draw.any_type();
@@ -33,7 +33,7 @@ void random(CaseDraw& draw) {
   }
   draw.made.arguments.set("expression", draw_expression(draw, count, shape.size()));
   // In place: the first source is the destination.
-  if (count > 0 && one_in(draw.pattern, 8)) {
+  if (count > 0 && one_in(draw.kernel_random, 8)) {
     draw.made.sources[0] = draw.made.destinations[0];
     draw.made.sources[0].view.type = draw.same_size_type();
   }
@@ -52,12 +52,12 @@ void measured(CaseBuilder& list) {
   for (const ElementType type :
        {ElementType::f32, ElementType::bf16, ElementType::u8, ElementType::i32, ElementType::f64}) {
     Case& c = add_map(list, "map", "2a+1", 1, type, type, elements(type));
-    c.least_ratio = 0.97;
+    c.min_ratio = 0.97;
     c.quick = type == ElementType::bf16;
   }
   for (const ElementType type : {ElementType::f32, ElementType::bf16, ElementType::f64}) {
     Case& c = add_map(list, "map", "silu(a)*b+1", 2, type, type, elements(type));
-    c.least_ratio = 0.97;
+    c.min_ratio = 0.97;
     c.quick = type == ElementType::f32;
   }
   using enum ElementType;
@@ -65,7 +65,7 @@ void measured(CaseBuilder& list) {
   add_map(list, "cast", "normalise", 1, u8, f32, GiB / 4);
   // Families without inputs write a constant.
   for (const FamilyInfo& family : families()) {
-    if (!family.computes || family.most_inputs > 0) continue;
+    if (!family.computes || family.max_inputs > 0) continue;
     for (const ElementType type : {f32, bf16, u8})
       add_map(list, "made up", "3", 0, type, type, GiB / size_of(type)).peers = bench::Peers::none;
   }

@@ -11,7 +11,7 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::int64_t most_width = std::int64_t{1} << 48U;
+constexpr std::int64_t max_width = std::int64_t{1} << 48U;
 
 constexpr std::array pad_arguments{
     Argument{.name = "widths",
@@ -38,7 +38,7 @@ std::vector<TensorView> pad_destinations(std::span<const TensorView> sources, co
   std::vector<std::uint64_t> shape = common_shape(sources);
   for (std::uint32_t d = 0; d < view.rank; ++d) {
     for (const std::int64_t width : {widths.before[d], widths.after[d]}) {
-      if (width < -most_width || width > most_width)
+      if (width < -max_width || width > max_width)
         refuse("pad: widths {}: the number {} is past 2^48 elements", text_of(widths), width);
     }
     const std::int64_t added = widths.before[d] + widths.after[d];

@@ -24,17 +24,18 @@ void random(CaseDraw& draw) {
     const std::uint64_t most =
         element_count(source) * extent > draw.limits.elements ? 0 : std::max<std::uint64_t>(extent / 4, 2);
     for (auto* const widths : {&before, &after}) {
-      const std::int64_t side = one_in(draw.pattern, 4) ? -1 : 1;
-      widths->push_back(side * static_cast<std::int64_t>(between(draw.vary, 0, most)));
+      const std::int64_t side = one_in(draw.kernel_random, 4) ? -1 : 1;
+      widths->push_back(side * static_cast<std::int64_t>(between(draw.launch_random, 0, most)));
     }
     const std::int64_t inside = static_cast<std::int64_t>(extent) - before.back() - after.back();
     if (inside < 0) after.back() += inside;
     source.push_back(static_cast<std::uint64_t>(std::max<std::int64_t>(inside, 0)));
   }
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  draw.made.arguments = {{"widths", PadWidths{before, after}},
-                         {"value", one_of(draw.vary, std::array{0.0, 0.0, 1.0, -1.0, 0.3, 1e9, -3.5e38,
-                                                                infinity, std::nan(""), 255.0})}};
+  draw.made.arguments = {
+      {"widths", PadWidths{before, after}},
+      {"value", one_of(draw.launch_random,
+                       std::array{0.0, 0.0, 1.0, -1.0, 0.3, 1e9, -3.5e38, infinity, std::nan(""), 255.0})}};
   draw.source(draw.view(draw.same_size_type(), source, true));
 }
 

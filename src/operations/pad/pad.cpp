@@ -9,7 +9,7 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr auto most_padding = std::int64_t{1} << 62;
+constexpr auto max_padding = std::int64_t{1} << 62;
 
 void check_pad(MoveRules& rules) {
   const Move& move = rules.move();
@@ -30,7 +30,7 @@ void check_pad(MoveRules& rules) {
     return;
   }
   for (std::uint32_t d = 0; d < rank; ++d) {
-    if (before[d] <= most_padding && before[d] >= -most_padding) continue;
+    if (before[d] <= max_padding && before[d] >= -max_padding) continue;
     rules.add("padding.range", fmt::format("padding before dimension {}", d), fmt::format("{}", before[d]),
               "a number within 2^62 of 0", "a smaller number");
   }

@@ -23,24 +23,25 @@ namespace {
 /// these elements as one.
 Shape shape_with_short_rows(CaseDraw& draw) {
   draw.aligned = false;
-  Shape shape(between(draw.pattern, 3, 4));
+  Shape shape(between(draw.kernel_random, 3, 4));
   std::uint64_t left = draw.limits.elements;
   for (std::size_t d = shape.size(); d-- > 0;) {
-    const std::uint64_t about = std::min(between(draw.pattern, 2, 90), std::max<std::uint64_t>(left, 2));
+    const std::uint64_t about =
+        std::min(between(draw.kernel_random, 2, 90), std::max<std::uint64_t>(left, 2));
     shape[d] = d + 1 < shape.size()
                    ? draw.extent(about)
-                   : one_of(draw.pattern, std::array<std::uint64_t, 7>{2, 2, 4, 4, 8, 16, 3});
+                   : one_of(draw.kernel_random, std::array<std::uint64_t, 7>{2, 2, 4, 4, 8, 16, 3});
     left /= shape[d];
   }
   return shape;
 }
 
 void random(CaseDraw& draw) {
-  const bool keeps_last = one_in(draw.pattern, 3);
+  const bool keeps_last = one_in(draw.kernel_random, 3);
   const Shape shape = keeps_last ? shape_with_short_rows(draw) : draw.shape();
   std::vector<std::uint32_t> axes(shape.size());
   std::iota(axes.begin(), axes.end(), 0U);
-  std::shuffle(axes.begin(), axes.end() - (keeps_last ? 1 : 0), draw.pattern);
+  std::shuffle(axes.begin(), axes.end() - (keeps_last ? 1 : 0), draw.kernel_random);
   draw.made.arguments.set("axes", Dims(axes));
   draw.destination(draw.view(draw.type, shape, false));
   Shape source(shape.size());
@@ -100,7 +101,7 @@ const std::vector<Permutation>& table() {
 }
 
 /// The fraction of the driver's copy's speed that a permutation of 1 GiB must reach.
-double least_ratio_of_permute(ElementType type) {
+double min_ratio_of_permute(ElementType type) {
   switch (size_of(type)) {
     case 1: return 0.85;
     case 2: return 0.93;
@@ -136,7 +137,7 @@ void add_one_gibibyte(CaseBuilder& list) {
       }
       Case& c = permute(list, "1 GiB", p, type);
       c.peers = Peers::none;
-      c.least_ratio = least_ratio_of_permute(type);
+      c.min_ratio = min_ratio_of_permute(type);
       c.quick = row == 0 || row == 7;
     }
   }
@@ -196,7 +197,7 @@ void add_small(CaseBuilder& list) {
       series(list, "small", bytes, type, [&](Case& c) {
         c.peers = Peers::eager;
         c.quick = type == ElementType::f32;
-        if (bytes <= 4 * MiB) c.most_extra_us = 0.3;
+        if (bytes <= 4 * MiB) c.max_extra_us = 0.3;
       });
     }
   }

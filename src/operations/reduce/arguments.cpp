@@ -35,8 +35,8 @@ constexpr std::array reduce_arguments{
              .sentence = "the expression that is reduced: C over x, or x0 … x7",
              .example = "x*x"},
     Argument{
-        .name = "then",
-        .option = "--then",
+        .name = "epilogue",
+        .option = "--epilogue",
         .fallback = "the result",
         .sentence = "the epilogue of each result: C over x, the result, and n, the number of its elements",
         .example = "sqrt(x/n)"},
@@ -58,7 +58,7 @@ Reduction reduction_of(const Arguments& given, std::uint32_t rank) {
   return {.op = parse<ReductionOp>(given.text("op")),
           .axes = resolve_axes(axes, rank, "axes"),
           .expression = std::string(given.text("expression")),
-          .then = std::string(given.text("then")),
+          .epilogue = std::string(given.text("epilogue")),
           .keep_dims = given.text("keep_dims") == "yes"};
 }
 
@@ -86,7 +86,7 @@ std::vector<TensorView> reduce_destinations(std::span<const TensorView> sources,
   }
   const TensorView reduced =
       TensorView::contiguous(reduced_type(what.op, value_type(what.expression, sources)), shape);
-  return {TensorView::contiguous(value_type(what.then, std::array{reduced}), shape)};
+  return {TensorView::contiguous(value_type(what.epilogue, std::array{reduced}), shape)};
 }
 
 Operation make(std::span<const Tensor> to, std::span<const Tensor> from, const Arguments& given) {
@@ -101,7 +101,7 @@ Operation make(std::span<const Tensor> to, std::span<const Tensor> from, const A
 const OperationEntry reduce_entry{.info = {.name = "reduce",
                                            .summary = "reduces dimensions of the sources",
                                            .arguments = reduce_arguments,
-                                           .most_sources = max_inputs},
+                                           .max_sources = max_inputs},
                                   .destinations = reduce_destinations,
                                   .make = make};
 

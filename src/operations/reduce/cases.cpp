@@ -16,44 +16,45 @@ using bench::Case, bench::CaseBuilder;
 
 namespace {
 
-constexpr std::array fronts{DrawnFront{"", 1},
-                            DrawnFront{"", 1},
-                            DrawnFront{"x * x", 1},
-                            DrawnFront{"x > 1", 1},
-                            DrawnFront{"x0 * x1", 2},
-                            DrawnFront{"x0 + x1 + x2", 3},
-                            DrawnFront{"x0 + x1 + x2 + x3 + x4 + x5 + x6 + x7", 8}};
+constexpr std::array expressions{DrawnExpression{"", 1},
+                                 DrawnExpression{"", 1},
+                                 DrawnExpression{"x * x", 1},
+                                 DrawnExpression{"x > 1", 1},
+                                 DrawnExpression{"x0 * x1", 2},
+                                 DrawnExpression{"x0 + x1 + x2", 3},
+                                 DrawnExpression{"x0 + x1 + x2 + x3 + x4 + x5 + x6 + x7", 8}};
 
 /// Draws reductions of small whole numbers. Their sums are exact in any order, unless an unsigned sum wraps
 /// before it becomes floating point.
 void random(CaseDraw& draw) {
-  Random& random = draw.pattern;
-  const DrawnFront front = one_of(random, fronts);
+  Random& random = draw.kernel_random;
+  const DrawnExpression drawn = one_of(random, expressions);
   const ReductionOp op = one_of(random, all_reduction_ops);
   draw.made.contents = Contents::whole;
   draw.made.has_nan = op != ReductionOp::sum && op != ReductionOp::mean && one_in(random, 2);
   const Shape shape = one_in(random, 2) ? draw.tensor_shape(1, 3) : draw.tensor_shape(0, 8);
   std::vector<std::int64_t> axes;
-  Shape kept;
+  Shape remaining;
   const bool keep_dims = one_in(random, 4);
   for (std::size_t d = 0; d < shape.size(); ++d) {
     if (!one_in(random, 2)) {
-      kept.push_back(shape[d]);
+      remaining.push_back(shape[d]);
       continue;
     }
-    if (keep_dims) kept.push_back(1);
+    if (keep_dims) remaining.push_back(1);
     const auto axis = static_cast<std::int64_t>(d);
     axes.push_back(one_in(random, 3) ? axis - static_cast<std::int64_t>(shape.size()) : axis);
   }
   std::shuffle(axes.begin(), axes.end(), random);
-  if (axes.empty()) kept.assign(keep_dims ? shape.size() : 0, 1);  // without axes, all dimensions are reduced
+  if (axes.empty())
+    remaining.assign(keep_dims ? shape.size() : 0, 1);  // without axes, all dimensions are reduced
   draw.made.arguments = {{"op", std::string(name(op))},
                          {"axes", Dims(axes)},
-                         {"expression", std::string(front.expression)},
-                         {"then", std::string(one_of(random, std::array{"", "", "x * 2", "x + n"}))},
+                         {"expression", std::string(drawn.expression)},
+                         {"epilogue", std::string(one_of(random, std::array{"", "", "x * 2", "x + n"}))},
                          {"keep_dims", std::string(keep_dims ? "yes" : "no")}};
-  draw.destination(draw.view(draw.any_type(), kept, false));
-  draw_values(draw, shape, front.sources);
+  draw.destination(draw.view(draw.any_type(), remaining, false));
+  draw_values(draw, shape, drawn.sources);
 }
 
 Case reduction(const char* group, ElementType type, const Shape& shape,

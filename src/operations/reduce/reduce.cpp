@@ -95,7 +95,7 @@ ReductionMistake reduce_mistake(const Move& move) {
 void check_reduce(MoveRules& rules) {
   const auto& reduction = std::get<Reduction>(rules.move().body);
   rules.check_expression(reduction.expression);
-  rules.check_expression(reduction.then);
+  rules.check_expression(reduction.epilogue);
   const ReductionMistake found = reduce_mistake(rules.move());
   if (found.rule.empty()) return;
   rules.add(found.rule, fmt::format("reduction to {}", rules.destination()), found.found, found.need,
@@ -127,7 +127,7 @@ Problem reduce_problem(const Move& move) {
   const auto& reduction = std::get<Reduction>(move.body);
   Problem problem{.body =
                       ReduceProblem{reduction.op, reduction.expression.empty() ? "x" : reduction.expression,
-                                    reduction.then}};
+                                    reduction.epilogue}};
   ReducedDimensions reduced;
   Move expanded_move = move;
   expanded_move.destination.view = expanded(move.destination.view, move, reduced);
@@ -160,7 +160,7 @@ std::string_view result_of_nothing(const Reduction& reduction, std::span<const s
     const std::int64_t d = axis < 0 ? axis + rank : axis;
     return d >= 0 && d < rank && shape[static_cast<std::size_t>(d)] == 0;
   });
-  if (!is_empty || !reduction.then.empty()) return {};
+  if (!is_empty || !reduction.epilogue.empty()) return {};
   switch (reduction.op) {
     case ReductionOp::sum:
     case ReductionOp::any: return "0";

@@ -150,8 +150,8 @@ ReducedDimensions reduced_of(const tmajit::Move& move) {
 template <class Visit>
 void reduce_each(const tmajit::Move& move, const Part& part, const Visit& visit) {
   const tmajit::Reduction& what = reduction_of(move);
-  const Front front(what.expression);
-  const auto then = is_identity(what.then) ? std::nullopt : Expression::parse(what.then, true);
+  const SourceValues values_of(what.expression);
+  const auto epilogue = is_identity(what.epilogue) ? std::nullopt : Expression::parse(what.epilogue, true);
   ReducedDimensions reduced = reduced_of(move);
   if (reduced.count() == 0) return;
   std::vector<Computed> x(move.sources.size());
@@ -163,14 +163,14 @@ void reduce_each(const tmajit::Move& move, const Part& part, const Visit& visit)
         const Tensor& source = move.sources[s];
         x[s] = decode(source.view.type, element_at(source, offset_of(source.view, index)));
       }
-      reducer.add(front(x), position++);
+      reducer.add(values_of(x), position++);
     });
     Computed value = reducer.result();
-    if (then) {
+    if (epilogue) {
       // n has the type of x.
       const Scalar count = std::visit(
           [&](auto like) { return Scalar(static_cast<decltype(like)>(reduced.count())); }, value.value);
-      value = then->evaluate(std::array{value, Computed(count)});
+      value = epilogue->evaluate(std::array{value, Computed(count)});
     }
     visit(result, value);
   });
@@ -179,10 +179,10 @@ void reduce_each(const tmajit::Move& move, const Part& part, const Visit& visit)
 /// The allowed error of a sum covers the rounding of any expression. The results of other operations are
 /// single values of the expression, which must be exact.
 bool understands_reduction(const tmajit::Move& move) {
-  const auto& [op, axes, expression, then, keep_dims] = reduction_of(move);
-  const auto parsed = is_identity(then) ? Expression::parse("x") : Expression::parse(then, true);
+  const auto& [op, axes, expression, epilogue, keep_dims] = reduction_of(move);
+  const auto parsed = is_identity(epilogue) ? Expression::parse("x") : Expression::parse(epilogue, true);
   return parsed && parsed->offsets() == 0 &&
-         understands_front(expression, op == ReductionOp::sum || op == ReductionOp::mean);
+         understands_source_values(expression, op == ReductionOp::sum || op == ReductionOp::mean);
 }
 
 constexpr OperationReference reduce_reference{

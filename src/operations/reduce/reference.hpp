@@ -1,6 +1,6 @@
 #pragma once
 
-#include "operations/shared/fronts_reference.hpp"
+#include "operations/shared/source_values_reference.hpp"
 
 #include <tmajit/operation.hpp>
 

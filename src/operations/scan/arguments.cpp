@@ -53,7 +53,7 @@ const OperationEntry scan_entry{
     .info = {.name = "scan",
              .summary = "computes cumulative sums, products, minima or maxima along a dimension",
              .arguments = scan_arguments,
-             .most_sources = max_inputs},
+             .max_sources = max_inputs},
     .destinations =
         [](std::span<const TensorView> sources, const Arguments& given) {
           const ScanOp op = parse<ScanOp>(given.text("op"));

@@ -17,29 +17,30 @@ using bench::Case, bench::CaseBuilder;
 
 namespace {
 
-constexpr std::array fronts{DrawnFront{"", 1},        DrawnFront{"", 1},
-                            DrawnFront{"", 1},        DrawnFront{"x * x", 1},
-                            DrawnFront{"x0 * x1", 2}, DrawnFront{"x0 * x1 * x2 * x3 * x4 * x5 * x6 * x7", 8}};
+constexpr std::array expressions{
+    DrawnExpression{"", 1},        DrawnExpression{"", 1},
+    DrawnExpression{"", 1},        DrawnExpression{"x * x", 1},
+    DrawnExpression{"x0 * x1", 2}, DrawnExpression{"x0 * x1 * x2 * x3 * x4 * x5 * x6 * x7", 8}};
 
 /// Draws scans of small whole numbers, whose sums and products are exact however a kernel groups them.
 void random(CaseDraw& draw) {
-  Random& random = draw.pattern;
-  const DrawnFront front = one_of(random, fronts);
+  Random& random = draw.kernel_random;
+  const DrawnExpression drawn = one_of(random, expressions);
   const ScanOp op = one_of(random, all_scan_ops);
-  draw.made.contents = op == ScanOp::product || front.sources > 1 ? Contents::units : Contents::whole;
+  draw.made.contents = op == ScanOp::product || drawn.sources > 1 ? Contents::units : Contents::whole;
   draw.made.has_nan = (op == ScanOp::min || op == ScanOp::max) && one_in(random, 2);
   Shape shape = one_in(random, 4) ? draw.tensor_shape(1, 8) : draw.tensor_shape(1, 3);
   const auto rank = static_cast<std::int64_t>(shape.size());
-  if (one_in(draw.vary, 60)) shape[between(draw.vary, 0, shape.size() - 1)] = 0;
+  if (one_in(draw.launch_random, 60)) shape[between(draw.launch_random, 0, shape.size() - 1)] = 0;
   const auto axis = static_cast<std::int64_t>(between(random, 0, shape.size() - 1));
   draw.made.arguments = {{"op", std::string(name(op))},
                          {"axis", one_in(random, 3) ? axis - rank : axis},
                          {"bound", std::string(one_in(random, 3) ? "exclusive" : "inclusive")},
                          {"direction", std::string(one_in(random, 3) ? "backwards" : "forwards")},
-                         {"expression", std::string(front.expression)}};
+                         {"expression", std::string(drawn.expression)}};
   draw.destination(draw.view(draw.any_type(), shape, false));
-  draw_values(draw, shape, front.sources);
-  if (front.sources == 1 && one_in(random, 8)) draw.made.sources = draw.made.destinations;
+  draw_values(draw, shape, drawn.sources);
+  if (drawn.sources == 1 && one_in(random, 8)) draw.made.sources = draw.made.destinations;
 }
 
 Case scan_case(const char* group, ElementType from, ElementType to, const Shape& shape, std::uint32_t axis) {

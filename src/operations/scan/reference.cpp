@@ -1,5 +1,5 @@
 #include "operations/references.hpp"
-#include "operations/shared/fronts_reference.hpp"
+#include "operations/shared/source_values_reference.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +17,8 @@ bool accumulates(ScanOp op) {
   return op == ScanOp::sum || op == ScanOp::product;
 }
 
-/// A value as scans of `op` accumulate it: sums and products as double or in 64 bits, extremes as they are.
+/// The form in which a scan of `op` accumulates a value: sums and products as double or in 64 bits, minima
+/// and maxima in the value's own type.
 Scalar state_of(ScanOp op, const Scalar& value) {
   if (!accumulates(op)) return value;
   return widened(value);
@@ -104,7 +105,7 @@ std::uint32_t axis_of(const tmajit::Move& move) {
 template <class Visit>
 void scan_each(const tmajit::Move& move, const Part& part, const Visit& visit) {
   const Scan& what = scan_of(move);
-  const Front front(what.expression);
+  const SourceValues values_of(what.expression);
   const std::uint32_t axis = axis_of(move);
   const std::uint64_t length = move.destination.view.shape.at(axis);
   Part rows = part;  // the first element of each row along the axis
@@ -121,7 +122,7 @@ void scan_each(const tmajit::Move& move, const Part& part, const Visit& visit) {
         const Tensor& source = move.sources[s];
         x[s] = decode(source.view.type, element_at(source, offset_of(source.view, index)));
       }
-      const Computed value = front(x);
+      const Computed value = values_of(x);
       if (n == 0) state = identity(what.op, value.value);
       const Scalar wide = state_of(what.op, value.value);
       Scalar next = combined(what.op, state, wide);
@@ -150,7 +151,7 @@ constexpr OperationReference scan_reference{
         },
     .understands =
         [](const tmajit::Move& move) {
-          return understands_front(scan_of(move).expression, accumulates(scan_of(move).op));
+          return understands_source_values(scan_of(move).expression, accumulates(scan_of(move).op));
         },
     .makes_values = computes,
     .allowed_errors =

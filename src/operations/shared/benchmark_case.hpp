@@ -73,9 +73,9 @@ struct Case {
   bool quick = false;  ///< measured by --quick, too
   bool odd = false;    ///< extents that 16 bytes do not divide
   /// The required throughput, as a fraction of the driver's copy of as many bytes, counted in sectors.
-  std::optional<double> least_ratio = std::nullopt;
+  std::optional<double> min_ratio = std::nullopt;
   /// For small moves: the microseconds that they may take longer than the driver's copy.
-  std::optional<double> most_extra_us = std::nullopt;
+  std::optional<double> max_extra_us = std::nullopt;
 
   /// The permutation of a source's axes; empty for the identity.
   [[nodiscard]] std::vector<std::uint32_t> order(std::size_t source) const;

@@ -8,11 +8,11 @@ namespace reference {
 DrawnParts draw_parts(CaseDraw& draw) {
   DrawnParts drawn{.whole = draw.shape(), .parts = {}};
   if (drawn.whole.empty()) drawn.whole = {draw.extent(40)};
-  drawn.axis = between(draw.pattern, 0, drawn.whole.size() - 1);
-  drawn.parts.assign(between(draw.pattern, 1, 5), drawn.whole);
+  drawn.axis = between(draw.kernel_random, 0, drawn.whole.size() - 1);
+  drawn.parts.assign(between(draw.kernel_random, 1, 5), drawn.whole);
   std::uint64_t left = drawn.whole[drawn.axis];
   for (Shape& part : drawn.parts) {
-    std::uint64_t taken = between(draw.vary, 0, left);
+    std::uint64_t taken = between(draw.launch_random, 0, left);
     if (left % draw.granule() == 0) taken = std::min(round_up(taken, draw.granule()), left);
     part[drawn.axis] = &part == &drawn.parts.back() ? left : taken;
     left -= part[drawn.axis];

@@ -9,7 +9,7 @@
 namespace reference {
 
 /// An expression whose values are reduced or scanned, and the number of its sources.
-struct DrawnFront {
+struct DrawnExpression {
   const char* expression;
   std::size_t sources;
 };
@@ -18,14 +18,14 @@ struct DrawnFront {
 /// at any element.
 inline void draw_values(CaseDraw& draw, const Shape& shape, std::size_t count) {
   const tmajit::ElementType type = draw.any_type();
-  const bool is_dense = one_in(draw.pattern, 3);
+  const bool is_dense = one_in(draw.kernel_random, 3);
   for (std::size_t s = 0; s < count; ++s) {
-    const tmajit::ElementType other = one_in(draw.pattern, 3) ? draw.any_type() : type;
+    const tmajit::ElementType other = one_in(draw.kernel_random, 3) ? draw.any_type() : type;
     tmajit::TensorView view = draw.view(other, shape, true);
     if (is_dense) view = tmajit::TensorView::contiguous(other, shape);
     draw.source(view);
     if (!is_dense) continue;
-    const std::uint64_t shift = between(draw.vary, 0, 20) * size_of(other);
+    const std::uint64_t shift = between(draw.launch_random, 0, 20) * size_of(other);
     draw.made.sources.back().offset += shift;
     draw.made.buffers.back() += shift;
   }

@@ -6,52 +6,56 @@ using namespace tmajit;
 
 namespace {
 
-struct Side {
+struct WindowDimension {
   std::uint64_t extent, filter, stride, dilation, before, after, count;
 };
 
-Side random_side(Random& random, std::uint64_t most_extent, std::uint64_t most_filter) {
+WindowDimension random_dimension(Random& random, std::uint64_t max_drawn_extent,
+                                 std::uint64_t max_drawn_filter) {
   for (;;) {
-    Side side{.extent = between(random, 1, most_extent),
-              .filter = between(random, 1, most_filter),
-              .stride = one_in(random, 2) ? 1 : between(random, 1, one_in(random, 8) ? 10 : 3),
-              .dilation = one_in(random, 2) ? 1 : between(random, 1, 3),
-              .before = one_in(random, 3) ? 0 : between(random, 0, 3),
-              .after = one_in(random, 3) ? 0 : between(random, 0, 3),
-              .count = 0};
-    const std::uint64_t padded = side.extent + side.before + side.after;
-    const std::uint64_t reach = (side.filter - 1) * side.dilation + 1;
+    WindowDimension dimension{
+        .extent = between(random, 1, max_drawn_extent),
+        .filter = between(random, 1, max_drawn_filter),
+        .stride = one_in(random, 2) ? 1 : between(random, 1, one_in(random, 8) ? 10 : 3),
+        .dilation = one_in(random, 2) ? 1 : between(random, 1, 3),
+        .before = one_in(random, 3) ? 0 : between(random, 0, 3),
+        .after = one_in(random, 3) ? 0 : between(random, 0, 3),
+        .count = 0};
+    const std::uint64_t padded = dimension.extent + dimension.before + dimension.after;
+    const std::uint64_t reach = (dimension.filter - 1) * dimension.dilation + 1;
     if (reach > padded) continue;
-    side.count = (padded - reach) / side.stride + 1;
-    return side;
+    dimension.count = (padded - reach) / dimension.stride + 1;
+    return dimension;
   }
 }
 
 }  // namespace
 
 DrawnWindows draw_windows(CaseDraw& draw, std::uint64_t unit) {
-  Random& random = draw.pattern;
+  Random& random = draw.kernel_random;
   const std::uint64_t dims = between(random, 1, 3);
   DrawnWindows drawn{.image = {between(random, 1, 4)}, .windows = {}, .taps = {}};
   drawn.windows = drawn.image;  // both shapes begin with the number of images
-  const std::uint64_t most_filter = dims == 3 ? 3 : one_in(random, 4) ? 6 : 3;
-  std::vector<Side> sides;
+  const std::uint64_t max_drawn_filter = dims == 3 ? 3 : one_in(random, 4) ? 6 : 3;
+  std::vector<WindowDimension> dimensions;
   for (std::uint64_t d = 0; d < dims; ++d) {
-    const std::uint64_t most_extent = dims == 1 ? 60 : dims == 2 ? 16 : 8;
-    const Side& side = sides.emplace_back(random_side(random, most_extent, most_filter));
-    drawn.image.push_back(side.extent);
-    drawn.windows.push_back(side.count);
-    drawn.taps.push_back(side.filter);
+    const std::uint64_t max_drawn_extent = dims == 1 ? 60 : dims == 2 ? 16 : 8;
+    const WindowDimension& dimension =
+        dimensions.emplace_back(random_dimension(random, max_drawn_extent, max_drawn_filter));
+    drawn.image.push_back(dimension.extent);
+    drawn.windows.push_back(dimension.count);
+    drawn.taps.push_back(dimension.filter);
   }
   const auto list = [&](auto member) {
     Shape numbers;
-    for (const Side& side : sides) numbers.push_back(side.*member);
+    for (const WindowDimension& dimension : dimensions) numbers.push_back(dimension.*member);
     return Dims(numbers);
   };
-  draw.made.arguments = {{"filter", list(&Side::filter)},
-                         {"strides", list(&Side::stride)},
-                         {"dilations", list(&Side::dilation)},
-                         {"padding", PadWidths{list(&Side::before), list(&Side::after)}}};
+  draw.made.arguments = {
+      {"filter", list(&WindowDimension::filter)},
+      {"strides", list(&WindowDimension::stride)},
+      {"dilations", list(&WindowDimension::dilation)},
+      {"padding", PadWidths{list(&WindowDimension::before), list(&WindowDimension::after)}}};
   // Mostly numbers of channels that are legal in tensor maps.
   drawn.channels =
       one_in(random, 3) ? between(random, 1, 20) : unit * between(random, 1, one_in(random, 8) ? 40 : 5);

@@ -69,29 +69,30 @@ struct Expected {
 [[nodiscard]] std::string difference(const RandomCase& drawn, const Expected& expected, Buffers found);
 
 struct CaseLimits {
-  std::uint64_t elements = 20'000;        ///< elements of all destinations together
-  std::uint64_t most_elements = 400'000;  ///< the same, for one pattern in eight
-  std::uint64_t bytes = 24'000'000;       ///< bytes of all buffers together
-  std::uint64_t guard = 64;               ///< bytes of a buffer before and after its tensors
+  std::uint64_t elements = 20'000;       ///< elements of all destinations together
+  std::uint64_t max_elements = 400'000;  ///< the same, for one kernel seed in eight
+  std::uint64_t bytes = 24'000'000;      ///< bytes of all buffers together
+  std::uint64_t guard = 64;              ///< bytes of a buffer before and after its tensors
 };
 
 using Shape = std::vector<std::uint64_t>;
 [[nodiscard]] std::uint64_t element_count(const Shape& shape);
 [[nodiscard]] std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple);
 
-/// Draws one case. Properties for which kernels are specialised come from `pattern`, all others from `vary`.
-/// The sequence of draws from `pattern` must not depend on numbers from `vary`.
+/// Draws one case. Properties for which kernels are specialised come from `kernel_random`, all others from
+/// `launch_random`. The sequence of draws from `kernel_random` must not depend on numbers from
+/// `launch_random`.
 class CaseDraw {
  public:
-  CaseDraw(std::string_view operation, std::uint64_t pattern, std::uint64_t variation,
+  CaseDraw(std::string_view operation, std::uint64_t kernel_seed, std::uint64_t launch_seed,
            const CaseLimits& limits);
 
-  Random pattern;
-  Random vary;
+  Random kernel_random;
+  Random launch_random;
   CaseLimits limits;
   std::uint64_t most = 0;      ///< the most elements of this case
   bool aligned = false;        ///< rows are multiples of 16 bytes apart
-  bool shifts = true;          ///< some tensors do not begin at a multiple of 16 bytes
+  bool may_misalign = true;    ///< some tensors do not begin at a multiple of 16 bytes
   tmajit::ElementType type{};  ///< type of the destination
   RandomCase made;
 
@@ -99,12 +100,12 @@ class CaseDraw {
   [[nodiscard]] std::uint64_t granule() const;
   [[nodiscard]] tmajit::ElementType any_type();
   [[nodiscard]] tmajit::ElementType same_size_type();
-  /// An extent near `about`, which comes from `pattern`; up to 12, `about` itself.
+  /// An extent near `about`, which comes from `kernel_random`; up to 12, `about` itself.
   [[nodiscard]] std::uint64_t extent(std::uint64_t about);
   /// A shape of rank 0 to 8; extents may be 0 or 1.
   [[nodiscard]] Shape shape();
   /// A shape of a rank between these limits, without extents of 0; inner dimensions may be longer.
-  [[nodiscard]] Shape tensor_shape(std::uint64_t least_rank, std::uint64_t most_rank);
+  [[nodiscard]] Shape tensor_shape(std::uint64_t min_rank, std::uint64_t max_rank);
   /// A shape that can be broadcast to `shape`: some extents are 1, some leading dimensions are missing.
   /// Dimension `keep` keeps its extent.
   [[nodiscard]] Shape repeatable(Shape shape, std::size_t keep = tmajit::max_view_rank);

@@ -61,9 +61,9 @@ class CaseDrawer {
   tmajit::ElementType type = tmajit::ElementType::f32;
 
   [[nodiscard]] std::uint64_t most() const { return tiny ? 4096 : 256 * MiB; }
-  /// A shape of `least` to `most_elements` elements or, if tiny, of 64 to 4096.
-  [[nodiscard]] Shape shape(std::size_t rank, std::uint64_t least, std::uint64_t most_elements) {
-    return tiny ? random_shape(random, rank, 64, 4096) : random_shape(random, rank, least, most_elements);
+  /// A shape of `least` to `max_elements` elements or, if tiny, of 64 to 4096.
+  [[nodiscard]] Shape shape(std::size_t rank, std::uint64_t least, std::uint64_t max_elements) {
+    return tiny ? random_shape(random, rank, 64, 4096) : random_shape(random, rank, least, max_elements);
   }
   /// A shape of rank 1 to 5 with 8 to 256 Mi elements.
   [[nodiscard]] Shape shape() { return shape(random.between(1, 5), 8 * MiB, 256 * MiB); }

@@ -20,10 +20,10 @@ void random(CaseDraw& draw) {
   std::vector<Slice> slices;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     const std::uint64_t count = shape[d];
-    auto step = one_of(draw.pattern, std::array<std::int64_t, 8>{1, 1, 1, 1, 2, 3, -1, -2});
+    auto step = one_of(draw.kernel_random, std::array<std::int64_t, 8>{1, 1, 1, 1, 2, 3, -1, -2});
     const std::uint64_t unit = d + 1 == shape.size() ? draw.granule() : 1;
-    std::uint64_t before = unit * between(draw.vary, 0, 3);
-    std::uint64_t after = unit * between(draw.vary, 0, 3);
+    std::uint64_t before = unit * between(draw.launch_random, 0, 3);
+    std::uint64_t after = unit * between(draw.launch_random, 0, 3);
     // The source grows with every dimension.
     if (element_count(source) * std::max<std::uint64_t>(count, 1) > draw.limits.elements) {
       step = step < 0 ? -1 : 1;
@@ -53,7 +53,7 @@ bench::Case& add_slice(bench::CaseBuilder& list, const std::string& name, Elemen
   }
   bench::Case& c =
       list.add("slice", name, "slice", {{type, {list.at(16384), list.at(16384)}}}, {{"slices", scaled}});
-  c.least_ratio = 0.95;
+  c.min_ratio = 0.95;
   return c;
 }
 

@@ -44,7 +44,7 @@ const OperationEntry stencil_entry{
     .info = {.name = "stencil",
              .summary = "computes an expression of each element's neighbours",
              .arguments = stencil_arguments,
-             .most_sources = max_inputs},
+             .max_sources = max_inputs},
     .destinations =
         [](std::span<const TensorView> sources, const Arguments& given) {
           return std::vector{

@@ -47,7 +47,7 @@ std::string expression(Random& random, std::size_t sources, std::size_t dims) {
 
 /// Draws a stencil along 1 to 3 dimensions of tensors of rank 1 to 5, with any types and boundary.
 void random(CaseDraw& draw) {
-  Random& random = draw.pattern;
+  Random& random = draw.kernel_random;
   draw.made.contents = Contents::numbers;
   draw.type = one_of(random, types);
   const Shape shape = draw.tensor_shape(1, 5);
@@ -137,7 +137,7 @@ void measured(bench::CaseBuilder& list) {
                               {{row.type, shape}}, std::move(arguments));
     c.quick = row.has_goal;
     c.odd = shape.back() % 2 != 0;
-    if (row.has_goal) c.least_ratio = 0.85;
+    if (row.has_goal) c.min_ratio = 0.85;
   }
 }
 

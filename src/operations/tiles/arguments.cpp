@@ -98,7 +98,7 @@ const OperationEntry tiles_entry{
          .summary =
              "copies, combines or computes by a kernel whose tile you choose, without rewriting the tensors",
          .arguments = tiles_arguments,
-         .most_sources = max_inputs,
+         .max_sources = max_inputs,
          .needs_mapped_rows = true},
     .destinations =
         [](std::span<const TensorView> sources, const Arguments& given) {

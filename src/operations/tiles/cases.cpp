@@ -23,12 +23,13 @@ struct Drawn {
 
 /// A number from `least` to `most`, or 0 for the family's default.
 std::uint32_t count(CaseDraw& draw, std::uint64_t least, std::uint64_t most) {
-  return one_in(draw.pattern, 2) ? 0 : static_cast<std::uint32_t>(between(draw.pattern, least, most));
+  return one_in(draw.kernel_random, 2) ? 0
+                                       : static_cast<std::uint32_t>(between(draw.kernel_random, least, most));
 }
 
 /// Draws all options except the box and element strides.
 void choose_options(CaseDraw& draw, TileOptions& options, bool computes) {
-  Random& random = draw.pattern;
+  Random& random = draw.kernel_random;
   if (one_in(random, 3)) options.swizzle = static_cast<Swizzle>(between(random, 0, 3));
   options.l2_promotion = static_cast<L2Promotion>(between(random, 0, 3));
   if (can_fill_nan(draw.type) && one_in(random, 3)) options.oob_fill = OobFill::nan;
@@ -48,14 +49,14 @@ void choose_box(CaseDraw& draw, TileOptions& options, std::size_t rank, bool is_
   for (std::size_t d = rank; d-- > 0;) {
     const std::uint64_t unit = d + 1 == rank ? 16 / size_of(draw.type) : 1;
     const std::uint64_t most = std::max<std::uint64_t>(std::min<std::uint64_t>(left, 64) / unit, 1);
-    box[d] = static_cast<std::int64_t>(unit * between(draw.pattern, 1, is_flat ? left / unit : most));
+    box[d] = static_cast<std::int64_t>(unit * between(draw.kernel_random, 1, is_flat ? left / unit : most));
     left = std::max<std::uint64_t>(left / static_cast<std::uint64_t>(box[d]), 1);
-    if (d + 1 < rank && one_in(draw.pattern, 3))
-      strides[d] = static_cast<std::int64_t>(between(draw.pattern, 1, 4));
+    if (d + 1 < rank && one_in(draw.kernel_random, 3))
+      strides[d] = static_cast<std::int64_t>(between(draw.kernel_random, 1, 4));
     box[d] *= strides[d];
   }
-  if (one_in(draw.pattern, 2)) options.box = box;
-  if (!is_flat && one_in(draw.pattern, 3)) options.element_strides = strides;
+  if (one_in(draw.kernel_random, 2)) options.box = box;
+  if (!is_flat && one_in(draw.kernel_random, 3)) options.element_strides = strides;
 }
 
 TensorView drawn_view(CaseDraw& draw, ElementType type, const Shape& shape, bool is_flat) {
@@ -65,12 +66,12 @@ TensorView drawn_view(CaseDraw& draw, ElementType type, const Shape& shape, bool
 Drawn draw_tiles(CaseDraw& draw) {
   Drawn drawn;
   auto& [tiles, to, from] = drawn;
-  tiles.family = one_of(draw.pattern, std::array{"copy", "map", "map", "bulk", "reduce_into"});
+  tiles.family = one_of(draw.kernel_random, std::array{"copy", "map", "map", "bulk", "reduce_into"});
   const bool is_flat = tiles.family == "bulk";
   const bool computes = is_flat || tiles.family == "map";
-  tiles.combine = one_of(draw.pattern, all_combine_ops);
+  tiles.combine = one_of(draw.kernel_random, all_combine_ops);
   while (tiles.family == "reduce_into" && !combined_as(tiles.combine, draw.type)) draw.type = draw.any_type();
-  draw.shifts = is_flat;
+  draw.may_misalign = is_flat;
   draw.aligned = !is_flat;
   const Shape shape = draw.tensor_shape(1, is_flat ? 3 : max_map_rank);
   choose_options(draw, tiles.options, computes);
@@ -81,7 +82,7 @@ Drawn draw_tiles(CaseDraw& draw) {
     walked[d] = (shape[d] + stride - 1) / stride;
   }
   to = drawn_view(draw, draw.type, walked, is_flat);
-  const std::uint64_t sources = tiles.family == "map" ? between(draw.pattern, 1, 4) : 1;
+  const std::uint64_t sources = tiles.family == "map" ? between(draw.kernel_random, 1, 4) : 1;
   for (std::uint64_t i = 0; i < sources; ++i)
     from.push_back(drawn_view(draw, computes ? draw.any_type() : draw.type, shape, is_flat));
   if (computes) tiles.expression = draw_expression(draw, sources, is_flat ? 1 : shape.size());

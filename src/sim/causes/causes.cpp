@@ -8,8 +8,8 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-std::uint32_t line_of(const Cta& cta, std::uint32_t place) {
-  return cta.program.places[place].line;
+std::uint32_t line_of(const Cta& cta, std::uint32_t location) {
+  return cta.program.locations[location].line;
 }
 
 /// Whether a thread of the CTA waits for the mbarrier, or has waited for it.
@@ -52,7 +52,7 @@ std::optional<Cause> wrong_barrier(Cta& owner, std::uint32_t offset, const Mbarr
         .rule = "mbarrier.arrivals",
         .cta = &cta,
         .thread = thread,
-        .place = all[number].arrival - 1,
+        .location = all[number].arrival - 1,
         .found = fmt::format("{} arrives at {}, on which loads complete, and no thread arrives at {}",
                              name_of(cta, thread), name_of(owner, offset, barrier),
                              name_of(owner, lacking->first, lacking->second)),
@@ -66,7 +66,7 @@ Cause at_init(Cta& cta, const Mbarrier& barrier, std::string found) {
   return {.rule = "mbarrier.arrivals",
           .cta = &cta,
           .thread = (barrier.writer - 1) & 1023,
-          .place = barrier.place,
+          .location = barrier.location,
           .found = std::move(found),
           .expected =
               "a count in mbarrier.init of all arrivals of a phase, so that it ends when the last thread has "
@@ -98,12 +98,12 @@ std::optional<Cause> wrong_parity(Cta& cta, std::uint32_t thread, Cta& owner, st
   return Cause{.rule = "mbarrier.parity",
                .cta = &cta,
                .thread = thread,
-               .place = uses.wait - 1,
+               .location = uses.wait - 1,
                .found = fmt::format("the wait of {} for {} ends at once: {}", name_of(cta, thread),
                                     name_of(owner, offset, barrier), why)};
 }
 
-/// The last arrival by the reader, or by another lane of its warp, in phase `from` or later: 1 + its place
+/// The last arrival by the reader, or by another lane of its warp, in phase `from` or later: 1 + its location
 /// (0: none), and the thread.
 std::pair<std::uint32_t, std::uint32_t> arrival_of(const Reader& reader, const Mbarrier& barrier,
                                                    std::uint64_t from = 0) {
@@ -129,7 +129,7 @@ std::optional<Cause> released_early(Cta& owner, std::uint32_t offset, const Mbar
   if (uses.ended == 0 || barrier.transactions.any()) return std::nullopt;
   const std::uint64_t phase = uses.ended - 1;
   const auto [arrival, by] = arrival_of(reader, barrier, phase);
-  const std::string what = fmt::format("the read at PTX line {}", line_of(*reader.cta, reader.place));
+  const std::string what = fmt::format("the read at PTX line {}", line_of(*reader.cta, reader.location));
   if (arrival == 0) {
     const auto& all = barrier.uses.all();
     const auto sole = std::ranges::find_if(all, [](const auto& each) { return each.arrival != 0; });
@@ -143,7 +143,7 @@ std::optional<Cause> released_early(Cta& owner, std::uint32_t offset, const Mbar
           .rule = rule,
           .cta = &releaser,
           .thread = sole_thread,
-          .place = sole->arrival - 1,
+          .location = sole->arrival - 1,
           .found = fmt::format("the arrival of {} at {} hands the stage back, and nothing orders it after {} "
                                "by {}",
                                name_of(releaser, sole_thread), name_of(owner, offset, barrier), what,
@@ -163,7 +163,7 @@ std::optional<Cause> released_early(Cta& owner, std::uint32_t offset, const Mbar
   return Cause{.rule = rule,
                .cta = reader.cta,
                .thread = by,
-               .place = arrival - 1,
+               .location = arrival - 1,
                .found = fmt::format("the arrival of {} at {} hands the stage back before {}{}",
                                     name_of(*reader.cta, by), name_of(owner, offset, barrier), what,
                                     its_own ? "" : " by " + name_of(*reader.cta, reader.thread)),
@@ -178,7 +178,7 @@ std::optional<Cause> released_early(Cta& owner, std::uint32_t offset, const Mbar
 std::string name_of(const Cta& cta, std::uint32_t offset, const Mbarrier& barrier) {
   const std::string owner = cta.cluster.size() == 1 ? "" : fmt::format(" of the CTA with rank {}", cta.rank);
   return fmt::format("the mbarrier at shared address {:#x}{} (mbarrier.init at PTX line {} for {} arrival{})",
-                     offset + shared_base, owner, line_of(cta, barrier.place), barrier.expected,
+                     offset + shared_base, owner, line_of(cta, barrier.location), barrier.expected,
                      barrier.expected == 1 ? "" : "s");
 }
 
@@ -199,7 +199,7 @@ std::optional<Cause> waits_elsewhere(Cta& cta, std::uint32_t thread, std::uint32
   return Cause{.rule = "race.shared-read-write",
                .cta = &cta,
                .thread = thread,
-               .place = uses.wait - 1,
+               .location = uses.wait - 1,
                .found = fmt::format("{} waits for {}{} before it loads again; no thread waits for {}",
                                     name_of(cta, thread), name_of(cta, offset, barrier),
                                     own ? ", on which its own load completes," : "",
@@ -211,7 +211,7 @@ std::optional<Cause> waits_elsewhere(Cta& cta, std::uint32_t thread, std::uint32
 }
 
 bool branches_back(const Program& program, std::uint32_t pc) {
-  return program.places[program.place_of[pc]].text.find("bra") != std::string::npos &&
+  return program.locations[program.location_of[pc]].text.find("bra") != std::string::npos &&
          program.code[pc].aux <= pc;
 }
 
@@ -223,7 +223,7 @@ bool is_about_to_wait(const Cta& cta, std::uint32_t thread) {
   if (group == warp.groups.end() && (!warp.running || (warp.active & lane) == 0)) return false;
   const Program& program = cta.program;
   for (std::uint32_t pc = group != warp.groups.end() ? group->pc : warp.pc; pc < program.code.size(); ++pc) {
-    const std::string& text = program.places[program.place_of[pc]].text;
+    const std::string& text = program.locations[program.location_of[pc]].text;
     const auto has = [&](std::string_view what) { return text.find(what) != std::string::npos; };
     if (has("cp.async.bulk.wait_group")) return true;
     // If the thread waits at a CTA barrier, its pc is past that barrier already.
@@ -259,7 +259,7 @@ std::optional<Cause> wrong_count(Cta& owner, std::uint32_t offset, const Mbarrie
   return Cause{.rule = "mbarrier.arrivals",
                .cta = &cta,
                .thread = thread,
-               .place = twice->arrival - 1,
+               .location = twice->arrival - 1,
                .found = fmt::format(
                    "{} arrives twice in a phase at {}, at which {} thread{} arrive{}: the phase is "
                    "over before all have arrived{}",
@@ -285,7 +285,7 @@ static std::optional<Cause> expects_nothing(Cta& cta, std::uint32_t thread, Cta&
   return Cause{.rule = "mbarrier.expected-bytes",
                .cta = &by,
                .thread = number % owner.threads_each(),
-               .place = arrival->arrival - 1,
+               .location = arrival->arrival - 1,
                .found = fmt::format("phase {} of {} is over, and has expected no bytes", barrier.phase - 1,
                                     name_of(owner, offset, barrier)),
                .expected = "mbarrier.arrive.expect_tx of the load's bytes, so that the phase ends with them",
@@ -325,7 +325,7 @@ std::optional<Cause> why_read_early(Cta& cta, std::uint32_t thread, Cta& owner, 
     return Cause{.rule = "race.shared-write-read",
                  .cta = &cta,
                  .thread = thread,
-                 .place = other->uses.of(cta.number_of(thread)).wait - 1,
+                 .location = other->uses.of(cta.number_of(thread)).wait - 1,
                  .found = fmt::format("{} waits for {}, and has not waited for {}, on which the load of the "
                                       "bytes that it reads completes",
                                       name_of(cta, thread), name_of(cta, *last, *other),
@@ -346,7 +346,7 @@ static std::optional<Cause> why_overtaken(const Warp& warp, std::uint32_t lane, 
   const MbarrierUses::Thread uses =
       full == nullptr ? MbarrierUses::Thread() : full->uses.of(cta.number_of(thread));
   if (uses.wait == 0 || uses.ended != full->phase) return std::nullopt;
-  auto cause = why_too_early(*load.issuer, load.thread, symptom, Reader{&cta, thread, warp.place()});
+  auto cause = why_too_early(*load.issuer, load.thread, symptom, Reader{&cta, thread, warp.location()});
   return cause && cause->rule->id != symptom->id ? cause : std::nullopt;
 }
 
@@ -356,20 +356,20 @@ bool report_read_early(const Warp& warp, std::uint32_t lane, Cta& owner, const E
   auto cause = why_read_early(*warp.cta, warp.thread(lane), owner, *load.barrier);
   if (!cause && load.load != nullptr) cause = why_overtaken(warp, lane, owner, *load.load, symptom);
   if (!cause) return false;
-  const std::uint32_t line = line_of(*warp.cta, warp.place());
+  const std::uint32_t line = line_of(*warp.cta, warp.location());
   report(*cause,
          fmt::format("PTX line {} reads what the load at PTX line {} has not delivered yet", line,
-                     line_of(owner, *load.place)),
+                     line_of(owner, *load.location)),
          symptom, line);
   return true;
 }
 
 void report(const Cause& cause, const std::string& shows, check::RuleId symptom, std::uint32_t line) {
-  About about({}, fmt::format("mbarrier, place {}", cause.place));
+  About about({}, fmt::format("mbarrier, location {}", cause.location));
   about.symptom = symptom->id;
   about.symptom_line = line;
   about.leads = cause.rule->id != symptom->id || cause.rule->id == "mbarrier.arrivals";
-  cause.cta->report(cause.thread, cause.place, cause.rule, cause.found + "; so " + shows, cause.expected,
+  cause.cta->report(cause.thread, cause.location, cause.rule, cause.found + "; so " + shows, cause.expected,
                     cause.remedy, std::move(about));
 }
 

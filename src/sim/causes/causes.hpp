@@ -16,7 +16,7 @@ struct Cause {
   check::RuleId rule;
   Cta* cta = nullptr;
   std::uint32_t thread = 0;
-  std::uint32_t place = 0;  ///< index into Program::places
+  std::uint32_t location = 0;  ///< index into Program::locations
   std::string found;
   std::string expected{};
   std::string remedy{};
@@ -26,8 +26,8 @@ struct Cause {
 struct Reader {
   Cta* cta = nullptr;
   std::uint32_t thread = 0;
-  std::uint32_t place = 0;  ///< index into Program::places of the read
-  bool product = false;     ///< the read is by a wgmma, so the whole warp reads
+  std::uint32_t location = 0;  ///< index into Program::locations of the read
+  bool product = false;        ///< the read is by a wgmma, so the whole warp reads
   /// Offset of the mbarrier of the load that overwrites the stage, in the CTA that loads.
   std::optional<std::uint32_t> full{};
 };

@@ -62,18 +62,20 @@ class Search {
   }
 
  private:
-  static std::uint32_t place_of(const Waiting& wait) {
+  static std::uint32_t location_of(const Waiting& wait) {
     // At a CTA barrier the group's pc is already past the instruction.
     const std::uint32_t pc = wait.group->pc - (wait.kind() == Wait::Kind::barrier ? 1 : 0);
-    const auto& places = wait.cta->program.place_of;
-    return places[pc < places.size() ? pc : 0];
+    const auto& locations = wait.cta->program.location_of;
+    return locations[pc < locations.size() ? pc : 0];
   }
-  static std::uint32_t line_of(const Waiting& wait) { return wait.cta->program.places[place_of(wait)].line; }
+  static std::uint32_t line_of(const Waiting& wait) {
+    return wait.cta->program.locations[location_of(wait)].line;
+  }
   static Cause at_wait(const Waiting& wait, std::string found, check::RuleId rule = "deadlock") {
     return {.rule = rule,
             .cta = wait.cta,
             .thread = wait.thread(),
-            .place = place_of(wait),
+            .location = location_of(wait),
             .found = std::move(found)};
   }
   static std::string address_of(const Waiting& wait) {
@@ -160,7 +162,7 @@ class Search {
           .rule = "mbarrier.expected-bytes",
           .cta = load.by,
           .thread = load.thread,
-          .place = load.place,
+          .location = load.location,
           .found = fmt::format("{} bytes have come to {}, which expects none, and no thread arrives at it",
                                load.bytes, name_of(wait, *barrier)),
           .expected = "mbarrier.arrive.expect_tx of the load's bytes by the thread that loads, in each phase",
@@ -221,7 +223,7 @@ class Search {
   static bool may_wait(const Waiting& other) {
     const Program& program = other.cta->program;
     for (std::uint32_t pc = other.group->pc; pc < program.code.size(); ++pc) {
-      const std::string& text = program.places[program.place_of[pc]].text;
+      const std::string& text = program.locations[program.location_of[pc]].text;
       if (text.find("_wait.parity") != std::string::npos || branches_back(program, pc)) return true;
     }
     return false;
@@ -255,7 +257,7 @@ class Search {
                                     "line {} has completed",
                                     thread_name(wait), name_of(wait, *wait.cta->mbarrier(wait.what())),
                                     sim::name_of(*wait.cta, *lowest, barrier),
-                                    wait.cta->program.places[load.place].line)),
+                                    wait.cta->program.locations[load.location].line)),
           fmt::format("shared address {} for", address_of(wait)), false};
     }
     return std::nullopt;
@@ -275,8 +277,8 @@ class Search {
 
   /// Whether the instructions after the wait contain a load or an expect_tx before the next wait.
   static bool loads_next(const Waiting& wait) {
-    const auto& all = wait.cta->program.places;
-    for (std::uint32_t at = place_of(wait) + 1; at < all.size(); ++at) {
+    const auto& all = wait.cta->program.locations;
+    for (std::uint32_t at = location_of(wait) + 1; at < all.size(); ++at) {
       const std::string& shown = all[at].text;
       if (shown.find("cp.async.bulk") != std::string::npos || shown.find("expect_tx") != std::string::npos)
         return true;

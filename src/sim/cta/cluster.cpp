@@ -57,9 +57,9 @@ void Cluster::begin(std::uint64_t number) {
   // The CTA that runs first finds that its peers have not begun. The cluster's position in the grid and the
   // seed decide whether the lowest or the highest rank runs first.
   const Triple first = launch_.ctaid(number, 0);
-  std::uint64_t place = launch_.options.seed;
-  for (std::size_t d = 0; d < 3; ++d) place += first[d] / launch_.cluster[d];
-  ascending_ = (place & 1) != 0;
+  std::uint64_t parity = launch_.options.seed;
+  for (std::size_t d = 0; d < 3; ++d) parity += first[d] / launch_.cluster[d];
+  ascending_ = (parity & 1) != 0;
   order_.clear();
   for (std::uint32_t rank = 0; rank < size(); ++rank) {
     ctas_[rank]->start(launch_.ctaid(number, rank));
@@ -202,7 +202,7 @@ void Cluster::report_deadlock() {
     const Cause& why = cause->why;
     About about;
     about.leads = cause->certain;
-    why.cta->report(why.thread, why.place, why.rule, std::move(found), why.expected, why.remedy,
+    why.cta->report(why.thread, why.location, why.rule, std::move(found), why.expected, why.remedy,
                     std::move(about));
     throw Stop{why.rule->id};
   }

@@ -56,11 +56,11 @@ std::string describe_wait(Cta& cta, const Group& group) {
   }
 }
 
-/// The instruction at which a group waits (index into Program::places). At a CTA barrier its pc is already
+/// The instruction at which a group waits (index into Program::locations). At a CTA barrier its pc is already
 /// past the instruction.
-std::uint32_t place_of(const Program& program, const Group& group) {
+std::uint32_t location_of(const Program& program, const Group& group) {
   const std::uint32_t pc = group.pc - (group.wait.kind == Wait::Kind::barrier ? 1 : 0);
-  return program.place_of[pc < program.place_of.size() ? pc : 0];
+  return program.location_of[pc < program.location_of.size() ? pc : 0];
 }
 
 }  // namespace
@@ -356,7 +356,7 @@ void Cta::threads_exited(Warp& warp, Mask mask) {
 
 void Warp::report(std::uint32_t lane, check::RuleId rule, std::string found, std::string expected,
                   std::string_view remedy) const {
-  cta->report(thread(lane), place(), rule, std::move(found), std::move(expected), remedy);
+  cta->report(thread(lane), location(), rule, std::move(found), std::move(expected), remedy);
 }
 
 void Warp::fail(std::uint32_t lane, check::RuleId rule, std::string found, std::string expected,
@@ -372,34 +372,34 @@ void Warp::stop(std::uint32_t lane, check::RuleId rule, std::string found, std::
   throw Stop{rule->id};
 }
 
-void Cta::report_unread_source(std::uint32_t thread, std::uint32_t place, std::string found) {
-  if (launch.reports.count_repeat("exit.store-unread", program.places[place].line)) return;
-  report(thread, place, "exit.store-unread", std::move(found),
+void Cta::report_unread_source(std::uint32_t thread, std::uint32_t location, std::string found) {
+  if (launch.reports.count_repeat("exit.store-unread", program.locations[location].line)) return;
+  report(thread, location, "exit.store-unread", std::move(found),
          "a CTA that lives until the copy has completed at its destination",
          "synchronise the cluster after the destination has waited for the copy");
 }
 
 void Cta::waited(const Warp& warp, std::uint32_t lane, std::uint32_t offset, Mbarrier& barrier) {
   const std::uint32_t thread = warp.thread(lane);
-  barrier.uses.pass(number_of(thread), warp.place(), barrier.phase, warp.steps);
+  barrier.uses.pass(number_of(thread), warp.location(), barrier.phase, warp.steps);
   last_waits_[thread] = offset + 1;
 }
 
-Report Cta::make_report(std::uint32_t thread, std::uint32_t place, check::RuleId rule, std::string found,
+Report Cta::make_report(std::uint32_t thread, std::uint32_t location, check::RuleId rule, std::string found,
                         std::string expected, std::string_view remedy) {
   Report report;
   check::describe(report, rule, std::move(found), std::move(expected), remedy);
   if (program.uses_device_headers) check::name_helper(report);
-  locate(report, program, place);
+  locate(report, program, location);
   report.cta = ctaid;
   report.thread = thread_index(thread);
   return report;
 }
 
-void Cta::report(std::uint32_t thread, std::uint32_t place, check::RuleId rule, std::string found,
+void Cta::report(std::uint32_t thread, std::uint32_t location, check::RuleId rule, std::string found,
                  std::string expected, std::string_view remedy, About about) {
-  if (launch.options.keep_going && launch.reported >= Reports::max_kept_going) return;
-  const Place& at = program.places[place];
+  if (launch.options.keep_going && launch.reported >= Reports::max_violations) return;
+  const CodeLocation& at = program.locations[location];
   Reports::Cause cause{.statement = at.statement,
                        .name = std::move(about.cause),
                        .symptom = std::string(about.symptom),
@@ -407,20 +407,20 @@ void Cta::report(std::uint32_t thread, std::uint32_t place, check::RuleId rule, 
                        .replacement = std::move(about.replacement),
                        .leads = about.leads};
   if (about.other) {
-    cause.other_line = program.places[*about.other].line;
+    cause.other_line = program.locations[*about.other].line;
     // One missing barrier explains all races between shared accesses of the segments before and after it.
     if (cause.name.empty() && !rule->id.starts_with("race.global"))
-      cause.name = fmt::format("segment {} with {}", at.segment, program.places[*about.other].segment);
+      cause.name = fmt::format("segment {} with {}", at.segment, program.locations[*about.other].segment);
   }
-  launch.reports.add(make_report(thread, place, rule, std::move(found), std::move(expected), remedy),
+  launch.reports.add(make_report(thread, location, rule, std::move(found), std::move(expected), remedy),
                      std::move(cause));
   if (!launch.options.keep_going || launch.allows(rule->id)) return;
-  if (++launch.reported != Reports::max_kept_going) return;
+  if (++launch.reported != Reports::max_violations) return;
   launch.reports.add(
-      make_report(thread, place, "report-limit",
+      make_report(thread, location, "report-limit",
                   fmt::format("this is report {} of the launch, which ends here: its later writes are "
                               "missing",
-                              Reports::max_kept_going)));
+                              Reports::max_violations)));
   launch.stopped = true;
 }
 
@@ -439,8 +439,9 @@ std::string Cta::describe_waits() {
   for (const auto& warp : warps) {
     const std::uint32_t begin = warp->index * lanes;
     for (const Group& group : warp->groups) {
-      std::string what = fmt::format(" at PTX line {} {}", program.places[place_of(program, group)].line,
-                                     describe_wait(*this, group));
+      std::string what =
+          fmt::format(" at PTX line {} {}", program.locations[location_of(program, group)].line,
+                      describe_wait(*this, group));
       if (group.mask == all_lanes && what == shared && begin == end) {
         end += lanes;
         continue;
@@ -478,7 +479,7 @@ void Cta::report_deadlock(std::string found) {
   // A warp that has executed less than the rest of its warpgroup explains waits for registers or arrivals.
   if (report_lagging_warps(*this)) throw Stop{};
   const check::RuleId rule = registers ? check::RuleId("setmaxnreg.total") : check::RuleId("deadlock");
-  report(first->thread(first_lane(waiting->mask)), place_of(program, *waiting), rule, std::move(found));
+  report(first->thread(first_lane(waiting->mask)), location_of(program, *waiting), rule, std::move(found));
   throw Stop{rule->id};
 }
 
@@ -487,7 +488,7 @@ void Cta::report_deadlock(std::string found) {
 std::string Report::text() const {
   std::string where;
   if (ptx_line != 0) where = fmt::format(", PTX line {} \"{}\"", ptx_line, instruction);
-  where += check::source_place(*this);
+  where += check::source_location(*this);
   return fmt::format("{}: {} [kernel {}{}, CTA {}, thread {}{}]\n{}", rule, found, check::shown_name(kernel),
                      where, sim::text_of(cta), sim::text_of(thread),
                      count > 1 ? fmt::format(", {} times", count) : "", check::advice(*this));

@@ -36,9 +36,9 @@ struct Mbarrier {
   std::int64_t pending = 0;    ///< arrivals that the present phase still needs
   std::int64_t bytes = 0;      ///< transaction count
   std::uint64_t phase = 0;
-  std::uint32_t place = 0;   ///< index into Program::places of its init
-  std::uint32_t writer = 0;  ///< thread_tag() of the thread that initialised it
-  bool fenced = false;       ///< fence.mbarrier_init has made the init visible to the copy engine
+  std::uint32_t location = 0;  ///< index into Program::locations of its init
+  std::uint32_t writer = 0;    ///< thread_tag() of the thread that initialised it
+  bool fenced = false;         ///< fence.mbarrier_init has made the init visible to the copy engine
   Transactions transactions{};
   MbarrierUses uses{};
 };
@@ -55,10 +55,10 @@ class Cluster;
 /// Further facts of a report, besides its rule and its instruction.
 struct About {
   About() = default;
-  About(std::optional<std::uint32_t> place) : other(place) {}  // NOLINT: most reports have no more
-  About(std::optional<std::uint32_t> place, std::string why) : other(place), cause(std::move(why)) {}
+  About(std::optional<std::uint32_t> location) : other(location) {}  // NOLINT: most reports have no more
+  About(std::optional<std::uint32_t> location, std::string why) : other(location), cause(std::move(why)) {}
 
-  std::optional<std::uint32_t> other;  ///< place of a second instruction
+  std::optional<std::uint32_t> other;  ///< location of a second instruction
   /// Becomes Reports::Cause::name: reports of one rule and one cause are merged. If it is empty and `other`
   /// is set, the segments of both instructions form the name.
   std::string cause;
@@ -134,7 +134,7 @@ class Cta {
   [[nodiscard]] std::uint32_t* writers() noexcept { return writers_.data(); }
   /// The last tensor load that has written 16 bytes.
   struct Loaded {
-    std::uint32_t place = 0;  ///< index into Program::places
+    std::uint32_t location = 0;  ///< index into Program::locations
     Swizzle swizzle = Swizzle::none;
   };
   /// The load that has written the 16 bytes at `offset`; nothing if a thread has written them since.
@@ -145,7 +145,8 @@ class Cta {
     return Loaded{(tag - 1) >> 2, static_cast<Swizzle>((tag - 1) & 3)};
   }
   void set_loaded(std::uint32_t offset, std::uint32_t bytes, std::optional<Loaded> load) noexcept {
-    const std::uint32_t tag = load ? (load->place << 2 | static_cast<std::uint32_t>(load->swizzle)) + 1 : 0;
+    const std::uint32_t tag =
+        load ? (load->location << 2 | static_cast<std::uint32_t>(load->swizzle)) + 1 : 0;
     std::fill(loaded_.begin() + offset / 16, loaded_.begin() + (offset + bytes + 15) / 16, tag);
   }
   /// Bit of a tag: a cp.async of the thread wrote the bytes, not a store.
@@ -157,9 +158,9 @@ class Cta {
   /// Whether the writer of `tag` has executed fence.proxy.async since the write. Sets `thread` to the writer.
   [[nodiscard]] bool published(std::uint32_t tag, std::uint32_t& thread) const noexcept {
     if (tag == 0) return true;
-    const std::uint32_t who = (tag & ~by_small_copy) - 1;
-    thread = who & 1023;
-    return who >> 10 != fences_[thread];
+    const std::uint32_t fences_and_thread = (tag & ~by_small_copy) - 1;
+    thread = fences_and_thread & 1023;
+    return fences_and_thread >> 10 != fences_[thread];
   }
   /// Whether the writer of `tag` is an iteration of a common loop ahead of `thread`: it had executed at least
   /// as many fence.proxy.async before its write as `thread` has, which must be at least one.
@@ -219,16 +220,16 @@ class Cta {
   /// Called after the lanes of `mask` have exited: releases CTA barriers that waited only for these.
   void threads_exited(Warp& warp, Mask mask);
 
-  /// Reports what a thread did at an instruction (`place`: index into Program::places). An empty `expected`
-  /// or `remedy` stands for the text of the rule.
-  void report(std::uint32_t thread, std::uint32_t place, check::RuleId rule, std::string found,
+  /// Reports what a thread did at an instruction (`location`: index into Program::locations). An empty
+  /// `expected` or `remedy` stands for the text of the rule.
+  void report(std::uint32_t thread, std::uint32_t location, check::RuleId rule, std::string found,
               std::string expected = {}, std::string_view remedy = {}, About about = {});
-  [[nodiscard]] Report make_report(std::uint32_t thread, std::uint32_t place, check::RuleId rule,
+  [[nodiscard]] Report make_report(std::uint32_t thread, std::uint32_t location, check::RuleId rule,
                                    std::string found, std::string expected = {},
                                    std::string_view remedy = {});
   /// Reports that the CTA ends, or can end, before a copy that `thread` has sent to a peer has read the CTA's
   /// shared memory.
-  void report_unread_source(std::uint32_t thread, std::uint32_t place, std::string found);
+  void report_unread_source(std::uint32_t thread, std::uint32_t location, std::string found);
   /// Threads of a CTA, rounded up to whole warps.
   [[nodiscard]] std::uint32_t threads_each() const noexcept {
     return static_cast<std::uint32_t>(warps.size()) * lanes;
@@ -244,7 +245,7 @@ class Cta {
     return last_waits_[thread] == 0 ? std::nullopt : std::optional(last_waits_[thread] - 1);
   }
   [[nodiscard]] Triple thread_index(std::uint32_t thread) const noexcept {
-    return place_in(launch.shape.block, thread);
+    return position_in(launch.shape.block, thread);
   }
 
  private:
@@ -365,20 +366,20 @@ struct Target {
 };
 
 /// A position in a CTA's shared memory.
-struct SharedPlace {
+struct SharedAddress {
   Cta* owner = nullptr;
   std::uint32_t offset = 0;
 };
 
 /// Resolves a shared address to memory of the lane's own CTA or, with `peers`, of another CTA of the cluster.
 /// Calls Warp::fail() if no memory has this address, or if the peer has not begun or has ended.
-[[nodiscard]] SharedPlace reach_shared(Warp& warp, std::uint32_t lane, std::uint64_t address,
-                                       std::uint32_t bytes, bool peers, bool writes);
+[[nodiscard]] SharedAddress reach_shared(Warp& warp, std::uint32_t lane, std::uint64_t address,
+                                         std::uint32_t bytes, bool peers, bool writes);
 
 /// Resolves the address of the mbarrier on which an asynchronous copy into the shared memory of `target`
 /// completes. Calls Warp::fail() unless an initialised mbarrier of `target` has this address.
-[[nodiscard]] SharedPlace completion_barrier(Warp& warp, std::uint32_t lane, std::uint64_t address,
-                                             bool peers, const Cta& target);
+[[nodiscard]] SharedAddress completion_barrier(Warp& warp, std::uint32_t lane, std::uint64_t address,
+                                               bool peers, const Cta& target);
 
 /// Resolves `bytes` bytes at `address`, which must be a multiple of `alignment`. Calls Warp::fail() for an
 /// illegal access.

@@ -74,7 +74,7 @@ void Cta::execute(Warp& warp, std::uint32_t limit) {
 }
 
 void Cta::report_limit(const Warp& warp) {
-  const std::uint32_t at = program.place_of[warp.pc < program.place_of.size() ? warp.pc : 0];
+  const std::uint32_t at = program.location_of[warp.pc < program.location_of.size() ? warp.pc : 0];
   report(warp.thread(0), at, "instruction-limit",
          fmt::format("the CTA has executed {} warp-instructions and has not ended", executed_),
          fmt::format("at most {} (SimOptions::instruction_limit, jitc run --sim-limit)",
@@ -90,13 +90,13 @@ void Cta::report_late(const Warp& warp) {
                                   volume(launch.shape.grid), text_of(ctaid));
   for (const auto& each : warps) {
     if (each->active == 0) continue;
-    found +=
-        fmt::format("\n    {} at PTX line {} run", describe_threads(*each, each->active),
-                    program.places[program.place_of[each->pc < program.place_of.size() ? each->pc : 0]].line);
+    found += fmt::format(
+        "\n    {} at PTX line {} run", describe_threads(*each, each->active),
+        program.locations[program.location_of[each->pc < program.location_of.size() ? each->pc : 0]].line);
   }
   found += describe_waits();
-  report(warp.thread(0), program.place_of[warp.pc < program.place_of.size() ? warp.pc : 0], "time-limit",
-         std::move(found));
+  report(warp.thread(0), program.location_of[warp.pc < program.location_of.size() ? warp.pc : 0],
+         "time-limit", std::move(found));
   throw Stop{"time-limit"};
 }
 

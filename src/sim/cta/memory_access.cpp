@@ -38,8 +38,8 @@ Cta& peer_of(Warp& warp, std::uint32_t lane, std::uint64_t address, bool peers, 
 
 }  // namespace
 
-SharedPlace reach_shared(Warp& warp, std::uint32_t lane, std::uint64_t address, std::uint32_t bytes,
-                         bool peers, bool writes) {
+SharedAddress reach_shared(Warp& warp, std::uint32_t lane, std::uint64_t address, std::uint32_t bytes,
+                           bool peers, bool writes) {
   Cta& cta = *warp.cta;
   if (const auto offset = cta.shared_offset(address, bytes)) return {&cta, *offset};
   Cta* owner = &cta;
@@ -55,10 +55,10 @@ SharedPlace reach_shared(Warp& warp, std::uint32_t lane, std::uint64_t address, 
                         address, owner->shared_bytes(), shared_base));
 }
 
-SharedPlace completion_barrier(Warp& warp, std::uint32_t lane, std::uint64_t address, bool peers,
-                               const Cta& target) {
+SharedAddress completion_barrier(Warp& warp, std::uint32_t lane, std::uint64_t address, bool peers,
+                                 const Cta& target) {
   const bool named = warp.cta->names_shared(address, 8);
-  const SharedPlace at = named ? reach_shared(warp, lane, address, 8, peers, true) : SharedPlace{};
+  const SharedAddress at = named ? reach_shared(warp, lane, address, 8, peers, true) : SharedAddress{};
   if (!named || address % 8 != 0 || at.owner->mbarrier(at.offset) == nullptr) {
     warp.fail(lane, "mbarrier.uninitialised",
               fmt::format("a load completes on shared address {:#x}, which holds no mbarrier", address));
@@ -91,7 +91,7 @@ Target resolve(Warp& warp, std::uint32_t lane, Space space, std::uint64_t addres
   };
   switch (space) {
     case Space::shared: {
-      const SharedPlace at = reach_shared(warp, lane, address, bytes, peers, writes);
+      const SharedAddress at = reach_shared(warp, lane, address, bytes, peers, writes);
       return {at.owner->shared() + at.offset, true, at.offset, at.owner, false};
     }
     case Space::local:
@@ -154,7 +154,8 @@ bool check_shadow(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_
   if (wrong == 0 && maybe_undefined != nullptr) return false;
   const auto misused = [&](check::RuleId rule, std::string_view what, std::string_view why = {},
                            Shadow meets = initialised) {
-    if (cta.launch.reports.count_repeat(rule->id, warp.program->places[warp.place()].line)) return false;
+    if (cta.launch.reports.count_repeat(rule->id, warp.program->locations[warp.location()].line))
+      return false;
     Copy access;
     access.shared = at.offset;
     access.bytes = bytes;
@@ -164,12 +165,12 @@ bool check_shadow(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_
         warp.cta->races->report_unsynchronised_write(warp, lane, at.offset + shared_base, *copy.store,
                                                      copy.group))
       return false;
-    About about(copy.place);
+    About about(copy.location);
     if (meets == initialised)
-      about.cause = fmt::format("in segment {}", warp.program->places[warp.place()].segment);
+      about.cause = fmt::format("in segment {}", warp.program->locations[warp.location()].segment);
     if (copy.store != nullptr && warp.cta->races != nullptr)
       about.replacement = warp.cta->races->missing_barrier(warp, lane, *copy.store, copy.group);
-    warp.cta->report(warp.thread(lane), warp.place(), rule,
+    warp.cta->report(warp.thread(lane), warp.location(), rule,
                      fmt::format("{} at {:#x}{}{}", what, at.offset + shared_base, why, copy.text), {}, {},
                      std::move(about));
     return false;

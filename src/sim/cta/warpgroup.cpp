@@ -36,9 +36,9 @@ bool compare(Cta& cta, std::size_t first, std::vector<std::uint32_t> WarpgroupSt
   }
   if (shortest == nullptr || length(*longest) == length(*shortest)) return false;
   const WarpgroupState& state = *longest->warpgroup;
-  const std::uint32_t place =
+  const std::uint32_t location =
       log == &WarpgroupState::products ? state.products[length(*shortest)] : state.last_setting;
-  cta.report(longest->thread(0), place, rule,
+  cta.report(longest->thread(0), location, rule,
              fmt::format("warp {} executes {} {}, warp {} of its warpgroup {}", longest->index,
                          length(*longest), what, shortest->index, length(*shortest)));
   return true;
@@ -58,49 +58,49 @@ bool compare_warpgroups(Cta& cta, const Lags& lags) {
 
 namespace {
 
-/// The place of the first wgmma.wait_group after `place`; nothing if a product comes before it.
-std::optional<std::uint32_t> next_wait_group(const Program& program, std::uint32_t place) {
-  for (std::uint32_t at = place + 1; at < program.places.size(); ++at) {
-    const std::string& shown = program.places[at].text;
+/// The location of the first wgmma.wait_group after `location`; nothing if a product comes before it.
+std::optional<std::uint32_t> next_wait_group(const Program& program, std::uint32_t location) {
+  for (std::uint32_t at = location + 1; at < program.locations.size(); ++at) {
+    const std::string& shown = program.locations[at].text;
     if (shown.find("wgmma.wait_group") != std::string::npos) return at;
     if (shown.find("wgmma.mma_async") != std::string::npos) return std::nullopt;
   }
   return std::nullopt;
 }
 
-/// Reports an access at `place` to a register that products in flight use.
-void report_in_flight(Warp& warp, std::uint32_t lane, std::uint32_t place, std::uint32_t watched) {
+/// Reports an access at `location` to a register that products in flight use.
+void report_in_flight(Warp& warp, std::uint32_t lane, std::uint32_t location, std::uint32_t watched) {
   const Program& program = *warp.program;
   const check::RuleId rule("wgmma.register-in-flight");
-  if (warp.cta->launch.reports.count_repeat(rule->id, program.places[place].line)) return;
+  if (warp.cta->launch.reports.count_repeat(rule->id, program.locations[location].line)) return;
   const auto& pending = warp.warpgroup->pending;
   const auto uses = [&](const PendingProduct& each) {
     return std::ranges::find(each.product->registers, watched) != each.product->registers.end();
   };
   const auto product = std::ranges::find_if(pending, uses);
   if (product == pending.end()) {
-    warp.cta->report(warp.thread(lane), place, rule,
+    warp.cta->report(warp.thread(lane), location, rule,
                      "an access to a register that a wgmma.mma_async in flight uses");
     return;
   }
-  const std::uint32_t line = program.places[product->place].line;
+  const std::uint32_t line = program.locations[product->location].line;
   const bool committed = product->group < warp.warpgroup->group;
   std::string found = fmt::format(
       "no wgmma.wait_group covers the product at PTX line {} before this access to a register of it{}", line,
       committed ? "" : "; no wgmma.commit_group has closed its group");
   std::string remedy;
-  if (const auto wait = committed ? next_wait_group(program, place) : std::nullopt) {
-    found += fmt::format("; the next wait comes after it, at PTX line {}", program.places[*wait].line);
+  if (const auto wait = committed ? next_wait_group(program, location) : std::nullopt) {
+    found += fmt::format("; the next wait comes after it, at PTX line {}", program.locations[*wait].line);
     remedy = check::moved_before_wait;
   }
-  warp.cta->report(warp.thread(lane), place, rule, std::move(found), {}, remedy,
-                   About(product->place, product_cause(program, product->place)));
+  warp.cta->report(warp.thread(lane), location, rule, std::move(found), {}, remedy,
+                   About(product->location, product_cause(program, product->location)));
 }
 
 }  // namespace
 
-std::string product_cause(const Program& program, std::uint32_t place) {
-  return fmt::format("*products in segment {}", program.places[place].segment);
+std::string product_cause(const Program& program, std::uint32_t location) {
+  return fmt::format("*products in segment {}", program.locations[location].segment);
 }
 
 Warp::Warp() = default;
@@ -157,7 +157,7 @@ void watch_registers(Warp& warp, Mask mask) {
     // An odd entry is a mov or setp, which compilers move freely, even across a fence in the source.
     if (program.watches[i] % 2 == 0) state.touched[reg] = true;
     if (state.in_flight[reg] == 0) continue;
-    report_in_flight(warp, first_lane(mask), program.place_of[warp.pc], reg);
+    report_in_flight(warp, first_lane(mask), program.location_of[warp.pc], reg);
   }
 }
 
@@ -165,7 +165,7 @@ void finish_warpgroups(Cta& cta) {
   for (const auto& warp : cta.warps) {
     if (!warp->warpgroup || warp->warpgroup->pending.empty()) continue;
     const PendingProduct& first = warp->warpgroup->pending.front();
-    cta.report(warp->thread(0), first.place, "exit.wgmma-in-flight",
+    cta.report(warp->thread(0), first.location, "exit.wgmma-in-flight",
                "the CTA ends while a wgmma.mma_async may still read its shared memory");
   }
   (void)compare_warpgroups(cta, [](const Warp&) { return true; });

@@ -44,8 +44,8 @@ struct PendingProduct {
   MatrixDescriptor b{0};
   bool keeps_d = false;  ///< D += A · B, else D = A · B
   std::uint64_t group = 0;
-  std::uint32_t place = 0;  ///< index into Program::places
-  bool done = false;        ///< D has been computed
+  std::uint32_t location = 0;  ///< index into Program::locations
+  bool done = false;           ///< D has been computed
 };
 
 /// The state of one warp for instructions of its warpgroup. Watched registers are those that products use.
@@ -62,14 +62,14 @@ struct WarpgroupState {
   std::vector<std::uint32_t> kinds;
   std::deque<PendingProduct> pending;   ///< in order of issue
   std::uint64_t group = 0;              ///< number of the group that the next wgmma.commit_group closes
-  std::vector<std::uint32_t> products;  ///< places of the products issued, to compare with the other warps
+  std::vector<std::uint32_t> products;  ///< locations of the products issued, to compare with the other warps
   std::vector<std::uint32_t> settings;  ///< values of setmaxnreg, to compare with the other warps
-  std::uint32_t last_setting = 0;       ///< place of the last setmaxnreg
+  std::uint32_t last_setting = 0;       ///< location of the last setmaxnreg
 };
 
 /// About::cause for a product that no wait covers. It merges the reports of all products between the same
 /// waits, whichever rule they break.
-[[nodiscard]] std::string product_cause(const Program& program, std::uint32_t place);
+[[nodiscard]] std::string product_cause(const Program& program, std::uint32_t location);
 /// Returns the warpgroup state of a warp; creates it on first use.
 [[nodiscard]] WarpgroupState& warpgroup_of(Warp& warp);
 /// Checks the watched registers that an instruction uses. Called before its first micro-operation.

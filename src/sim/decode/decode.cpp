@@ -125,7 +125,9 @@ void Decoder::run(const ptx::Module& module, ptx::FlatFunction function) {
   collect_functions(module);
   collect_callees(module, function);
   lay_out(module, function);
-  const auto choose = [&](std::span<const std::string_view> paths) { return own_files_.headline(paths); };
+  const auto choose = [&](std::span<const std::string_view> paths) {
+    return own_files_.reported_frame(paths);
+  };
   for (const auto& callee : callees_) choose_sources(callee->flat, choose);
   choose_sources(function, choose);
   // The code of a function comes before that of its callers. When lanes diverge, the lanes with the smallest
@@ -178,7 +180,7 @@ void Decoder::decode_one(const ptx::FlatInstruction& flat) {
   after_.clear();
   const ptx::Instruction& instruction = *flat.instruction;
   if (ptx::separates(instruction.opcode)) ++segment_;
-  program_.places.push_back(
+  program_.locations.push_back(
       {instruction.location.line, instruction.location.column, std::string(flat.source.file()),
        own_files_.shown(flat.source.path), flat.source.line, ptx::print(instruction),
        flat.frame == ptx::SourceFrame::none ? 0 : statements_ + flat.frame + 1, segment_});
@@ -195,8 +197,9 @@ void Decoder::decode_one(const ptx::FlatInstruction& flat) {
     if (error.code() != ErrorCode::unsupported) throw;
     refuse(first, error.what());
   }
-  program_.place_of.resize(program_.code.size(), static_cast<std::uint32_t>(program_.places.size() - 1));
-  program_.flows.resize(program_.places.size());
+  program_.location_of.resize(program_.code.size(),
+                              static_cast<std::uint32_t>(program_.locations.size() - 1));
+  program_.flows.resize(program_.locations.size());
 }
 
 void Decoder::select_one() {

@@ -44,21 +44,22 @@ void check_destination(const Warp& warp, std::uint32_t lane, std::uint8_t seen, 
                        Engine& engine, std::string_view subject, std::string_view verb,
                        std::string_view kind) {
   const auto report = [&](check::RuleId rule, std::string_view used, Shadow state) {
-    if (warp.cta->launch.reports.count_repeat(rule->id, warp.program->places[warp.place()].line)) return;
+    if (warp.cta->launch.reports.count_repeat(rule->id, warp.program->locations[warp.location()].line))
+      return;
     const Engine::InFlight met = engine.find_in_flight(destination, state);
     if (state == loading) {
       if (const auto cause = why_too_early(*warp.cta, warp.thread(lane), rule)) {
-        const std::uint32_t line = warp.program->places[warp.place()].line;
+        const std::uint32_t line = warp.program->locations[warp.location()].line;
         return sim::report(*cause,
                            fmt::format("{} at PTX line {} writes {}, into which another {} is in flight",
                                        subject, line, range_text(destination), kind),
                            rule, line);
       }
     }
-    warp.cta->report(warp.thread(lane), warp.place(), rule,
+    warp.cta->report(warp.thread(lane), warp.location(), rule,
                      fmt::format("{} into {} {} shared memory that {}{}", subject, range_text(destination),
                                  verb, used, met.text),
-                     {}, {}, met.place);
+                     {}, {}, met.location);
   };
   if ((seen & in_mbarrier) != 0)
     warp.fail(lane, "load.onto-mbarrier", fmt::format("the destination of {} covers an mbarrier", subject));
@@ -70,12 +71,12 @@ void check_destination(const Warp& warp, std::uint32_t lane, std::uint8_t seen, 
 /// Host memory of the global range that a copy reads or writes. If no allocation contains the range, reports
 /// that and throws Stop.
 std::byte* reach_global(Cta& cta, std::uint64_t address, std::uint64_t bytes, Cta& issuer,
-                        std::uint32_t thread, std::uint32_t place, check::RuleId rule, std::string_view what,
-                        std::string_view remedy = {}) {
+                        std::uint32_t thread, std::uint32_t location, check::RuleId rule,
+                        std::string_view what, std::string_view remedy = {}) {
   std::byte* const memory = cta.global(address, bytes);
   if (memory != nullptr) return memory;
   issuer.report(
-      thread, place, rule,
+      thread, location, rule,
       fmt::format("{} {} bytes at {:#x}: {}", what, bytes, address, cta.describe_global(address, bytes)), {},
       remedy);
   throw Stop{rule->id};
@@ -87,7 +88,7 @@ Copy issued_by(const Warp& warp, std::uint32_t lane) {
   Copy copy;
   copy.thread = warp.thread(lane);
   copy.issuer = warp.cta;
-  copy.place = warp.place();
+  copy.location = warp.location();
   return copy;
 }
 
@@ -111,7 +112,7 @@ void Engine::issue_load(const Copy& copy, const Warp& warp, std::uint32_t lane) 
     }
   } else {
     std::optional<Cta::Loaded> how;
-    if (copy.tensor) how = {copy.place, copy.map.spec.swizzle};
+    if (copy.tensor) how = {copy.location, copy.map.spec.swizzle};
     for_each_shared(copy, [&](std::uint32_t at, std::uint32_t bytes) {
       std::memset(cta_.shared() + at, poison, bytes);
       std::memset(cta_.shadow() + at, loading, bytes);
@@ -144,7 +145,7 @@ bool Engine::deliver() {
 
 void Engine::complete_load(const Copy& copy) {
   const auto source = [&](std::uint64_t address, std::uint64_t bytes) -> const std::byte* {
-    return reach_global(cta_, address, bytes, *copy.issuer, copy.thread, copy.place, "load.out-of-bounds",
+    return reach_global(cta_, address, bytes, *copy.issuer, copy.thread, copy.location, "load.out-of-bounds",
                         "an asynchronous load reads",
                         copy.tensor ? "check the tensor map's shape and strides against the allocation" : "");
   };
@@ -184,12 +185,12 @@ void Engine::complete_load(const Copy& copy) {
   ++cta_.changes;
   Mbarrier* barrier = cta_.mbarrier(copy.barrier);
   if (barrier == nullptr) {
-    copy.issuer->report(copy.thread, copy.place, "mbarrier.invalidated",
+    copy.issuer->report(copy.thread, copy.location, "mbarrier.invalidated",
                         "an asynchronous load completes on an mbarrier that has been invalidated");
     return;
   }
   barrier->bytes -= copy.bytes;
-  barrier->transactions.complete(*copy.issuer, copy.thread, copy.place, copy.bytes);
+  barrier->transactions.complete(*copy.issuer, copy.thread, copy.location, copy.bytes);
   cta_.settle(copy.barrier, *barrier);
 }
 
@@ -265,7 +266,7 @@ void Engine::write(Store& store) {
   const Copy& copy = store.copy;
   const auto put = [&](std::uint64_t address, const std::byte* from, std::uint64_t bytes) {
     std::byte* const to = reach_global(
-        cta_, address, bytes, cta_, copy.thread, copy.place, "store.out-of-bounds", "a bulk store writes",
+        cta_, address, bytes, cta_, copy.thread, copy.location, "store.out-of-bounds", "a bulk store writes",
         copy.tensor
             ? "a tensor store writes whole 16-byte chunks of a row: end the map's rows at one, and store the "
               "rest with threads"
@@ -297,12 +298,12 @@ void Engine::write(Store& store) {
 void Engine::finish() {
   for (const Copy& load : loads_) {
     if (load.issuer == &cta_) {
-      cta_.report(load.thread, load.place, "exit.load-in-flight",
+      cta_.report(load.thread, load.location, "exit.load-in-flight",
                   "the CTA ends while an asynchronous load into its shared memory is in flight", {}, {},
                   About({}, fmt::format("by warp {}", load.thread / lanes)));
     } else {
       load.issuer->report(
-          load.thread, load.place, "exit.peer-writes",
+          load.thread, load.location, "exit.peer-writes",
           fmt::format("the CTA with rank {} ends while this asynchronous copy into its shared "
                       "memory is in flight",
                       cta_.rank),
@@ -312,12 +313,12 @@ void Engine::finish() {
   }
   for (const Copy& copy : reads_) {
     cta_.report_unread_source(
-        copy.thread, copy.place,
+        copy.thread, copy.location,
         "the CTA ends before an asynchronous copy to a peer has read its shared memory");
   }
   for (Store& store : stores_) {
     if (!store.awaited) {
-      cta_.report(store.copy.thread, store.copy.place, "exit.store-unread",
+      cta_.report(store.copy.thread, store.copy.location, "exit.store-unread",
                   store.committed ? "the CTA ends before a bulk store has read its shared memory"
                                   : "the CTA ends with a bulk store that no commit_group closed",
                   {}, {},
@@ -349,7 +350,7 @@ void Engine::begin_read(const Copy& copy, const Warp& warp, std::uint32_t lane) 
 
 void Engine::end_read(const Copy& copy) {
   const auto same = [&](const Copy& other) {
-    return other.thread == copy.thread && other.place == copy.place &&
+    return other.thread == copy.thread && other.location == copy.location &&
            other.source_offset == copy.source_offset && other.shared == copy.shared &&
            other.bytes == copy.bytes;
   };
@@ -385,7 +386,7 @@ void SmallCopies::write(const SmallCopy& copy) {
   std::byte* const to = cta_.shared() + copy.shared;
   if (copy.source_bytes != 0) {
     std::memcpy(to,
-                reach_global(cta_, copy.global, copy.source_bytes, cta_, copy.thread, copy.place,
+                reach_global(cta_, copy.global, copy.source_bytes, cta_, copy.thread, copy.location,
                              "load.out-of-bounds", "a cp.async reads"),
                 copy.source_bytes);
   }
@@ -419,8 +420,8 @@ void SmallCopies::wait_all(std::uint32_t thread) {
   complete_if(thread, [](const SmallCopy&) { return true; });
 }
 
-void SmallCopies::arrive_later(std::uint32_t thread, std::uint32_t offset, std::uint32_t place) {
-  arrivals_.push_back({thread, offset, place, serial_});
+void SmallCopies::arrive_later(std::uint32_t thread, std::uint32_t offset, std::uint32_t location) {
+  arrivals_.push_back({thread, offset, location, serial_});
   if (cta_.launch.options.mode == SimOptions::Mode::early) (void)deliver();
 }
 
@@ -434,14 +435,14 @@ bool SmallCopies::deliver() {
   if (barrier == nullptr || barrier->pending == 0) {
     const check::RuleId rule =
         barrier == nullptr ? check::RuleId("mbarrier.invalidated") : check::RuleId("mbarrier.arrivals");
-    cta_.report(arrival.thread, arrival.place, rule,
+    cta_.report(arrival.thread, arrival.location, rule,
                 barrier == nullptr
                     ? "cp.async.mbarrier.arrive completes on an mbarrier that has been invalidated"
                     : "cp.async.mbarrier.arrive at an mbarrier whose phase lacks no arrival");
     if (cta_.launch.continues_after(rule->id)) return true;
     throw Stop{rule->id};
   }
-  barrier->uses.arrive(cta_.number_of(arrival.thread), arrival.place, barrier->phase);
+  barrier->uses.arrive(cta_.number_of(arrival.thread), arrival.location, barrier->phase);
   --barrier->pending;
   cta_.settle(arrival.offset, *barrier);
   return true;

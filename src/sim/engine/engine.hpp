@@ -26,17 +26,17 @@ struct Warp;
 /// another.
 struct Copy {
   bool tensor = false;
-  TensorMap map;              ///< tensor: shape and address
-  std::uint64_t map_at = 0;   ///< tensor: global address of the map
-  MapCoordinates origin{};    ///< tensor: coordinates of the tile's first element
-  MapCoordinates offsets{};   ///< im2col: from the filter's corner to the pixels that are read
-  std::uint64_t global = 0;   ///< bulk: global address
-  std::uint32_t bytes = 0;    ///< bytes delivered or stored
-  std::uint32_t shared = 0;   ///< offset in the shared memory of the engine's CTA
-  std::uint32_t barrier = 0;  ///< loads: offset of the mbarrier
-  std::uint32_t thread = 0;   ///< issuer
-  std::uint32_t place = 0;    ///< index into Program::places
-  Cta* issuer = nullptr;      ///< loads: CTA of the issuing thread
+  TensorMap map;               ///< tensor: shape and address
+  std::uint64_t map_at = 0;    ///< tensor: global address of the map
+  MapCoordinates origin{};     ///< tensor: coordinates of the tile's first element
+  MapCoordinates offsets{};    ///< im2col: from the filter's corner to the pixels that are read
+  std::uint64_t global = 0;    ///< bulk: global address
+  std::uint32_t bytes = 0;     ///< bytes delivered or stored
+  std::uint32_t shared = 0;    ///< offset in the shared memory of the engine's CTA
+  std::uint32_t barrier = 0;   ///< loads: offset of the mbarrier
+  std::uint32_t thread = 0;    ///< issuer
+  std::uint32_t location = 0;  ///< index into Program::locations
+  Cta* issuer = nullptr;       ///< loads: CTA of the issuing thread
   /// The tile of a tensor copy.
   [[nodiscard]] Tile tile() const { return {map.spec, origin, offsets}; }
 
@@ -50,7 +50,7 @@ struct Copy {
   Reduction reduction{};                        ///< bulk copies that reduce
 };
 
-/// A copy in which only `issuer`, `thread` and `place` are set.
+/// A copy in which only `issuer`, `thread` and `location` are set.
 [[nodiscard]] Copy issued_by(const Warp& warp, std::uint32_t lane);
 
 /// Calls visit(shared offset, bytes) for every contiguous piece of a copy in shared memory.
@@ -112,7 +112,7 @@ class Engine {
   /// A copy in flight.
   struct InFlight {
     std::string text;  ///< ", the one at PTX line 40 into 0x480 to 0x57f"
-    std::optional<std::uint32_t> place;
+    std::optional<std::uint32_t> location;
     std::optional<std::uint32_t> barrier{};  ///< a load: offset of the mbarrier that it completes on
     const Copy* load = nullptr;              ///< a bulk load
     const Copy* store = nullptr;             ///< a bulk store
@@ -177,7 +177,7 @@ struct SmallCopy {
   std::uint32_t thread = 0;
   std::uint64_t group = 0;
   std::uint64_t serial = 0;  ///< number in the order of issue, over all threads
-  std::uint32_t place = 0;
+  std::uint32_t location = 0;
   bool written = false;  ///< mode early: the bytes are written before a wait covers the copy
 };
 
@@ -194,7 +194,7 @@ class SmallCopies {
   /// Completes all copies that the thread has issued, committed or not.
   void wait_all(std::uint32_t thread);
   /// Arrives at the mbarrier at `offset` once all copies that the thread has issued so far are complete.
-  void arrive_later(std::uint32_t thread, std::uint32_t offset, std::uint32_t place);
+  void arrive_later(std::uint32_t thread, std::uint32_t offset, std::uint32_t location);
 
   /// Draws one of the outstanding arrivals, completes the copies that it waits for, and arrives. Returns
   /// false if no arrival is outstanding.
@@ -207,7 +207,7 @@ class SmallCopies {
   struct Arrival {
     std::uint32_t thread = 0;
     std::uint32_t offset = 0;
-    std::uint32_t place = 0;
+    std::uint32_t location = 0;
     std::uint64_t serial = 0;  ///< waits for the thread's copies with lower numbers
   };
   void write(const SmallCopy& copy);

@@ -13,10 +13,10 @@ namespace sim {
 
 class MbarrierUses {
  public:
-  /// The arrivals and waits of one thread. A place is an index into Program::places.
+  /// The arrivals and waits of one thread. A location is an index into Program::locations.
   struct Thread {
-    std::uint32_t arrival = 0;     ///< 1 + place of its last arrival; 0: none
-    std::uint32_t wait = 0;        ///< 1 + place of its last completed wait; 0: none
+    std::uint32_t arrival = 0;     ///< 1 + location of its last arrival; 0: none
+    std::uint32_t wait = 0;        ///< 1 + location of its last completed wait; 0: none
     std::uint64_t arrived_in = 0;  ///< phase of the last arrival
     std::uint64_t ended = 0;       ///< number of completed phases when the last wait ended
     std::uint32_t steps = 0;       ///< Warp::steps when the last wait ended
@@ -29,25 +29,25 @@ class MbarrierUses {
 
   // A thread is named by its number in the cluster (Cta::number_of).
 
-  void arrive(std::uint32_t thread, std::uint32_t place, std::uint64_t phase) {
+  void arrive(std::uint32_t thread, std::uint32_t location, std::uint64_t phase) {
     Thread& uses = at(thread);
     if (uses.arrival == 0) {
       ++arrivers_;
     } else if (uses.arrived_in == phase) {
       uses.arrived_twice = true;
     }
-    uses.arrival = place + 1;
+    uses.arrival = location + 1;
     uses.arrived_in = phase;
   }
   /// A wait of the thread has ended after `ended` phases.
-  void pass(std::uint32_t thread, std::uint32_t place, std::uint64_t ended, std::uint32_t steps) {
+  void pass(std::uint32_t thread, std::uint32_t location, std::uint64_t ended, std::uint32_t steps) {
     Thread& uses = at(thread);
     uses.repeated = uses.wait != 0 && uses.ended == ended && uses.steps != steps;
     if (uses.repeated) {
       uses.ever_repeated = true;
       uses.repeated_ended = ended;
     }
-    uses.wait = place + 1;
+    uses.wait = location + 1;
     uses.ended = ended;
     uses.steps = steps;
   }

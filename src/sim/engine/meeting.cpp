@@ -41,29 +41,29 @@ std::string range_text(const Copy& copy) {
 
 Engine::InFlight Engine::find_in_flight(const Copy& access, Shadow state) const {
   const std::vector<Range> touched = pieces_of(access);
-  const auto named = [&](std::string_view what, std::uint32_t place, std::string_view way,
+  const auto named = [&](std::string_view what, std::uint32_t location, std::string_view way,
                          const std::string& range) {
     InFlight found;
     found.text =
-        fmt::format(", the {} at PTX line {} {} {}", what, cta_.program.places[place].line, way, range);
-    found.place = place;
+        fmt::format(", the {} at PTX line {} {} {}", what, cta_.program.locations[location].line, way, range);
+    found.location = location;
     return found;
   };
   if (state == Shadow::loading) {
     for (const Copy& load : loads_) {
       if (!overlap(pieces_of(load), touched)) continue;
-      InFlight found = named("one", load.place, "into", range_text(load));
+      InFlight found = named("one", load.location, "into", range_text(load));
       found.barrier = load.barrier;
       found.load = &load;
       return found;
     }
     const SmallCopy* const small = cta_.small_copies.writes_into(touched.front().begin, touched.back().end);
     if (small == nullptr) return {};
-    return named("cp.async", small->place, "into", range_text(small->shared, small->bytes));
+    return named("cp.async", small->location, "into", range_text(small->shared, small->bytes));
   }
   for (const Store& store : stores_) {
     if (store.read || !overlap(pieces_of(store.copy), touched)) continue;
-    InFlight found = named("one", store.copy.place, "from", range_text(store.copy));
+    InFlight found = named("one", store.copy.location, "from", range_text(store.copy));
     if (!store.committed) found.text += ", which no cp.async.bulk.commit_group has put into a group";
     found.store = &store.copy;
     found.group = store.group;
@@ -72,7 +72,7 @@ Engine::InFlight Engine::find_in_flight(const Copy& access, Shadow state) const 
   for (Copy copy : reads_) {
     copy.shared = copy.source_offset;
     if (overlap(pieces_of(copy), touched))
-      return named("copy to a peer", copy.place, "from", range_text(copy));
+      return named("copy to a peer", copy.location, "from", range_text(copy));
   }
   return {};
 }
@@ -121,13 +121,13 @@ void Engine::check_phase(const Copy& copy) {
   const PhaseTransactions& before = barrier.transactions.previous();
   // A previous phase without bytes cannot be the phase of a copy.
   if (before.expected.empty() || before.completed.empty()) return;
-  report_too_late(cta_, copy.barrier, barrier, {copy.issuer, copy.thread, copy.place, copy.bytes, 1});
+  report_too_late(cta_, copy.barrier, barrier, {copy.issuer, copy.thread, copy.location, copy.bytes, 1});
 }
 
 std::optional<TransactionPart> Engine::in_flight_to(std::uint32_t barrier) const {
   const auto load = std::ranges::find(loads_, barrier, &Copy::barrier);
   if (load == loads_.end()) return std::nullopt;
-  return TransactionPart{load->issuer, load->thread, load->place, load->bytes, 1};
+  return TransactionPart{load->issuer, load->thread, load->location, load->bytes, 1};
 }
 
 bool Engine::check_source(const Copy& copy, const Warp& warp, std::uint32_t lane) {
@@ -147,11 +147,11 @@ bool Engine::check_source(const Copy& copy, const Warp& warp, std::uint32_t lane
     const InFlight load = find_in_flight(copy, loading);
     if (!report_read_early(warp, lane, cta_, load, "store.in-flight-read"))
       warp.cta->report(
-          warp.thread(lane), warp.place(), "store.in-flight-read",
+          warp.thread(lane), warp.location(), "store.in-flight-read",
           fmt::format("a bulk store from {} reads shared memory that an asynchronous load has not "
                       "delivered yet{}",
                       range_text(copy), load.text),
-          {}, {}, load.place);
+          {}, {}, load.location);
   }
   const std::uint32_t unpublished = unpublished_writer(copy, warp, lane, Fence::any_thread);
   std::uint32_t writer = 0;

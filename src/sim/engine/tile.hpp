@@ -54,25 +54,25 @@ class Tile {
   void for_each_row(const Visit& visit) const {
     const std::uint32_t inner = map_.rank - 1U;
     const auto extent = static_cast<std::int64_t>(map_.shape[inner]);
-    MapCoordinates place = origin_;
+    MapCoordinates location = origin_;
     for (std::uint32_t row = 0; row < rows_; ++row) {
-      const std::int64_t column = place[inner] + offsets_[inner];
+      const std::int64_t column = location[inner] + offsets_[inner];
       const auto clip = [&](std::int64_t at) {
         return static_cast<std::uint32_t>(std::clamp<std::int64_t>(at - column, 0, width_)) * unit_;
       };
       TileRow r{row * pitch_, column * unit_, clip(0), clip(extent)};
       bool inside = true;
       for (std::uint32_t d = 0; d < inner; ++d) {
-        const std::int64_t at = place[d] + offsets_[d];
+        const std::int64_t at = location[d] + offsets_[d];
         inside = inside && at >= 0 && static_cast<std::uint64_t>(at) < map_.shape[d];
         r.global += at * static_cast<std::int64_t>(map_.strides[d]);
       }
       if (!inside || r.last < r.first) r.last = r.first;
       visit(r);
       for (std::uint32_t d = map_.rank; d-- > 0;) {
-        place[d] += steps_[d];
-        if (place[d] < ends_[d]) break;
-        place[d] = begins_[d];
+        location[d] += steps_[d];
+        if (location[d] < ends_[d]) break;
+        location[d] = begins_[d];
       }
     }
   }

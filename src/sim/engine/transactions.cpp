@@ -22,7 +22,7 @@ std::string lines_of(const Cta& cta, const std::vector<TransactionPart>& parts) 
   if (parts.empty()) return {};
   std::string text;
   for (const TransactionPart& part : parts) {
-    text += fmt::format("{}{}", text.empty() ? "" : ", ", cta.program.places[part.place].line);
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", cta.program.locations[part.location].line);
     if (part.times > 1) text += fmt::format(" {} times", part.times);
   }
   return fmt::format(" (PTX line{} {})", parts.size() == 1 ? "" : "s", text);
@@ -50,7 +50,7 @@ void report(const PhaseTransactions& phase, std::string found, std::string expec
   const TransactionPart& at = !phase.expected.empty()   ? phase.expected.front()
                               : phase.completed.empty() ? *other
                                                         : phase.completed.front();
-  at.by->report(at.thread, at.place, wrong_bytes, std::move(found), std::move(expected));
+  at.by->report(at.thread, at.location, wrong_bytes, std::move(found), std::move(expected));
 }
 
 /// Throws Stop, unless the launch continues after violations of the rule.
@@ -85,9 +85,9 @@ void Transactions::next_phase() {
 }
 
 void Transactions::add(std::vector<TransactionPart>& parts, Cta& by, std::uint32_t thread,
-                       std::uint32_t place, std::uint64_t bytes) {
-  auto at = std::ranges::find(parts, place, &TransactionPart::place);
-  if (at == parts.end()) at = parts.insert(at, {&by, thread, place, 0, 0});
+                       std::uint32_t location, std::uint64_t bytes) {
+  auto at = std::ranges::find(parts, location, &TransactionPart::location);
+  if (at == parts.end()) at = parts.insert(at, {&by, thread, location, 0, 0});
   at->bytes += bytes;
   ++at->times;
   any_ = true;
@@ -100,7 +100,7 @@ void report_over_too_early(Cta& cta, std::uint32_t offset, const Mbarrier& barri
       phase,
       fmt::format("{} is over too early: {}, and the {} bytes of the copy at PTX line {} are still to come",
                   name_of(barrier.phase, cta, offset), sums(cta, phase), in_flight.bytes,
-                  cta.program.places[in_flight.place].line),
+                  cta.program.locations[in_flight.location].line),
       fmt::format("{} bytes, those of all copies of the phase", sum_of(phase.completed) + in_flight.bytes),
       &in_flight);
   stop_unless_allowed(cta);
@@ -111,8 +111,8 @@ void report_too_late(Cta& cta, std::uint32_t offset, const Mbarrier& barrier, co
   report(phase,
          fmt::format("{} can be over before the copy at PTX line {} is issued, whose {} bytes then count for "
                      "the next phase: {}, and nothing makes the copy wait for that phase's end",
-                     name_of(barrier.phase - 1, cta, offset), cta.program.places[copy.place].line, copy.bytes,
-                     sums(cta, phase)),
+                     name_of(barrier.phase - 1, cta, offset), cta.program.locations[copy.location].line,
+                     copy.bytes, sums(cta, phase)),
          fmt::format("{} bytes, those of all copies of the phase; or a wait for the phase before the copy",
                      sum_of(phase.completed) + copy.bytes),
          &copy);

@@ -95,8 +95,8 @@ void select_red_async(Decoder& d) {
   if (!what) d.unsupported();
   const std::uint32_t destination = add_destination(d);
   const Slot a = d.read(1, d.type());
-  const auto pick = []<typename T>(T) -> Handler { return &reduce_async<T>; };
-  d.emit(with_int32_or_64(d.type(), pick), 0, a, 0, static_cast<Slot>(*what), destination);
+  const auto handler_of = []<typename T>(T) -> Handler { return &reduce_async<T>; };
+  d.emit(with_int32_or_64(d.type(), handler_of), 0, a, 0, static_cast<Slot>(*what), destination);
 }
 
 // cp.async.
@@ -129,7 +129,7 @@ void copy(Warp& warp, const MicroOp& op, Mask mask) {
     }
     small.shared = reach_shared(warp, lane, to, bytes, false, true).offset;
     small.thread = warp.thread(lane);
-    small.place = warp.place();
+    small.location = warp.location();
     cta.small_copies.issue(small, warp, lane);
     from[lane] = small.global;
     into[lane] = cta.in_cluster(small.shared);
@@ -160,10 +160,10 @@ template <bool counted>
 void arrive(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
     const std::uint64_t address = address_of(warp, warp.program->accesses[op.aux], lane);
-    const SharedPlace at = completion_barrier(warp, lane, address, false, *warp.cta);
+    const SharedAddress at = completion_barrier(warp, lane, address, false, *warp.cta);
     if (counted) ++warp.cta->mbarrier(at.offset)->pending;
     if (warp.cta->races) warp.cta->races->mbarrier_arrive(warp, lane, at.owner->in_cluster(at.offset), true);
-    warp.cta->small_copies.arrive_later(warp.thread(lane), at.offset, warp.place());
+    warp.cta->small_copies.arrive_later(warp.thread(lane), at.offset, warp.location());
   });
   if (warp.cta->races) warp.cta->races->arrived(warp);
 }

@@ -16,9 +16,9 @@ constexpr std::uint32_t counted = 2;  ///< has an operand with the number of thr
 constexpr std::uint32_t waits = 4;    ///< sync or red; else arrive
 
 /// The barrier that a lane names: (number, count of threads). A count of 0 stands for all threads of the CTA.
-using NamedPlace = std::pair<std::uint32_t, std::uint32_t>;
+using BarrierRequest = std::pair<std::uint32_t, std::uint32_t>;
 
-NamedPlace named_by(const Warp& warp, const MicroOp& op, std::uint32_t lane) {
+BarrierRequest named_by(const Warp& warp, const MicroOp& op, std::uint32_t lane) {
   return {get<std::uint32_t>(warp.registers + op.a, lane),
           (op.aux & counted) != 0 ? get<std::uint32_t>(warp.registers + op.b, lane) : 0};
 }
@@ -31,7 +31,7 @@ struct WarpArrival {
   std::uint32_t true_predicates = 0;  ///< bar.red: lanes whose predicate is true
 };
 
-void arrive_at_barrier(Warp& warp, const NamedPlace& named, const WarpArrival& lanes_here) {
+void arrive_at_barrier(Warp& warp, const BarrierRequest& named, const WarpArrival& lanes_here) {
   const auto [id, expected] = named;
   Cta& cta = *warp.cta;
   const auto first = first_lane(lanes_here.all);
@@ -81,8 +81,8 @@ void aligned_barrier(Warp& warp, const MicroOp& op, Mask mask) {
 /// arrive one by one, at one instruction or at several. The warp arrives when its last lane has come.
 void barrier(Warp& warp, const MicroOp& op, Mask mask) {
   const auto named = [&](std::uint32_t lane) { return named_by(warp, op, lane); };
-  for_alike(mask, named, [&](const NamedPlace& place, Mask same) {
-    const std::uint32_t id = place.first;
+  for_alike(mask, named, [&](const BarrierRequest& request, Mask same) {
+    const std::uint32_t id = request.first;
     if (id >= warp.cta->barriers.size())
       warp.fail(first_lane(same), "barrier.operand", fmt::format("barrier {}", id));
     const bool passes = (op.aux & waits) != 0;
@@ -90,10 +90,10 @@ void barrier(Warp& warp, const MicroOp& op, Mask mask) {
     const bool whole = assemble(warp, id, same, [&](Group& group) {
       const MicroOp& at = warp.program->code[group.pc];
       const std::uint32_t count = named_by(warp, at, first_lane(group.mask)).second;
-      if (count != place.second) {
+      if (count != request.second) {
         warp.report(first_lane(same), "barrier.count",
                     fmt::format("barrier {} for {} threads, while other lanes of the warp are there for {}",
-                                id, place.second, count));
+                                id, request.second, count));
       }
       const bool group_passes = (at.aux & waits) != 0;
       arrival.all |= group.mask;
@@ -102,7 +102,7 @@ void barrier(Warp& warp, const MicroOp& op, Mask mask) {
       group.wait = group_passes ? Wait{Wait::Kind::barrier, id, 0} : Wait{};
       ++group.pc;
     });
-    if (whole) arrive_at_barrier(warp, place, arrival);
+    if (whole) arrive_at_barrier(warp, request, arrival);
   });
 }
 

@@ -24,8 +24,8 @@ void by_lane(Warp& warp, const MicroOp& op, Mask mask) {
 }
 
 /// Resolves the shared range of a copy. Calls Warp::fail() if it is misaligned or outside shared memory.
-SharedPlace shared_range(Warp& warp, std::uint32_t lane, const MemoryAccess& access, std::uint32_t bytes,
-                         std::uint32_t alignment) {
+SharedAddress shared_range(Warp& warp, std::uint32_t lane, const MemoryAccess& access, std::uint32_t bytes,
+                           std::uint32_t alignment) {
   const std::uint64_t address = address_of(warp, access, lane);
   if (!warp.cta->names_shared(address, bytes)) {
     warp.fail(lane, "shared.out-of-bounds",
@@ -145,10 +145,10 @@ Copy tensor_copy(Warp& warp, std::uint32_t lane, const BulkOperands& operands,
 
 /// Resolves the shared range of a bulk or tensor copy. A tile must be aligned to 128 bytes and to the
 /// swizzle's period.
-SharedPlace resolve_shared(Warp& warp, std::uint32_t lane, const Copy& copy, const MemoryAccess& access) {
+SharedAddress resolve_shared(Warp& warp, std::uint32_t lane, const Copy& copy, const MemoryAccess& access) {
   if (!copy.tensor) return shared_range(warp, lane, access, copy.bytes, 16);
   const Tile tile = copy.tile();
-  const SharedPlace at = shared_range(warp, lane, access, tile.span(), 128);
+  const SharedAddress at = shared_range(warp, lane, access, tile.span(), 128);
   const std::uint32_t offset = at.offset;
   const std::uint32_t period = tile_layout(copy.map.spec).alignment;
   if (offset % period != 0) {
@@ -162,12 +162,12 @@ SharedPlace resolve_shared(Warp& warp, std::uint32_t lane, const Copy& copy, con
 /// The offset of the mbarrier on which a load completes, in the destination's CTA. Reports an init without a
 /// fence.
 std::uint32_t barrier_offset(Warp& warp, std::uint32_t lane, std::uint64_t address, bool peers, Cta& target) {
-  const SharedPlace at = completion_barrier(warp, lane, address, peers, target);
+  const SharedAddress at = completion_barrier(warp, lane, address, peers, target);
   // If the lane has not synchronised with the init at all, a race is reported instead.
-  const std::uint32_t place = target.in_cluster(at.offset);
+  const std::uint32_t mbarrier = target.in_cluster(at.offset);
   if (!target.visible(*target.mbarrier(at.offset)) &&
-      (!target.races || target.races->follows_write(warp, lane, place) ||
-       target.races->met_since_write(place))) {
+      (!target.races || target.races->follows_write(warp, lane, mbarrier) ||
+       target.races->met_since_write(mbarrier))) {
     warp.report(
         lane, "mbarrier.init-not-fenced",
         fmt::format("a load completes on the mbarrier at shared address {:#x}, whose mbarrier.init no fence "
@@ -216,7 +216,7 @@ void multicast(Warp& warp, std::uint32_t lane, const BulkOperands& operands, Cop
 template <auto copy_of>
 void load(Warp& warp, std::uint32_t lane, const BulkOperands& operands) {
   Copy copy = copy_of(warp, lane, operands, operands.source);
-  const SharedPlace to = resolve_shared(warp, lane, copy, operands.destination);
+  const SharedAddress to = resolve_shared(warp, lane, copy, operands.destination);
   copy.shared = to.offset;
   if (operands.cta_mask) return multicast(warp, lane, operands, copy);
   copy.barrier =
@@ -288,8 +288,8 @@ void copy_to_peer(Warp& warp, std::uint32_t lane, const BulkOperands& operands) 
         lane, "copy.shared-alignment",
         fmt::format("a bulk copy of {} bytes from shared address {:#x} to {:#x}", copy.bytes, from, to));
   }
-  const SharedPlace source = reach_shared(warp, lane, from, copy.bytes, false, false);
-  const SharedPlace target = reach_shared(warp, lane, to, copy.bytes, true, true);
+  const SharedAddress source = reach_shared(warp, lane, from, copy.bytes, false, false);
+  const SharedAddress target = reach_shared(warp, lane, to, copy.bytes, true, true);
   if (target.owner == &cta) {
     warp.fail(lane, "copy.own-cta", "a bulk copy from shared memory to that of the same CTA");
   }

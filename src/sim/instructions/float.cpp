@@ -50,7 +50,7 @@ constexpr auto saturated = [](auto... a) {
 /// The handler for f32 or f64, with .ftz and .sat for f32. `rounds`: the instruction can have .rz, .rm or
 /// .rp.
 template <auto operation, std::size_t operands>
-Handler pick(const Decoder& d, bool rounds) {
+Handler handler_for(const Decoder& d, bool rounds) {
   const bool f64 = d.type() == ScalarType::f64;
   const bool ftz = d.has("ftz");
   const bool sat = d.has("sat");
@@ -84,7 +84,7 @@ template <auto operation>
 Handler least_or_greatest(const Decoder& d) {
   if (d.args().size() != 3) return nullptr;
   return with_flags(
-      [&](auto nan, auto xorsign) { return pick<modified<operation, nan, xorsign>, 2>(d, false); },
+      [&](auto nan, auto xorsign) { return handler_for<modified<operation, nan, xorsign>, 2>(d, false); },
       d.has("NaN"), d.has("xorsign"));
 }
 
@@ -114,30 +114,30 @@ Handler fused(const Decoder& d) {
   static const bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   const bool plainly =
       d.type() == ScalarType::f32 && !d.has("ftz") && !d.has("sat") && rounding_mode(d) == FE_TONEAREST;
-  return has && plainly ? &fuse : pick<multiply_add, 3>(d, true);
+  return has && plainly ? &fuse : handler_for<multiply_add, 3>(d, true);
 }
 #else
 Handler fused(const Decoder& d) {
-  return pick<multiply_add, 3>(d, true);
+  return handler_for<multiply_add, 3>(d, true);
 }
 #endif
 
 Handler handler_of(const Decoder& d) {
   switch (d.in().opcode) {
-    case Opcode::add: return pick<add, 2>(d, true);
-    case Opcode::sub: return pick<subtract, 2>(d, true);
-    case Opcode::mul: return pick<multiply, 2>(d, true);
+    case Opcode::add: return handler_for<add, 2>(d, true);
+    case Opcode::sub: return handler_for<subtract, 2>(d, true);
+    case Opcode::mul: return handler_for<multiply, 2>(d, true);
     case Opcode::fma:
     case Opcode::mad: return fused(d);
-    case Opcode::div: return pick<divide, 2>(d, true);
-    case Opcode::sqrt: return pick<root, 1>(d, true);
-    case Opcode::rcp: return pick<reciprocal, 1>(d, true);
+    case Opcode::div: return handler_for<divide, 2>(d, true);
+    case Opcode::sqrt: return handler_for<root, 1>(d, true);
+    case Opcode::rcp: return handler_for<reciprocal, 1>(d, true);
     case Opcode::min: return least_or_greatest<least>(d);
     case Opcode::max: return least_or_greatest<greatest>(d);
     case Opcode::neg: return sign<negate, 1>(d);
     case Opcode::abs: return sign<magnitude, 1>(d);
     case Opcode::copysign: return sign<copy_sign, 2>(d);
-    case Opcode::rsqrt: return pick<reciprocal_root, 1>(d, false);
+    case Opcode::rsqrt: return handler_for<reciprocal_root, 1>(d, false);
     case Opcode::sin: return approximate<sine>(d);
     case Opcode::cos: return approximate<cosine>(d);
     case Opcode::lg2: return approximate<logarithm>(d);
@@ -189,13 +189,14 @@ void modified_half(Warp& warp, const MicroOp& op, Mask mask) {
 /// The handler of an operation on halves. `operand`: indices of its operands, 0, 1 …
 template <auto operation, std::size_t... operand>
 Handler halves(ScalarType t, std::uint32_t modifiers) {
-  const auto pick = [&]<SmallFormat format>() -> Handler {
+  const auto handler_of = [&]<SmallFormat format>() -> Handler {
     constexpr std::size_t n = sizeof...(operand);
     if (modifiers == 0) return uniform<half<operation, format, 0>, std::uint32_t, n>;
     if (modifiers == pair) return uniform<half<operation, format, pair>, std::uint32_t, n>;
     return &modified_half<operation, format, operand...>;
   };
-  return is_bfloat(t) ? pick.template operator()<bf16_format>() : pick.template operator()<f16_format>();
+  return is_bfloat(t) ? handler_of.template operator()<bf16_format>()
+                      : handler_of.template operator()<f16_format>();
 }
 
 template <auto operation>

@@ -213,12 +213,12 @@ Handler words_reversed(const Decoder&, ScalarType t) {
 Handler of_24_bits(const Decoder& d, ScalarType t) {
   const bool adds = d.in().opcode == Opcode::mad24;
   if (adds && d.has("sat")) return uniform<multiply_add_24_saturated, S32, 3>;
-  const auto pick = [](auto is_signed, auto high, auto third) {
+  const auto handler_of = [](auto is_signed, auto high, auto third) {
     using T = std::conditional_t<is_signed, S32, U32>;
     if constexpr (third) return uniform<multiply_add<product_of_24<high>>, T, 3>;
     return uniform<product_of_24<high>, T, 2>;
   };
-  return with_flags(pick, t == ScalarType::s32, d.has("hi"), adds);
+  return with_flags(handler_of, t == ScalarType::s32, d.has("hi"), adds);
 }
 
 bool is_signed(const Decoder& d, std::size_t type) {
@@ -321,12 +321,12 @@ void emit_with_carry(Decoder& d) {
   const ScalarType t = d.type();
   const Opcode opcode = d.in().opcode;
   const bool reads = opcode == Opcode::addc || opcode == Opcode::subc || opcode == Opcode::madc;
-  const auto pick = [&]<typename T>(T) -> Handler {
+  const auto handler_of = [&]<typename T>(T) -> Handler {
     if (!reads) return &with_carry<T, first, subtracts, false, true>;
     return d.has("cc") ? &with_carry<T, first, subtracts, true, true>
                        : &with_carry<T, first, subtracts, true, false>;
   };
-  d.emit_uniform(with_int32_or_64(t, pick), t);
+  d.emit_uniform(with_int32_or_64(t, handler_of), t);
 }
 
 /// Selects addc, subc, madc, and add.cc, sub.cc, mad.cc.
@@ -355,16 +355,16 @@ void select_arithmetic(Decoder& d) {
 
 void select_bfind(Decoder& d) {
   const ScalarType t = d.type();
-  const auto pick = [&]<typename T>(T) -> Handler {
+  const auto handler_of = [&]<typename T>(T) -> Handler {
     return d.has("shiftamt") ? &apply<find_bit<true>, U32, T> : &apply<find_bit<false>, U32, T>;
   };
-  d.emit_as(with_int32_or_64(t, pick), {ScalarType::u32, t});
+  d.emit_as(with_int32_or_64(t, handler_of), {ScalarType::u32, t});
 }
 
 void select_bfe(Decoder& d) {
   const ScalarType t = d.type();
-  const auto pick = []<typename T>(T) -> Handler { return &apply<extract, T, T, U32, U32>; };
-  d.emit_as(with_int32_or_64(t, pick), {t, t, ScalarType::u32, ScalarType::u32});
+  const auto handler_of = []<typename T>(T) -> Handler { return &apply<extract, T, T, U32, U32>; };
+  d.emit_as(with_int32_or_64(t, handler_of), {t, t, ScalarType::u32, ScalarType::u32});
 }
 
 void select_bfi(Decoder& d) {

@@ -248,12 +248,12 @@ void select_selp(Decoder& d) {
 /// slct.type.ctype d, a, b, c: d = a if c is not negative, else b.
 void select_slct(Decoder& d) {
   const auto types = d.in().types();
-  const auto pick = [&]<typename T>(T) -> Handler {
+  const auto handler_of = [&]<typename T>(T) -> Handler {
     if (types[1] == ScalarType::s32) return &apply<by_sign<false>, T, T, T, std::int32_t>;
     return d.has("ftz") ? &apply<by_sign<true>, T, T, T, float> : &apply<by_sign<false>, T, T, T, float>;
   };
   const ScalarType t = types[0];
-  d.emit_as(is_wide(t) ? pick(std::uint64_t{}) : pick(U32{}), {t, t, t, types[1]});
+  d.emit_as(is_wide(t) ? handler_of(std::uint64_t{}) : handler_of(U32{}), {t, t, t, types[1]});
 }
 
 constexpr auto complement = []<typename T>(T a) { return static_cast<T>(~a); };
@@ -280,9 +280,9 @@ constexpr auto permute = [](U32 a, U32 b, U32 selector) {
   const std::uint64_t bytes = static_cast<std::uint64_t>(b) << 32 | a;
   U32 result = 0;
   for (U32 i = 0; i < 4; ++i) {
-    const U32 pick = selector >> 4 * i & 15;
-    auto byte = static_cast<U32>(bytes >> 8 * (pick & 7) & 255);
-    if ((pick & 8) != 0) byte = (byte & 128) != 0 ? 255 : 0;
+    const U32 nibble = selector >> 4 * i & 15;
+    auto byte = static_cast<U32>(bytes >> 8 * (nibble & 7) & 255);
+    if ((nibble & 8) != 0) byte = (byte & 128) != 0 ? 255 : 0;
     result |= byte << 8 * i;
   }
   return result;
@@ -328,14 +328,15 @@ void select_not(Decoder& d) {
 
 template <auto shift>
 void select_shift(Decoder& d) {
-  const auto pick = []<typename T>(T) -> Handler { return &apply<shift, T, T, U32>; };
+  const auto handler_of = []<typename T>(T) -> Handler { return &apply<shift, T, T, U32>; };
   const ScalarType t = d.type();
-  d.emit_as(ptx::is_signed_integer(t) ? with_integer(t, pick) : with_word(t, pick), {t, t, ScalarType::u32});
+  d.emit_as(ptx::is_signed_integer(t) ? with_integer(t, handler_of) : with_word(t, handler_of),
+            {t, t, ScalarType::u32});
 }
 
 void select_shf(Decoder& d) {
-  const auto pick = [](auto left, auto wrap) { return uniform<funnel<left, wrap>, U32, 3>; };
-  d.emit_uniform(with_flags(pick, d.has("l"), d.has("wrap")), ScalarType::u32);
+  const auto handler_of = [](auto left, auto wrap) { return uniform<funnel<left, wrap>, U32, 3>; };
+  d.emit_uniform(with_flags(handler_of, d.has("l"), d.has("wrap")), ScalarType::u32);
 }
 
 void select_lop3(Decoder& d) {

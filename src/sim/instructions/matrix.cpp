@@ -277,8 +277,10 @@ void select_ldmatrix(Decoder& d) {
   access.values = d.slots(d.arg(loads ? 0 : 1), ScalarType::b32, loads);
   const std::size_t count = d.has("x4") ? 4 : d.has("x2") ? 2 : 1;
   if (access.values.size() != count) d.unsupported("this number of registers");
-  const auto pick = [](auto by_column, auto into) -> Handler { return &move_matrices<by_column, into>; };
-  d.emit(with_flags(pick, d.has("trans"), loads), 0, 0, 0, 0, d.add(std::move(access)));
+  const auto handler_of = [](auto by_column, auto into) -> Handler {
+    return &move_matrices<by_column, into>;
+  };
+  d.emit(with_flags(handler_of, d.has("trans"), loads), 0, 0, 0, 0, d.add(std::move(access)));
 }
 
 constexpr Selector matrix_table[] = {

@@ -16,7 +16,7 @@ constexpr std::int64_t max_bytes = (1 << 20) - 1;
 constexpr std::uint32_t max_arrivals = (1U << 20) - 1;
 
 /// The CTA and the offset of the mbarrier whose address the lane has.
-SharedPlace resolve_mbarrier(Warp& warp, const MemoryAccess& access, std::uint32_t lane) {
+SharedAddress resolve_mbarrier(Warp& warp, const MemoryAccess& access, std::uint32_t lane) {
   const std::uint64_t address = address_of(warp, access, lane);
   if (address % 8 != 0 || !warp.cta->names_shared(address, 8))
     warp.fail(lane, "mbarrier.address", fmt::format("an mbarrier at shared address {:#x}", address));
@@ -63,7 +63,7 @@ void initialise(Warp& warp, const MicroOp& op, Mask mask) {
     }
     cta.make_mbarrier(offset) = {.expected = arrivals,
                                  .pending = arrivals,
-                                 .place = warp.place(),
+                                 .location = warp.location(),
                                  .writer = cta.thread_tag(warp.thread(lane))};
     if (cta.races) cta.races->mbarrier_init(warp, lane, cta.in_cluster(offset));
     ++cta.changes;
@@ -82,10 +82,10 @@ void invalidate(Warp& warp, const MicroOp& op, Mask mask) {
 void add_bytes(Warp& warp, std::uint32_t lane, Mbarrier& barrier, std::int64_t bytes) {
   barrier.bytes += bytes;
   if (bytes > 0) {
-    barrier.transactions.expect(*warp.cta, warp.thread(lane), warp.place(),
+    barrier.transactions.expect(*warp.cta, warp.thread(lane), warp.location(),
                                 static_cast<std::uint64_t>(bytes));
   } else if (bytes < 0) {
-    barrier.transactions.complete(*warp.cta, warp.thread(lane), warp.place(),
+    barrier.transactions.complete(*warp.cta, warp.thread(lane), warp.location(),
                                   static_cast<std::uint64_t>(-bytes));
   }
   if (barrier.bytes >= -max_bytes && barrier.bytes <= max_bytes) return;
@@ -101,7 +101,7 @@ void report_early_arrival(Warp& warp, std::uint32_t lane, const Found& at) {
   if (!last || (at.owner == &cta && *last == at.offset)) return;
   const auto cause = why_too_early(cta, warp.thread(lane), rule);
   if (!cause) return;
-  const std::uint32_t line = warp.program->places[warp.place()].line;
+  const std::uint32_t line = warp.program->locations[warp.location()].line;
   report(
       *cause,
       fmt::format(
@@ -127,7 +127,7 @@ void arrive_at(Warp& warp, std::uint32_t lane, const Found& at, std::uint32_t co
                 : ": the thread has not waited for any mbarrier, such as one that says that the stage is "
                   "free"));
   }
-  at.barrier->uses.arrive(warp.cta->number_of(warp.thread(lane)), warp.place(), at.barrier->phase);
+  at.barrier->uses.arrive(warp.cta->number_of(warp.thread(lane)), warp.location(), at.barrier->phase);
   at.barrier->pending -= count;
   at.owner->settle(at.offset, *at.barrier);
 }
@@ -147,8 +147,9 @@ void for_each_barrier(Warp& warp, const MemoryAccess& access, Mask mask, const V
 /// Records a use of mbarriers for the race detector.
 void record_use(Warp& warp, const MemoryAccess& access, Mask mask) {
   if (!warp.cta->races) return;
-  for_each_barrier(warp, access, mask,
-                   [&](std::uint32_t place, Mask same) { warp.cta->races->mbarrier_use(warp, same, place); });
+  for_each_barrier(warp, access, mask, [&](std::uint32_t mbarrier, Mask same) {
+    warp.cta->races->mbarrier_use(warp, same, mbarrier);
+  });
 }
 
 /// mbarrier.expect_tx or, with `sign` −1, mbarrier.complete_tx. a: bytes.
@@ -248,8 +249,8 @@ void wait(Warp& warp, const MicroOp& op, Mask mask) {
   const Mask failed = mask & ~done;
   write_mask(warp, op.d, mask, done);
   if (warp.cta->races && done != 0) {
-    for_each_barrier(warp, access, done, [&](std::uint32_t place, Mask same) {
-      warp.cta->races->mbarrier_pass(warp, same, place, op.c == 0);
+    for_each_barrier(warp, access, done, [&](std::uint32_t mbarrier, Mask same) {
+      warp.cta->races->mbarrier_pass(warp, same, mbarrier, op.c == 0);
     });
   }
   if constexpr (blocks) {
@@ -300,9 +301,9 @@ void select_mbarrier_wait(Decoder& d) {
   const bool parity = d.has("parity");
   const std::uint32_t access = add_barrier(d, 1, true);
   const Slot operand = d.read(2, parity ? ScalarType::u32 : ScalarType::b64);
-  const auto pick = [](auto by_parity, auto blocks) -> Handler { return &wait<by_parity, blocks>; };
-  d.emit(with_flags(pick, parity, d.in().opcode == Opcode::mbarrier_try_wait), d.write(0, ScalarType::pred),
-         operand, 0, d.has("relaxed") ? 1 : 0, access);
+  const auto handler_of = [](auto by_parity, auto blocks) -> Handler { return &wait<by_parity, blocks>; };
+  d.emit(with_flags(handler_of, parity, d.in().opcode == Opcode::mbarrier_try_wait),
+         d.write(0, ScalarType::pred), operand, 0, d.has("relaxed") ? 1 : 0, access);
 }
 
 /// Selects mbarrier.init, expect_tx and complete_tx, whose operand 1 is a number.

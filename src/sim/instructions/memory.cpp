@@ -197,8 +197,9 @@ void move(Warp& warp, const MicroOp& op, Mask mask) {
     };
     if (all.memory != nullptr && (!all.shared || legal())) {
       if constexpr (writes) {
-        const auto place = [&](std::uint32_t lane) { return all.memory + (addresses[lane] - all.low); };
-        if (all.shared && trace.compares() && already_stored<T, count>(slots, mask, place)) trace.repeats();
+        const auto memory_of = [&](std::uint32_t lane) { return all.memory + (addresses[lane] - all.low); };
+        if (all.shared && trace.compares() && already_stored<T, count>(slots, mask, memory_of))
+          trace.repeats();
         for_stretch<bytes>(all, addresses, [&](std::uint32_t lane, std::byte* to) {
           for (std::uint32_t i = 0; i < count; ++i)
             store_relaxed<T>(to + i * sizeof(T), get<T>(slots[i], lane));
@@ -233,8 +234,9 @@ void move(Warp& warp, const MicroOp& op, Mask mask) {
   });
   trace.begin();
   if constexpr (writes) {
-    const auto place = [&](std::uint32_t lane) { return memory[lane]; };
-    if (shared && own && trace.compares() && already_stored<T, count>(slots, mask, place)) trace.repeats();
+    const auto memory_of = [&](std::uint32_t lane) { return memory[lane]; };
+    if (shared && own && trace.compares() && already_stored<T, count>(slots, mask, memory_of))
+      trace.repeats();
   }
   for_lanes(mask, [&](std::uint32_t lane) {
     for (std::uint32_t i = 0; i < count; ++i) {

@@ -196,11 +196,11 @@ void fail_assertion(Warp& warp, const MicroOp& op, Mask mask) {
 
 HeapCall heap_call(const Warp& warp, std::uint32_t lane) {
   const Cta& cta = *warp.cta;
-  const auto& places = cta.program.places;
-  const std::uint32_t place = warp.place();
+  const auto& locations = cta.program.locations;
+  const std::uint32_t location = warp.location();
   return {.launch = cta.launch.number,
-          .place = place,
-          .ptx_line = place < places.size() ? places[place].line : 0,
+          .location = location,
+          .ptx_line = location < locations.size() ? locations[location].line : 0,
           .cta = cta.ctaid,
           .thread = cta.thread_index(warp.thread(lane))};
 }

@@ -44,10 +44,11 @@ void select_map_fence(Decoder& d);
 void select_half(Decoder& d);
 void select_float(Decoder& d);
 
-/// Selects an instruction whose operands have one type: emits the handler that `pick` returns for that type.
-template <Handler (*pick)(const Decoder&, ScalarType)>
+/// Selects an instruction whose operands have one type: emits the handler that `handler_of` returns for that
+/// type.
+template <Handler (*handler_of)(const Decoder&, ScalarType)>
 void by_type(Decoder& d) {
-  d.emit_uniform(pick(d, d.type()), d.type());
+  d.emit_uniform(handler_of(d, d.type()), d.type());
 }
 
 // These functions map the types, roundings and flags that an instruction names to the template arguments of

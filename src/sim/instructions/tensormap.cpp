@@ -96,10 +96,10 @@ bool stays_tf32(Warp& warp, std::uint32_t lane, ElementType from, ElementType to
 void trace(Warp& warp, std::uint32_t lane, const Target& at, std::uint64_t address, bool write) {
   if (!warp.cta->races || (!at.shared && !at.global)) return;
   constexpr std::uint32_t half = map_bytes / 2;  // each half is in one line
-  std::array<std::uint64_t, lanes> places{};
+  std::array<std::uint64_t, lanes> addresses{};
   for (std::uint32_t i = 0; i < 2; ++i) {
-    places[lane] = (at.shared ? at.owner->in_cluster(at.offset) : address) + i * half;
-    warp.cta->races->access(warp, {at.shared ? Memory::shared : Memory::global, half, write, {}}, places,
+    addresses[lane] = (at.shared ? at.owner->in_cluster(at.offset) : address) + i * half;
+    warp.cta->races->access(warp, {at.shared ? Memory::shared : Memory::global, half, write, {}}, addresses,
                             1U << lane);
   }
 }

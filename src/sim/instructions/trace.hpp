@@ -57,7 +57,7 @@ class Trace {
   /// Adds the access of a lane. `legal`: no mistake has been reported for it.
   void reach(std::uint32_t lane, const Target& target, std::uint64_t address, bool legal) {
     if (races_ == nullptr || !choose(target)) return;
-    at_[lane] = place(target, address);
+    at_[lane] = tracked_address(target, address);
     if (target.shared) reached_ |= 1U << lane;
     if (legal) (target.shared ? shared_ : global_) |= 1U << lane;
   }
@@ -92,7 +92,7 @@ class Trace {
     step_.reset();
     if (ordered_) races_->after(warp_, mask, access_, at_);
   }
-  static std::uint64_t place(const Target& target, std::uint64_t address) {
+  static std::uint64_t tracked_address(const Target& target, std::uint64_t address) {
     return target.shared ? target.owner->in_cluster(target.offset) : address;
   }
 

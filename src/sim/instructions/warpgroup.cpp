@@ -168,7 +168,7 @@ void check_matrix(Warp& warp, const MatrixDescriptor& matrix, bool by_columns, s
     warp.report(
         lane, "wgmma.swizzle",
         fmt::format("a wgmma.mma_async reads by swizzle {} what the load at PTX line {} writes by swizzle {}",
-                    name(matrix.swizzle()), cta.program.places[mismatched_load->place].line,
+                    name(matrix.swizzle()), cta.program.locations[mismatched_load->location].line,
                     name(mismatched_load->swizzle)));
   }
   if (!written)
@@ -178,11 +178,11 @@ void check_matrix(Warp& warp, const MatrixDescriptor& matrix, bool by_columns, s
     const Engine::InFlight load = cta.engine.find_in_flight(in_flight, loading);
     if (!report_read_early(warp, lane, cta, load, "shared.in-flight-read"))
       cta.report(
-          warp.thread(lane), warp.place(), "shared.in-flight-read",
+          warp.thread(lane), warp.location(), "shared.in-flight-read",
           fmt::format("a wgmma.mma_async reads shared memory at {:#x} that an asynchronous load has not "
                       "delivered yet{}",
                       in_flight.shared + shared_base, load.text),
-          {}, {}, load.place);
+          {}, {}, load.location);
   }
   if ((any & in_mbarrier) != 0)
     warp.report(lane, "wgmma.descriptor", "a matrix descriptor that leads to an mbarrier");
@@ -273,16 +273,16 @@ void issue(Warp& warp, const MicroOp& op, Mask mask) {
   for (std::uint32_t i = first; i < first + warps_of_group; ++i) {
     const auto& others = cta.warps[i]->warpgroup;
     const std::size_t number = state.products.size();
-    if (!others || others->products.size() <= number || others->products[number] == warp.place()) continue;
+    if (!others || others->products.size() <= number || others->products[number] == warp.location()) continue;
     warp.stop(
         lane, "wgmma.warpgroup",
         fmt::format("warp {} executes this wgmma.mma_async, warp {} of its warpgroup that of PTX line {}",
-                    warp.index, i, warp.program->places[others->products[number]].line));
+                    warp.index, i, warp.program->locations[others->products[number]].line));
   }
-  state.products.push_back(warp.place());
+  state.products.push_back(warp.location());
   wake_waiting(cta, first, state.products.size());
   check_registers(warp, product);
-  PendingProduct pending{.product = &product, .group = state.group, .place = warp.place()};
+  PendingProduct pending{.product = &product, .group = state.group, .location = warp.location()};
   pending.keeps_d = (read_mask(warp, product.keeps_d) >> lane & 1) != 0;
   pending.b = MatrixDescriptor(get<std::uint64_t>(warp.registers + product.b_matrix, lane));
   if (cta.races) cta.races->begin_product(warp, lane);
@@ -455,7 +455,7 @@ void set_registers(Warp& warp, const MicroOp& op, Mask mask) {
     return;
   }
   WarpgroupState& state = warpgroup_of(warp);
-  state.last_setting = warp.place();
+  state.last_setting = warp.location();
   const std::uint32_t setting = count << 1 | op.a;
   const std::uint32_t first = warp.index / warps_of_group * warps_of_group;
   for (std::uint32_t i = first; i < std::min<std::size_t>(first + warps_of_group, cta.warps.size()); ++i) {

@@ -29,10 +29,10 @@ struct Fragment {
   [[nodiscard]] std::uint32_t run() const { return rows * columns / lanes; }
   [[nodiscard]] std::uint32_t line() const { return by_column ? rows : columns; }
   /// The row and the column of element `i` of a lane.
-  [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> place(std::uint32_t lane, std::uint32_t i) const {
+  [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> position(std::uint32_t lane, std::uint32_t i) const {
     const std::uint32_t at = lane * run() + i % run();
-    const std::pair place(at / line(), at % line());
-    return by_column ? std::pair(place.second, place.first) : place;
+    const std::pair position(at / line(), at % line());
+    return by_column ? std::pair(position.second, position.first) : position;
   }
   [[nodiscard]] std::uint32_t pack() const { return rows | columns << 8 | (by_column ? 1U << 16 : 0); }
   [[nodiscard]] static Fragment unpack(std::uint32_t bits) {
@@ -94,19 +94,19 @@ bool move_lines(Warp& warp, const MemoryAccess& access, Mask mask, const Lines& 
   return maybe_undefined;
 }
 
-/// Tracks uninitialised values of wmma.load (`loads`) or wmma.store. place(lane, i) returns the line of
+/// Tracks uninitialised values of wmma.load (`loads`) or wmma.store. position(lane, i) returns the line of
 /// element i of a lane, and the element's first byte in the line. An element has `bytes` bytes, a register
 /// `per` elements.
-template <bool loads, typename Place>
+template <bool loads, typename Position>
 void track_lines(Warp& warp, Mask mask, const std::array<Target, max_lines>& targets, std::size_t registers,
-                 std::uint32_t per, std::uint32_t bytes, const Place& place) {
+                 std::uint32_t per, std::uint32_t bytes, const Position& position) {
   for (std::uint32_t r = 0; r < registers; ++r) {
     Mask to_global = 0;
     for_lanes(mask, [&](std::uint32_t lane) {
       std::vector<std::uint32_t> pieces;
       Cta* owner = nullptr;
       for (std::uint32_t i = 0; i < per; ++i) {
-        const auto [line, at] = place(lane, r * per + i);
+        const auto [line, at] = position(lane, r * per + i);
         const Target& target = targets[line];
         if (target.global) to_global |= 1U << lane;
         if (!target.shared) return;
@@ -153,7 +153,7 @@ void move_fragment(Warp& warp, const MicroOp& op, Mask mask) {
         std::byte* const slot = warp.registers + access.values[r];
         Register all = loads ? Register{0} : get<Register>(slot, lane);
         for (std::uint32_t i = 0; i < per; ++i) {
-          const auto [row, column] = fragment.place(lane, r * per + i);
+          const auto [row, column] = fragment.position(lane, r * per + i);
           const std::uint32_t at = (by_column ? row : column) * bits;
           use(buffer.data() + (by_column ? column : row) * max_line_bytes + at / 8, at % 8, i * bits, all);
         }
@@ -163,8 +163,8 @@ void move_fragment(Warp& warp, const MicroOp& op, Mask mask) {
   };
   constexpr std::uint32_t bytes = std::max(bits / 8, 1U);
   std::array<Target, max_lines> targets{};
-  const auto place = [&](std::uint32_t lane, std::uint32_t i) {
-    const auto [row, column] = fragment.place(lane, i);
+  const auto position = [&](std::uint32_t lane, std::uint32_t i) {
+    const auto [row, column] = fragment.position(lane, i);
     return by_column ? std::pair(column, row * bits / 8) : std::pair(row, column * bits / 8);
   };
   if constexpr (loads) {
@@ -174,7 +174,7 @@ void move_fragment(Warp& warp, const MicroOp& op, Mask mask) {
       std::memcpy(&word, from, bytes);
       all |= (word >> shift & low) << to;
     });
-    if (maybe_undefined) track_lines<true>(warp, mask, targets, access.values.size(), per, bytes, place);
+    if (maybe_undefined) track_lines<true>(warp, mask, targets, access.values.size(), per, bytes, position);
   } else {
     visit([&](std::byte* to, std::uint32_t, std::uint32_t from, Register& all) {
       const auto word = static_cast<Register>(all >> from);
@@ -182,7 +182,7 @@ void move_fragment(Warp& warp, const MicroOp& op, Mask mask) {
     });
     (void)move_lines<false>(warp, access, mask, lines, buffer.data(), targets);
     if (warp.undefined && warp.undefined->any())
-      track_lines<false>(warp, mask, targets, access.values.size(), per, bytes, place);
+      track_lines<false>(warp, mask, targets, access.values.size(), per, bytes, position);
   }
 }
 
@@ -195,7 +195,7 @@ void for_elements(const Warp& warp, const Fragment& fragment, const Slot* slots,
       const std::byte* const slot = warp.registers + slots[i / per];
       const std::uint64_t word =
           type == ScalarType::f64 ? get<std::uint64_t>(slot, lane) : get<std::uint32_t>(slot, lane);
-      const auto [row, column] = fragment.place(lane, i);
+      const auto [row, column] = fragment.position(lane, i);
       use(row, column, element<type>(word, i % per));
     }
   }
@@ -215,7 +215,7 @@ class UndefinedElements {
       if (found.lanes != 0) origin_ = found.origin;
       for_lanes(found.lanes, [&](std::uint32_t lane) {
         for (std::uint32_t i = r * per; i < std::min((r + 1) * per, fragment.run()); ++i) {
-          const auto [row, column] = fragment.place(lane, i);
+          const auto [row, column] = fragment.position(lane, i);
           use(row, column);
         }
       });
@@ -228,7 +228,7 @@ class UndefinedElements {
       Undefined::Found found{0, origin_};
       for_lanes(mask, [&](std::uint32_t lane) {
         for (std::uint32_t i = 0; i < per; ++i) {
-          const auto [row, column] = fragment.place(lane, r * per + i);
+          const auto [row, column] = fragment.position(lane, r * per + i);
           if (!rows[row] && !columns[column] && !addends[row * fragment.columns + column]) return;
         }
         found.lanes |= 1U << lane;
@@ -296,7 +296,7 @@ void multiply(Warp& warp, const MicroOp& op, Mask mask) {
     for (std::uint32_t r = 0; r < result.run() / per; ++r) {
       std::byte* const slot = warp.registers + slots[r];
       const auto sum = [&](std::uint32_t i) {
-        const auto [row, column] = result.place(lane, r * per + i);
+        const auto [row, column] = result.position(lane, r * per + i);
         return sums[row * shape.n + column];
       };
       if constexpr (d_type == ScalarType::f16) {
@@ -389,7 +389,7 @@ void select_move(Decoder& d) {
   access.values = fragment_slots(d, loads ? 0 : 1, shape, type, which, loads);
   const std::uint32_t length = by_column ? fragment.rows : fragment.columns;
   const Slot stride = d.args().size() > 2 ? d.read(2, T::b32) : d.constant(length, false);
-  const auto pick = [&](auto into) -> Handler {
+  const auto handler_of = [&](auto into) -> Handler {
     switch (ptx::bits_of(type)) {
       case 1: return &move_fragment<1, true>;
       case 4: return &move_fragment<4, true>;
@@ -399,7 +399,8 @@ void select_move(Decoder& d) {
       default: return &move_fragment<32, into>;
     }
   };
-  d.emit(with_flags(pick, loads), fragment.pack(), stride, by_column ? 1 : 0, 0, d.add(std::move(access)));
+  d.emit(with_flags(handler_of, loads), fragment.pack(), stride, by_column ? 1 : 0, 0,
+         d.add(std::move(access)));
 }
 
 void select_product(Decoder& d) {

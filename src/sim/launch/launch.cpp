@@ -9,10 +9,10 @@
 TMAJIT_BEGIN
 namespace sim {
 
-void locate(Report& report, const Program& program, std::uint32_t place) {
+void locate(Report& report, const Program& program, std::uint32_t location) {
   report.kernel = program.entry;
-  if (place >= program.places.size()) return;
-  const Place& at = program.places[place];
+  if (location >= program.locations.size()) return;
+  const CodeLocation& at = program.locations[location];
   report.ptx_line = at.line;
   report.ptx_column = at.column;
   report.source_file = at.source_file;
@@ -28,7 +28,7 @@ void report_lost(Launch& launch) {
                     fmt::format("{} bytes at {:#x}: when the launch ends nothing in memory points to them",
                                 block.bytes, address),
                     {}, {});
-    locate(report, launch.program, block.allocated.place);
+    locate(report, launch.program, block.allocated.location);
     report.cta = block.allocated.cta;
     report.thread = block.allocated.thread;
     launch.reports.add(std::move(report));

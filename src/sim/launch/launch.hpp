@@ -72,14 +72,14 @@ struct Launch {
   }
   /// Whether the launch continues after a violation of the rule.
   [[nodiscard]] bool continues_after(std::string_view rule) const {
-    return (options.keep_going && reported < Reports::max_kept_going) || allows(rule);
+    return (options.keep_going && reported < Reports::max_violations) || allows(rule);
   }
   /// Passes the output of a thread to SimOptions::print.
   void print(const std::string& text);
 };
 
-/// Sets a report's kernel, PTX line, source line and instruction. `place`: index into Program::places.
-void locate(Report& report, const Program& program, std::uint32_t place);
+/// Sets a report's kernel, PTX line, source line and instruction. `location`: index into Program::locations.
+void locate(Report& report, const Program& program, std::uint32_t location);
 /// Reports the heap blocks that the launch has allocated and to which no pointer is left.
 void report_lost(Launch& launch);
 

@@ -20,7 +20,7 @@ class Reports {
   /// Limit of different reports. Further ones are counted with the last.
   static constexpr std::size_t max_entries = 100;
   /// Limit of violations in a launch that continues after them (SimOptions::keep_going).
-  static constexpr std::uint64_t max_kept_going = 10'000;
+  static constexpr std::uint64_t max_violations = 10'000;
   /// Properties by which reports are merged. Reports of one rule are merged if they have the same PTX line,
   /// statement or name.
   struct Cause {

@@ -115,10 +115,10 @@ class GlobalMemory {
     const std::lock_guard lock(mutex_);
     const auto begin = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(host));
     const auto next = regions_.lower_bound(begin);
-    const bool overlaps =
+    const bool intersects =
         (next != regions_.end() && next->first - begin < bytes) ||
         (next != regions_.begin() && begin - std::prev(next)->first < std::prev(next)->second.bytes);
-    if (bytes == 0 || overlaps || begin < lowest_mapped ||
+    if (bytes == 0 || intersects || begin < lowest_mapped ||
         std::ranges::any_of(windows, [&](const auto& each) {
           return each.second - begin < bytes || begin - each.second < window_bytes;
         })) {

@@ -31,7 +31,8 @@ inline constexpr std::uint64_t heap_begin = 0x6000'0000'0000;
 /// A call of malloc or free, and its caller.
 struct HeapCall {
   std::uint64_t launch = 0;
-  std::uint32_t place = 0;  ///< index into Program::places; valid only if the call was in the running launch
+  std::uint32_t location =
+      0;  ///< index into Program::locations; valid only if the call was in the running launch
   std::uint32_t ptx_line = 0;
   std::array<std::uint32_t, 3> cta{};
   std::array<std::uint32_t, 3> thread{};

@@ -19,7 +19,7 @@ using Triple = std::array<std::uint32_t, 3>;
   return std::uint64_t{extent[0]} * extent[1] * extent[2];
 }
 /// The position with linear index `n`; x varies fastest.
-[[nodiscard]] constexpr Triple place_in(const Triple& extent, std::uint64_t n) noexcept {
+[[nodiscard]] constexpr Triple position_in(const Triple& extent, std::uint64_t n) noexcept {
   return {static_cast<std::uint32_t>(n % extent[0]), static_cast<std::uint32_t>(n / extent[0] % extent[1]),
           static_cast<std::uint32_t>(n / extent[0] / extent[1])};
 }
@@ -28,14 +28,14 @@ using Triple = std::array<std::uint32_t, 3>;
                                      std::uint32_t rank) noexcept {
   Triple clusters = grid;
   for (std::size_t d = 0; d < 3; ++d) clusters[d] /= cluster[d];
-  const Triple first = place_in(clusters, number);
-  Triple place = place_in(cluster, rank);
-  for (std::size_t d = 0; d < 3; ++d) place[d] += first[d] * cluster[d];
-  return place;
+  const Triple first = position_in(clusters, number);
+  Triple index = position_in(cluster, rank);
+  for (std::size_t d = 0; d < 3; ++d) index[d] += first[d] * cluster[d];
+  return index;
 }
 /// "(x, y, z)"
-[[nodiscard]] inline std::string text_of(const Triple& place) {
-  return fmt::format("({}, {}, {})", place[0], place[1], place[2]);
+[[nodiscard]] inline std::string text_of(const Triple& index) {
+  return fmt::format("({}, {}, {})", index[0], index[1], index[2]);
 }
 
 }  // namespace sim

@@ -163,8 +163,9 @@ struct LocalCopy {
   std::uint32_t bytes = 0;
 };
 
-/// An instruction's line in the PTX and in the source. Elsewhere a "place" is an index into Program::places.
-struct Place {
+/// An instruction's line in the PTX and in the source. Elsewhere a "location" is an index into
+/// Program::locations.
+struct CodeLocation {
   std::uint32_t line = 0;
   std::uint32_t column = 0;
   std::string source_file;
@@ -189,11 +190,11 @@ struct ModuleVariable {
 };
 
 struct Program {
-  std::string entry;                    ///< the kernel's name
-  std::vector<MicroOp> code;            ///< functions first, then the kernel, which ends with an exit
-  std::uint32_t first = 0;              ///< index of the kernel's first micro-operation
-  std::vector<std::uint32_t> place_of;  ///< by micro-operation: index into `places`
-  std::vector<Place> places;            ///< by instruction
+  std::string entry;                       ///< the kernel's name
+  std::vector<MicroOp> code;               ///< functions first, then the kernel, which ends with an exit
+  std::uint32_t first = 0;                 ///< index of the kernel's first micro-operation
+  std::vector<std::uint32_t> location_of;  ///< by micro-operation: index into `locations`
+  std::vector<CodeLocation> locations;     ///< by instruction
   std::vector<MemoryAccess> accesses;
   std::vector<BulkOperands> bulks;
   std::vector<WarpgroupProduct> products;
@@ -203,7 +204,7 @@ struct Program {
   std::vector<std::uint32_t>
       watch_begin;                     ///< by micro-operation: first index in `watches`; one more at the end
   std::vector<std::uint32_t> watches;  ///< 2 · the number of a watched register, plus 1 for a mov or setp
-  std::vector<Flow> flows;             ///< by place
+  std::vector<Flow> flows;             ///< by location
   std::vector<RegisterNumber> flow_registers;
   RegisterNumber register_count = carry_number;
   std::vector<UnwrittenRegister> unwritten;  ///< registers that may be read before they are written

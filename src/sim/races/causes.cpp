@@ -39,9 +39,9 @@ bool Races::met_since_issue(const Access& earlier, const Clock& known) const {
 std::string Races::cause_of(const Conflict& conflict, const Touch& by) const {
   const Access& earlier = conflict.earlier;
   const auto segment = [&](const Access& access) {
-    return cluster_.cta(access.rank()).program.places[access.place & Access::place_mask].segment;
+    return cluster_.cta(access.rank()).program.locations[access.location & Access::location_mask].segment;
   };
-  if ((earlier.place & Access::object) != 0 && conflict.earlier_write)
+  if ((earlier.location & Access::object) != 0 && conflict.earlier_write)
     return fmt::format("made in segment {}", segment(earlier));
   if (earlier.is_copy() != by.access.is_copy())
     return fmt::format("copies in segment {}", segment(earlier.is_copy() ? earlier : by.access));
@@ -61,15 +61,16 @@ std::optional<std::pair<std::uint32_t, std::uint32_t>> Races::load_of(const Acce
 bool Races::report_cause(const Conflict& conflict, const Touch& by, check::RuleId rule,
                          const std::string& where) {
   const Access& earlier = conflict.earlier;
-  if (by.memory != Memory::shared || ((earlier.place | by.access.place) & Access::object) != 0) return false;
+  if (by.memory != Memory::shared || ((earlier.location | by.access.location) & Access::object) != 0)
+    return false;
   if (earlier.cluster != by.access.cluster) return false;
   Cta& cta = cluster_.cta(by.access.rank());
   Cta& other = cluster_.cta(earlier.rank());
   const std::uint32_t thread = by.access.thread(conflict.lane, warps_each_);
   const std::uint32_t other_thread = earlier.thread(conflict.earlier_lane, warps_each_);
-  const std::uint32_t place = by.access.place & Access::place_mask;
-  const std::uint32_t other_place = earlier.place & Access::place_mask;
-  const std::uint32_t line = cta.program.places[place].line;
+  const std::uint32_t location = by.access.location & Access::location_mask;
+  const std::uint32_t other_location = earlier.location & Access::location_mask;
+  const std::uint32_t line = cta.program.locations[location].line;
   const bool product = earlier.is_copy() && (earlier.spread & a_product) != 0;
   const bool bulk = earlier.is_copy() && !product;
   const auto described = [&] {
@@ -82,7 +83,7 @@ bool Races::report_cause(const Conflict& conflict, const Touch& by, check::RuleI
       !(bulk && !conflict.earlier_write)) {
     std::optional<Reader> reader;
     if (!conflict.earlier_write) {
-      reader = Reader{&other, other_thread, other_place, product};
+      reader = Reader{&other, other_thread, other_location, product};
       const auto load = load_of(by.access);
       if (load && load->first == cta.rank) reader->full = load->second;
     }
@@ -93,14 +94,14 @@ bool Races::report_cause(const Conflict& conflict, const Touch& by, check::RuleI
   }
   if (product && by.write &&
       met_since_issue(earlier, by.knowledge != nullptr ? by.knowledge->of(conflict.lane) : *by.clock)) {
-    About about(place, product_cause(other.program, other_place));
+    About about(location, product_cause(other.program, other_location));
     about.symptom = rule->id;
     about.symptom_line = line;
     other.report(
-        other_thread, other_place, rule,
+        other_thread, other_location, rule,
         fmt::format("no wgmma.wait_group covers the product at PTX line {} before its operands are "
                     "overwritten at {}: {}",
-                    other.program.places[other_place].line, where, described()),
+                    other.program.locations[other_location].line, where, described()),
         "wgmma.commit_group, and a wgmma.wait_group that covers the product before its stage is handed back",
         "wait for the product's group before the arrival or the barrier that frees its operands",
         std::move(about));
@@ -122,7 +123,7 @@ bool Races::report_cause(const Conflict& conflict, const Touch& by, check::RuleI
 std::optional<Report> Races::opposite_order(const Conflict& conflict, const Touch& by) {
   const Access& earlier = conflict.earlier;
   if (by.memory != Memory::shared || conflict.earlier_write || !by.write) return std::nullopt;
-  if (((earlier.place | by.access.place) & Access::object) != 0) return std::nullopt;
+  if (((earlier.location | by.access.location) & Access::object) != 0) return std::nullopt;
   Cta& cta = cluster_.cta(earlier.rank());
   const bool product = (earlier.spread & a_product) != 0;
   const bool stores = earlier.is_copy() && !product;
@@ -141,7 +142,7 @@ std::optional<Report> Races::opposite_order(const Conflict& conflict, const Touc
     remedy = "lanes run independently: call __syncwarp() between the write and the read";
   }
   return cta.make_report(
-      earlier.thread(conflict.earlier_lane, warps_each_), earlier.place & Access::place_mask,
+      earlier.thread(conflict.earlier_lane, warps_each_), earlier.location & Access::location_mask,
       stores ? check::RuleId("store.missing-barrier") : check::RuleId("race.shared-write-read"),
       fmt::format(
           "nothing orders {} after {}: here the read came first, and found memory that no thread had written",
@@ -164,7 +165,7 @@ std::optional<std::pair<Conflict, Touch>> Races::next_turn(const Conflict& confl
   const Access& write = conflict.earlier;
   if (by.memory != Memory::shared || by.write || !conflict.earlier_write || write.is_copy())
     return std::nullopt;
-  if (((write.place | by.access.place) & Access::object) != 0 || issued_by(by.access) == nullptr ||
+  if (((write.location | by.access.location) & Access::object) != 0 || issued_by(by.access) == nullptr ||
       (by.access.spread & a_product) != 0)
     return std::nullopt;
   const std::uint64_t at = line + conflict.byte;
@@ -203,12 +204,12 @@ bool Races::report_unsynchronised_write(const Warp& warp, std::uint32_t lane, st
 void Races::report_unsynchronised_write(const Conflict& conflict, const Touch& by, const std::string& where) {
   const check::RuleId rule("race.shared-read-write");
   Cta& cta = cluster_.cta(by.access.rank());
-  const std::uint32_t place = by.access.place & Access::place_mask;
-  if (cta.launch.reports.count_repeat(rule->id, cta.program.places[place].line)) return;
-  About about(conflict.earlier.place & Access::place_mask, cause_of(conflict, by));
+  const std::uint32_t location = by.access.location & Access::location_mask;
+  if (cta.launch.reports.count_repeat(rule->id, cta.program.locations[location].line)) return;
+  About about(conflict.earlier.location & Access::location_mask, cause_of(conflict, by));
   about.replacement = opposite_order(conflict, by);
   cta.report(
-      by.access.thread(conflict.lane, warps_each_), place, rule,
+      by.access.thread(conflict.lane, warps_each_), location, rule,
       fmt::format("{}: no barrier stands between the wait for a bulk store and this write: nothing orders {} "
                   "after {}",
                   where, describe(by.access, conflict.lane, true, Memory::shared, cta.rank),

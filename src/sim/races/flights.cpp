@@ -16,13 +16,13 @@ std::string describe(const Flight& flight, const Conflict& conflict) {
   const Access& access = conflict.earlier;
   const std::uint64_t warps = (volume(flight.shape.block) + lanes - 1) / lanes;
   const std::uint32_t thread = access.thread(conflict.earlier_lane, warps);
-  const Place& place = flight.program->places[access.place & Access::place_mask];
+  const CodeLocation& location = flight.program->locations[access.location & Access::location_mask];
   return fmt::format("the {}{} thread {} of CTA {} of kernel \"{}\" (PTX line {} \"{}\")",
                      conflict.earlier_write ? "write" : "read",
                      access.is_copy() ? " by the bulk copy that was issued by" : " by",
-                     text_of(place_in(flight.shape.block, thread)),
+                     text_of(position_in(flight.shape.block, thread)),
                      text_of(ctaid(flight.shape.grid, flight.cluster, access.cluster, access.rank())),
-                     flight.program->entry, place.line, place.text);
+                     flight.program->entry, location.line, location.text);
 }
 
 }  // namespace
@@ -61,10 +61,10 @@ void Races::check_flights(std::uint64_t at, std::uint64_t bytes, std::uint32_t l
 void Races::report_flight(const Flight& flight, const Conflict& conflict, const Touch& by,
                           std::uint64_t line) {
   const check::RuleId rule("race.launch-before");
-  const std::uint32_t place = by.access.place & Access::place_mask;
+  const std::uint32_t location = by.access.location & Access::location_mask;
   Cta& cta = cluster_.cta(by.access.rank());
-  if (cta.launch.reports.count_repeat(rule->id, cta.program.places[place].line)) return;
-  cta.report(by.access.thread(conflict.lane, warps_each_), place, rule,
+  if (cta.launch.reports.count_repeat(rule->id, cta.program.locations[location].line)) return;
+  cta.report(by.access.thread(conflict.lane, warps_each_), location, rule,
              fmt::format(
                  "global memory at {:#x}: the launch may begin before an earlier one has ended "
                  "(LaunchShape::overlaps), and {} comes before its griddepcontrol.wait, or without it: "

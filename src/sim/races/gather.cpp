@@ -25,7 +25,7 @@ Gather::Gather(const Touch& by, const std::array<std::uint64_t, lanes>& at, Mask
   std::uint64_t differ = mask == all_lanes ? 0 : ~std::uint64_t{0};
   for (std::uint32_t lane = 0; lane < lanes && mask == all_lanes; ++lane) differ |= at[lane] ^ at[0];
   if (differ < line_bytes) {
-    add_line(at, patterns.of(by.access.place & Access::place_mask));
+    add_line(at, patterns.of(by.access.location & Access::location_mask));
   } else {
     add_all(at, mask);
   }
@@ -35,8 +35,8 @@ void Gather::add_line(const std::array<std::uint64_t, lanes>& at, GatherPatterns
   std::array<std::uint8_t, lanes> offsets;
   for (std::uint32_t lane = 0; lane < lanes; ++lane)
     offsets[lane] = static_cast<std::uint8_t>(at[lane] % line_bytes);
-  const std::uint32_t place = access_.place & Access::place_mask;
-  if (pattern.place == place && pattern.log == log_ && pattern.offsets == offsets) {
+  const std::uint32_t location = access_.location & Access::location_mask;
+  if (pattern.location == location && pattern.log == log_ && pattern.offsets == offsets) {
     count_ = pattern.count;
     distinct_lines_ = count_ == 1;
     folded_ = pattern.folded;
@@ -51,7 +51,7 @@ void Gather::add_line(const std::array<std::uint64_t, lanes>& at, GatherPatterns
   }
   add_folded(at, offsets);
   if (count_ > GatherPatterns::Pattern::max_pieces) return;
-  pattern.place = place;
+  pattern.location = location;
   pattern.log = log_;
   pattern.offsets = offsets;
   pattern.count = count_;

@@ -15,14 +15,16 @@ class GatherPatterns {
  public:
   struct Pattern {
     static constexpr std::uint32_t max_pieces = 3;
-    std::uint32_t place = ~0U;
+    std::uint32_t location = ~0U;
     std::uint32_t log = 0;                      ///< log2 of the bytes per lane
     std::array<std::uint8_t, lanes> offsets{};  ///< by lane: offset in the line
     std::uint32_t count = 0;                    ///< number of pieces
     bool folded = false;
     std::array<Piece, max_pieces> pieces;
   };
-  [[nodiscard]] Pattern& of(std::uint32_t place) noexcept { return patterns_[place % patterns_.size()]; }
+  [[nodiscard]] Pattern& of(std::uint32_t location) noexcept {
+    return patterns_[location % patterns_.size()];
+  }
 
  private:
   std::vector<Pattern> patterns_ = std::vector<Pattern>(512);

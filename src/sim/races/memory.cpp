@@ -14,7 +14,7 @@ Touch Races::touch(const Warp& warp, Mask mask, const WarpAccess& access) {
                                  (access.write ? Access::written : 0) | warp.cta->rank << Access::rank_at;
   return {.access = {.time = knowledge.time(),
                      .cluster = number_,
-                     .place = warp.place() | strength,
+                     .location = warp.location() | strength,
                      .agent = agent_of(warp)},
           .clock = &knowledge.of_all(mask),
           .knowledge = &knowledge,
@@ -205,7 +205,7 @@ void Races::mbarrier_use(const Warp& warp, Mask mask, std::uint32_t offset, bool
   // mbarrier.init and mbarrier.inval count as writes of the mbarrier's memory, any other use as a strong
   // read.
   Touch by = touch(warp, mask, {Memory::shared, 8, write, {.strong = !write}});
-  by.access.place |= Access::object;
+  by.access.location |= Access::object;
   Piece object;
   object.bytes = bytes_in(line_of(offset), offset, offset + 8);
   object.access = by.access;
@@ -216,18 +216,18 @@ void Races::mbarrier_use(const Warp& warp, Mask mask, std::uint32_t offset, bool
 
 Touch Races::copy_touch(const Copy& copy, Memory memory, Agent agent, std::uint32_t time, bool write,
                         bool quiet) {
-  return {
-      .access = {.time = time,
-                 .cluster = number_,
-                 .place = copy.place | (write ? Access::written : 0) | copy.issuer->rank << Access::rank_at,
-                 .agent = agent,
-                 .first = static_cast<std::int8_t>(copy.thread & 255),
-                 .spread = static_cast<std::uint8_t>(no_lane | copy.thread >> 8)},
-      .clock = &issue_,
-      .imports = &imports_,
-      .memory = memory,
-      .write = write,
-      .quiet = quiet};
+  return {.access = {.time = time,
+                     .cluster = number_,
+                     .location =
+                         copy.location | (write ? Access::written : 0) | copy.issuer->rank << Access::rank_at,
+                     .agent = agent,
+                     .first = static_cast<std::int8_t>(copy.thread & 255),
+                     .spread = static_cast<std::uint8_t>(no_lane | copy.thread >> 8)},
+          .clock = &issue_,
+          .imports = &imports_,
+          .memory = memory,
+          .write = write,
+          .quiet = quiet};
 }
 
 /// Checks and records an access of a copy. A range outside all allocations is skipped; the copy reports it.
@@ -277,7 +277,7 @@ bool Races::load(const Copy& copy, const Warp& warp, std::uint32_t lane, const C
   begin_issue(warp, lane);
   Phases& order = phases(barrier);
   Touch writes = copy_touch(copy, Memory::shared, order.agent, order.time, true, quiet);
-  if (copy.reduces) writes.access.place |= Access::strong;
+  if (copy.reduces) writes.access.location |= Access::strong;
   tile(copy, target, writes, copy_touch(copy, Memory::global, order.agent, order.time, false, quiet));
   if (copy.source != nullptr) {
     const Touch reads = copy_touch(copy, Memory::shared, order.agent, order.time, false, quiet);
@@ -301,7 +301,7 @@ void Races::store(const Copy& copy, const Warp& warp, std::uint32_t lane, std::u
   if (issued == 0) issued = clocks_of(warp).time() - 1;
   Touch writes = copy_touch(copy, Memory::global, agents->second.writes, time, true, quiet);
   // Each element of a reduction is relaxed at gpu scope, so reductions do not race with each other.
-  if (copy.reduction.apply != nullptr) writes.access.place |= Access::strong;
+  if (copy.reduction.apply != nullptr) writes.access.location |= Access::strong;
   tile(copy, *warp.cta, copy_touch(copy, Memory::shared, agents->second.reads, time, false, quiet), writes);
 }
 
@@ -316,7 +316,7 @@ void Races::product_read(const Warp& warp, std::uint32_t at, std::uint32_t bytes
   Copy issued;
   issued.issuer = warp.cta;
   issued.thread = warp.thread(0);
-  issued.place = warp.place();
+  issued.location = warp.location();
   Touch by = copy_touch(issued, Memory::shared, agent->second.agent, static_cast<std::uint32_t>(group + 1),
                         false, quiet);
   by.access.spread |= a_product;
@@ -347,7 +347,7 @@ void Races::leave(Cta& cta) {
   Touch by;
   by.access.cluster = number_;
   by.access.spread = no_lane;
-  by.access.place = Access::written | cta.rank << Access::rank_at;
+  by.access.location = Access::written | cta.rank << Access::rank_at;
   by.clock = &known;
   by.imports = &imports_;
   by.write = true;
@@ -363,7 +363,7 @@ void Races::leave(Cta& cta) {
     // When a thread arrives at the cluster's barrier, even relaxed, its reads and its arrivals at mbarriers
     // are complete, and so are reads by copies that it has waited for.
     const Access& access = peer->earlier;
-    const bool object = (access.place & Access::object) != 0;
+    const bool object = (access.location & Access::object) != 0;
     if ((object || !peer->earlier_write) && met_.knows(access.agent, peer->earlier_lane, access.time))
       continue;
     report_leaving(*peer, cta);

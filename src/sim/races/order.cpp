@@ -263,8 +263,8 @@ void Races::before(const Warp& warp, Mask mask, const WarpAccess& access,
                    const std::array<std::uint64_t, lanes>& at) {
   if (!access.write) return;
   const auto address_of_lane = [&](std::uint32_t lane) { return at[lane]; };
-  for_alike(mask, address_of_lane, [&](std::uint64_t place, Mask together) {
-    if (!access.ordering.releases) return publish_fenced(warp, together, access, place);
+  for_alike(mask, address_of_lane, [&](std::uint64_t address, Mask together) {
+    if (!access.ordering.releases) return publish_fenced(warp, together, access, address);
     Clock clock;
     clocks_of(warp).release(together, clock);
     bool sequential = false;
@@ -273,7 +273,7 @@ void Races::before(const Warp& warp, Mask mask, const WarpAccess& access,
       sequential = sequential || (fenced != fences_.end() && fenced->second.wider_scope.sequential);
     });
     Releases& where = access.memory == Memory::shared ? shared_releases_ : launch_.releases;
-    publish(where, place, std::move(clock), warp.cta->rank, access.ordering.cta_scope, sequential);
+    publish(where, address, std::move(clock), warp.cta->rank, access.ordering.cta_scope, sequential);
   });
 }
 
@@ -313,9 +313,9 @@ void Races::after(const Warp& warp, Mask mask, const WarpAccess& access,
   if (access.ordering.releases) clocks_of(warp).tick();
   Releases& where = access.memory == Memory::shared ? shared_releases_ : launch_.releases;
   const auto address_of_lane = [&](std::uint32_t lane) { return at[lane]; };
-  for_alike(mask, address_of_lane, [&](std::uint64_t place, Mask together) {
-    if (flights_ != nullptr && access.memory == Memory::global) acquire_of_flights(warp, together, place);
-    const Release* const latest = where.latest(place);
+  for_alike(mask, address_of_lane, [&](std::uint64_t address, Mask together) {
+    if (flights_ != nullptr && access.memory == Memory::global) acquire_of_flights(warp, together, address);
+    const Release* const latest = where.latest(address);
     if (latest == nullptr) return;
     if (access.ordering.acquires) return acquire(warp, together, *latest, access.ordering.cta_scope);
     for_lanes(together, [&](std::uint32_t lane) {
@@ -345,7 +345,7 @@ struct Advice {
 Advice advise(const Conflict& conflict, const Touch& by) {
   const Memory memory = by.memory;
   const Access& earlier = conflict.earlier;
-  if (((earlier.place | by.access.place) & Access::object) != 0) return {};
+  if (((earlier.location | by.access.location) & Access::object) != 0) return {};
   if (earlier.cluster == by.access.cluster && earlier.rank() != by.access.rank()) {
     return {
         "barrier.cluster.arrive, not .relaxed, by the first and barrier.cluster.wait by the second, or an "
@@ -414,36 +414,36 @@ Advice advise(const Conflict& conflict, const Touch& by) {
 std::string Races::describe(const Access& access, std::uint32_t lane, bool write, Memory memory,
                             std::uint32_t rank) const {
   const Cta& cta = cluster_.cta(access.rank());
-  std::string who = "thread " + text_of(cta.thread_index(access.thread(lane, warps_each_)));
+  std::string actor = "thread " + text_of(cta.thread_index(access.thread(lane, warps_each_)));
   if (access.cluster != number_ || access.rank() != rank)
-    who += " of CTA " + text_of(cta.launch.ctaid(access.cluster, access.rank()));
-  const Place& place = cta.program.places[access.place & Access::place_mask];
+    actor += " of CTA " + text_of(cta.launch.ctaid(access.cluster, access.rank()));
+  const CodeLocation& location = cta.program.locations[access.location & Access::location_mask];
   std::string what = write ? "write" : "read";
-  if ((access.place & Access::object) != 0)
+  if ((access.location & Access::object) != 0)
     what = write ? "init or inval of the mbarrier" : "use of the mbarrier";
   if (access.is_copy()) {
     what += (access.spread & a_product) != 0 ? " by the wgmma.mma_async"
             : is_load(write, memory)         ? " by the bulk load"
                                              : " by the bulk store";
-    who = "that " + who + " issued";
+    actor = "that " + actor + " issued";
   } else {
-    who = "by " + who;
+    actor = "by " + actor;
   }
-  return fmt::format("the {} {} (PTX line {} \"{}\")", what, who, place.line, place.text);
+  return fmt::format("the {} {} (PTX line {} \"{}\")", what, actor, location.line, location.text);
 }
 
 void Races::report(const Conflict& conflict, const Touch& by, std::uint64_t line) {
   const Memory memory = by.memory;
   const char* const space = memory == Memory::shared ? "shared" : "global";
-  const bool object = ((conflict.earlier.place | by.access.place) & Access::object) != 0;
+  const bool object = ((conflict.earlier.location | by.access.location) & Access::object) != 0;
   const std::string id = object
                              ? "race.mbarrier"
                              : fmt::format("race.{}-{}-{}", space, conflict.earlier_write ? "write" : "read",
                                            by.write ? "write" : "read");
   const check::RuleId rule(*check::find(id));
-  const std::uint32_t place = by.access.place & Access::place_mask;
+  const std::uint32_t location = by.access.location & Access::location_mask;
   Cta& cta = cluster_.cta(by.access.rank());
-  if (cta.launch.reports.count_repeat(id, cta.program.places[place].line)) return;
+  if (cta.launch.reports.count_repeat(id, cta.program.locations[location].line)) return;
   std::uint64_t address = line + conflict.byte;
   std::string owner;
   if (memory == Memory::shared) {
@@ -461,9 +461,9 @@ void Races::report(const Conflict& conflict, const Touch& by, std::uint64_t line
       lacks_barrier(conflict.earlier, by.knowledge->of(conflict.lane)))
     return report_unsynchronised_write(conflict, by, where);
   const Advice advice = advise(conflict, by);
-  About about(conflict.earlier.place & Access::place_mask, cause_of(conflict, by));
+  About about(conflict.earlier.location & Access::location_mask, cause_of(conflict, by));
   about.replacement = opposite_order(conflict, by);
-  cta.report(by.access.thread(conflict.lane, warps_each_), place, rule,
+  cta.report(by.access.thread(conflict.lane, warps_each_), location, rule,
              fmt::format(
                  "{}: nothing orders {} after {}", where,
                  describe(by.access, conflict.lane, by.write, memory, cta.rank),
@@ -475,17 +475,17 @@ void Races::report_leaving(const Conflict& conflict, Cta& cta) {
   const Access& access = conflict.earlier;
   if (access.rank() == cta.rank) {
     cta.report_unread_source(
-        access.thread(conflict.earlier_lane, warps_each_), access.place & Access::place_mask,
+        access.thread(conflict.earlier_lane, warps_each_), access.location & Access::location_mask,
         "the CTA can exit before this asynchronous copy to a peer has read its shared memory: nothing "
         "makes a thread of it wait for that");
     return;
   }
-  const bool reads = !conflict.earlier_write && (access.place & Access::object) == 0;
+  const bool reads = !conflict.earlier_write && (access.location & Access::object) == 0;
   const auto rule = reads ? check::RuleId("exit.peer-reads") : check::RuleId("exit.peer-writes");
   Cta& peer = cluster_.cta(access.rank());
-  const std::uint32_t place = access.place & Access::place_mask;
-  if (cta.launch.reports.count_repeat(rule->id, cta.program.places[place].line)) return;
-  peer.report(access.thread(conflict.earlier_lane, warps_each_), place, rule,
+  const std::uint32_t location = access.location & Access::location_mask;
+  if (cta.launch.reports.count_repeat(rule->id, cta.program.locations[location].line)) return;
+  peer.report(access.thread(conflict.earlier_lane, warps_each_), location, rule,
               fmt::format("the CTA with rank {} can exit before {} its shared memory: nothing makes a thread "
                           "of it wait for that",
                           cta.rank, reads ? "this read of" : "this access to"));

@@ -57,7 +57,7 @@ enum Spread : std::uint8_t {
 struct Access {
   std::uint32_t time = 0;  ///< the agent's time; 0: no access
   std::uint32_t cluster = 0;
-  std::uint32_t place = 0;  ///< index into Program::places, plus the flags below and the CTA's rank
+  std::uint32_t location = 0;  ///< index into Program::locations, plus the flags below and the CTA's rank
   Agent agent = 0;
   std::int8_t first = 0;
   std::uint8_t spread = 0;
@@ -67,14 +67,14 @@ struct Access {
   static constexpr std::uint32_t object = 1U << 29;     ///< the access is to an mbarrier object
   static constexpr std::uint32_t rank_at = 26;          ///< first bit of the rank
   static constexpr std::uint32_t written = 1U << 25;    ///< the access is a write
-  static constexpr std::uint32_t place_mask = written - 1;
+  static constexpr std::uint32_t location_mask = written - 1;
   static_assert(max_cluster << rank_at <= object);
 
   /// The rank of the CTA whose thread accesses memory or has issued the copy.
-  [[nodiscard]] std::uint32_t rank() const noexcept { return (place & (object - 1)) >> rank_at; }
+  [[nodiscard]] std::uint32_t rank() const noexcept { return (location & (object - 1)) >> rank_at; }
   [[nodiscard]] bool is_copy() const noexcept { return (spread & no_lane) != 0; }
-  [[nodiscard]] bool writes() const noexcept { return (place & written) != 0; }
-  [[nodiscard]] bool is_weak_write() const noexcept { return (place & (written | strong)) == written; }
+  [[nodiscard]] bool writes() const noexcept { return (location & written) != 0; }
+  [[nodiscard]] bool is_weak_write() const noexcept { return (location & (written | strong)) == written; }
 
   [[nodiscard]] bool same_threads(const Access& other) const noexcept {
     return agent == other.agent && first == other.first && spread == other.spread && !is_copy();
@@ -98,8 +98,9 @@ struct Access {
 
 /// Whether both accesses are strong and their scopes include each other's threads: such accesses never race.
 [[nodiscard]] inline bool morally_strong(const Access& a, const Access& b) noexcept {
-  if ((a.place & b.place & Access::strong) == 0) return false;
-  return (a.cluster == b.cluster && a.rank() == b.rank()) || ((a.place | b.place) & Access::cta_scope) == 0;
+  if ((a.location & b.location & Access::strong) == 0) return false;
+  return (a.cluster == b.cluster && a.rank() == b.rank()) ||
+         ((a.location | b.location) & Access::cta_scope) == 0;
 }
 
 /// An access to some bytes of a line, without the table of lanes (see Piece).

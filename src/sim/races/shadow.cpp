@@ -96,10 +96,10 @@ using Words = std::array<std::uint64_t, 2>;
 
 /// Mask of the bits in which two reads must agree to be merged: all bits, or with `ignore_place` all except
 /// the index of the instruction.
-Words merge_mask(bool ignore_place) {
+Words merge_mask(bool ignore_location) {
   Access all;
   all.time = all.cluster = ~0U;
-  all.place = ignore_place ? ~Access::place_mask : ~0U;
+  all.location = ignore_location ? ~Access::location_mask : ~0U;
   all.agent = 0xffff;
   all.first = -1;
   all.spread = 0xff;

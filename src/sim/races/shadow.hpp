@@ -32,8 +32,8 @@ struct Touch {
   /// Whether both accesses are writes by one instruction, and this one writes the value that memory holds
   /// already. Such writes do not race: memory holds the same in either order.
   [[nodiscard]] bool repeats_write(const Access& earlier) const noexcept {
-    return repeats && (earlier.place & Access::written) != 0 &&
-           (earlier.place & Access::place_mask) == (access.place & Access::place_mask);
+    return repeats && (earlier.location & Access::written) != 0 &&
+           (earlier.location & Access::location_mask) == (access.location & Access::location_mask);
   }
   /// Whether all participating lanes know the earlier access, or the same threads made both.
   [[nodiscard]] bool follows(const Access& earlier, const Access& now) const noexcept {
@@ -90,10 +90,10 @@ class Block {
     return (split_ >> line & 1) == 0 && by.follows(writes_.at(line), by.access) &&
            by.follows(reads_.at(line), by.access);
   }
-  /// With `writes` the last write to any of the bytes `some`, else any access to them; nothing if there is
-  /// none.
+  /// If `writes`, the last write to any of the bytes `some`; else one of the last accesses to them. nullopt
+  /// if there is none.
   [[nodiscard]] std::optional<Conflict> last(std::uint32_t line, ByteMask some, bool writes);
-  /// An earlier access that conflicts with `piece`; nothing if there is none.
+  /// An earlier access that conflicts with `piece`; nullopt if there is none.
   [[nodiscard]] std::optional<Conflict> check(std::uint32_t line, const Piece& piece, const Touch& by);
   void add(std::uint32_t line, const Piece& piece, const Touch& by);
   void clear();

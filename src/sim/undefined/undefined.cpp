@@ -31,7 +31,7 @@ Mask absorbing(const Warp& warp, const Flow& flow, Slot slot, Mask mask) {
 }
 
 /// The CTA of the cluster whose shared memory contains a range; null owner if there is none.
-SharedPlace owner_of(Cta& cta, std::uint64_t address, std::uint32_t bytes) {
+SharedAddress owner_of(Cta& cta, std::uint64_t address, std::uint32_t bytes) {
   if (const auto at = cta.shared_offset(address, bytes)) return {&cta, *at};
   for (std::uint32_t rank = 0; rank < cta.cluster.size(); ++rank) {
     Cta& peer = cta.cluster.cta(rank);
@@ -61,27 +61,27 @@ Undefined& tracker_of(Warp& warp) {
   return *warp.undefined;
 }
 
-/// Reports the use of an undefined value in a lane at `place`; `how` is the verb: "is stored by".
-void report(const Warp& warp, std::uint32_t lane, std::uint32_t place, const Origin& origin,
+/// Reports the use of an undefined value in a lane at `location`; `how` is the verb: "is stored by".
+void report(const Warp& warp, std::uint32_t lane, std::uint32_t location, const Origin& origin,
             std::string_view how) {
   const Program& program = *warp.program;
   const bool loaded = origin.number == 0;
   const check::RuleId rule =
       loaded ? check::RuleId("shared.uninitialised") : check::RuleId("register.uninitialised");
-  if (warp.cta->launch.reports.count_repeat(rule->id, program.places[origin.place].line)) return;
+  if (warp.cta->launch.reports.count_repeat(rule->id, program.locations[origin.location].line)) return;
   std::string what = fmt::format("a load of unwritten shared memory at {:#x}", origin.address);
   if (!loaded) {
     const auto named = std::ranges::find(program.unwritten, origin.number, &UnwrittenRegister::number);
     what = fmt::format("a read of {}, which no instruction has written", named->name);
   }
-  const Place& here = program.places[place];
-  what += place == origin.place
+  const CodeLocation& here = program.locations[location];
+  what += location == origin.location
               ? fmt::format(": it {} this instruction", how)
               : fmt::format(": a value computed from it {} \"{}\" at PTX line {}", how, here.text, here.line);
   Cta& cta = loaded ? *origin.cta : *warp.cta;
   About about;
-  if (loaded) about.cause = fmt::format("in segment {}", program.places[origin.place].segment);
-  cta.report(loaded ? origin.thread : warp.thread(lane), origin.place, rule, std::move(what), {}, {},
+  if (loaded) about.cause = fmt::format("in segment {}", program.locations[origin.location].segment);
+  cta.report(loaded ? origin.thread : warp.thread(lane), origin.location, rule, std::move(what), {}, {},
              std::move(about));
 }
 
@@ -94,9 +94,9 @@ void Origins::clear() {
 }
 
 OriginNumber Origins::number(const Origin& origin) {
-  const std::uint32_t place = origin.read ? origin.place : ~0U;
+  const std::uint32_t location = origin.read ? origin.location : ~0U;
   const auto [found, fresh] =
-      numbers_.try_emplace({origin.number, place}, static_cast<OriginNumber>(all_.size()));
+      numbers_.try_emplace({origin.number, location}, static_cast<OriginNumber>(all_.size()));
   if (fresh) all_.push_back(origin);
   return found->second;
 }
@@ -138,8 +138,8 @@ Undefined::Found Undefined::of(Warp& warp, RegisterNumber number, Mask mask) {
   Found found{lanes_[number] & mask, origins_[number]};
   if (found.lanes == 0) return found;
   Origins& origins = warp.cta->cluster.origins();
-  // Give an unwritten register at its first read an origin with this place, which reports show.
-  if (!origins[found.origin].read) found.origin = origins.number({number, true, place_, warp.cta, 0, 0});
+  // Give an unwritten register at its first read an origin with this location, which reports show.
+  if (!origins[found.origin].read) found.origin = origins.number({number, true, location_, warp.cta, 0, 0});
   return found;
 }
 
@@ -196,8 +196,8 @@ void Undefined::mark_results(Warp& warp, const Flow& flow, Mask mask, Found foun
 
 void Undefined::before(Warp& warp, Mask mask) {
   const Program& program = *warp.program;
-  place_ = program.place_of[warp.pc];
-  const Flow& flow = program.flows[place_];
+  location_ = program.location_of[warp.pc];
+  const Flow& flow = program.flows[location_];
   if (flow.first != warp.pc) return;
   const RegisterNumber* const addresses = registers(warp, flow) + flow.results;
   const RegisterNumber* const operands = addresses + flow.addresses;
@@ -231,8 +231,8 @@ void Undefined::before(Warp& warp, Mask mask) {
 
 void Undefined::after(Warp& warp, std::uint32_t pc, Mask mask) {
   const Program& program = *warp.program;
-  place_ = program.place_of[pc];
-  const Flow& flow = program.flows[place_];
+  location_ = program.location_of[pc];
+  const Flow& flow = program.flows[location_];
   if (flow.last != pc || mask == 0) return;
   if (flow.kind == Kind::fragments) multiply(warp, flow, mask);
   if (flow.kind == Kind::transposes) transpose(warp, flow, mask);
@@ -248,8 +248,8 @@ void Undefined::shuffle(Warp& warp, std::span<const Party> parties,
   Found value;
   const auto each = [&](const auto& visit) {
     for (const Party& party : parties) {
-      place_ = warp.program->place_of[party.pc];
-      const Flow& flow = warp.program->flows[place_];
+      location_ = warp.program->location_of[party.pc];
+      const Flow& flow = warp.program->flows[location_];
       visit(party.lanes, flow, registers(warp, flow));
     }
   };
@@ -335,7 +335,7 @@ void Undefined::store(Warp& warp, const Flow& flow, Mask mask) {
       if (!is_undefined) return;
       if (space == Space::global) to_global |= 1U << lane;
       if (space != Space::shared) return;
-      const SharedPlace at = owner_of(*warp.cta, address, flow.bytes);
+      const SharedAddress at = owner_of(*warp.cta, address, flow.bytes);
       if (at.owner != nullptr) put_shared(*at.owner, at.offset, flow.bytes, found.origin);
     });
     matters(warp, values[i], to_global, to_global_memory);
@@ -344,26 +344,26 @@ void Undefined::store(Warp& warp, const Flow& flow, Mask mask) {
 
 void Undefined::store_piece(Warp& warp, std::uint32_t lane, std::uint32_t operand, Cta& owner,
                             std::uint32_t offset, std::uint32_t bytes) {
-  place_ = warp.place();
-  const Flow& flow = warp.program->flows[place_];
+  location_ = warp.location();
+  const Flow& flow = warp.program->flows[location_];
   const RegisterNumber number = registers(warp, flow)[flow.results + flow.addresses + operand];
   const Found found = of(warp, number, Mask{1} << lane);
   if (found.lanes != 0) put_shared(owner, offset, bytes, found.origin);
 }
 
 Undefined::Found Undefined::operand(Warp& warp, std::uint32_t operand, Mask mask) {
-  place_ = warp.place();
-  const Flow& flow = warp.program->flows[place_];
+  location_ = warp.location();
+  const Flow& flow = warp.program->flows[location_];
   return of(warp, registers(warp, flow)[flow.results + flow.addresses + operand], mask);
 }
 
 void Undefined::mark_result(Warp& warp, std::uint32_t result, Mask mask, Found found) {
-  mark(registers(warp, warp.program->flows[warp.place()])[result], mask, found.lanes, found.origin);
+  mark(registers(warp, warp.program->flows[warp.location()])[result], mask, found.lanes, found.origin);
 }
 
 void Undefined::operand_matters(Warp& warp, std::uint32_t operand, Mask mask) {
-  place_ = warp.place();
-  const Flow& flow = warp.program->flows[place_];
+  location_ = warp.location();
+  const Flow& flow = warp.program->flows[location_];
   matters(warp, registers(warp, flow)[flow.results + flow.addresses + operand], mask, to_global_memory);
 }
 
@@ -426,12 +426,12 @@ void Undefined::matters(Warp& warp, RegisterNumber number, Mask mask, std::strin
   // One report for the register is enough.
   mark(number, found.lanes, 0, 0);
   if (origin.number != 0) mark(origin.number, found.lanes, 0, 0);
-  for_lanes(found.lanes, [&](std::uint32_t lane) { report(warp, lane, place_, origin, how); });
+  for_lanes(found.lanes, [&](std::uint32_t lane) { report(warp, lane, location_, origin, how); });
 }
 
 void bulk_store_matters(const Warp& warp, std::uint32_t lane, const Cta& owner, std::uint32_t offset) {
   const Origins& origins = warp.cta->cluster.origins();
-  report(warp, lane, warp.place(), origins[origins.at(owner.in_cluster(offset))], to_global_memory);
+  report(warp, lane, warp.location(), origins[origins.at(owner.in_cluster(offset))], to_global_memory);
 }
 
 void track_call(Warp& warp, const Frame& frame, Mask mask) {
@@ -467,7 +467,7 @@ void begin_undefined(Warp& warp) {
 void track_pieces(Warp& warp, std::uint32_t lane, std::uint32_t result, Cta& owner,
                   const std::uint32_t* pieces, std::size_t count, std::uint32_t bytes) {
   const Program& program = *warp.program;
-  const Flow& flow = program.flows[warp.place()];
+  const Flow& flow = program.flows[warp.location()];
   const RegisterNumber number = result < flow.results ? program.flow_registers[flow.begin + result] : 0;
   if (number == 0) return;
   std::optional<std::uint32_t> stored;
@@ -483,8 +483,9 @@ void track_pieces(Warp& warp, std::uint32_t lane, std::uint32_t result, Cta& own
   }
   Origins& origins = warp.cta->cluster.origins();
   const OriginNumber origin =
-      stored ? origins.at(owner.in_cluster(*stored))
-             : origins.number({0, true, warp.place(), warp.cta, warp.thread(lane), pieces[0] + shared_base});
+      stored
+          ? origins.at(owner.in_cluster(*stored))
+          : origins.number({0, true, warp.location(), warp.cta, warp.thread(lane), pieces[0] + shared_base});
   tracker_of(warp).mark(number, 1U << lane, 1U << lane, origin);
 }
 

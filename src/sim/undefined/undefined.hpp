@@ -5,8 +5,9 @@
 /// shared memory that no thread or copy has written. It is reported only where it matters: where it guards an
 /// instruction with side effects, is an address or operand of one, or is stored to global memory.
 ///
-/// A register is undefined as a whole in a lane; it counts as defined if any part of it is. Tracking costs
-/// nothing in a warp without undefined values: Cta::run has a separate loop for warps that have some.
+/// Tracking is by whole registers in each lane: a register counts as defined if any part of it is defined.
+/// Tracking costs nothing in a warp without undefined values: Cta::run has a separate loop for warps that
+/// have some.
 #include "sim/program/flow.hpp"
 #include "sim/warp/warp.hpp"
 
@@ -27,11 +28,11 @@ struct Party;
 /// The source of an undefined value: an unwritten register, or a load of unwritten shared memory.
 struct Origin {
   RegisterNumber number = 0;  ///< the unwritten register; 0: a load
-  bool read = false;          ///< `place` is set; it is not before the first read of an unwritten register
-  std::uint32_t place = 0;    ///< place (index into Program::places) of the load, or of the first read
-  Cta* cta = nullptr;         ///< loads: CTA of the thread that loads
-  std::uint32_t thread = 0;   ///< loads: the thread
-  std::uint64_t address = 0;  ///< loads: shared address
+  bool read = false;          ///< `location` is set; it is not before the first read of an unwritten register
+  std::uint32_t location = 0;  ///< location (index into Program::locations) of the load, or of the first read
+  Cta* cta = nullptr;          ///< loads: CTA of the thread that loads
+  std::uint32_t thread = 0;    ///< loads: the thread
+  std::uint64_t address = 0;   ///< loads: shared address
 };
 
 /// The origins of all undefined values of a cluster, and the origin of each undefined byte of its shared
@@ -39,7 +40,7 @@ struct Origin {
 class Origins {
  public:
   void clear();
-  /// Returns the number of an origin. Origins with the same register and place share a number.
+  /// Returns the number of an origin. Origins with the same register and location share a number.
   OriginNumber number(const Origin& origin);
   [[nodiscard]] const Origin& operator[](OriginNumber number) const { return all_[number]; }
   /// Records the origin of bytes of shared memory whose Shadow is `undefined`; `at` is their
@@ -115,7 +116,7 @@ class Undefined {
   /// Reports the lanes of `mask` in which the register is undefined; `how` says why the value matters.
   void matters(Warp& warp, RegisterNumber number, Mask mask, std::string_view how);
 
-  std::uint32_t place_ = 0;            ///< place of the present instruction
+  std::uint32_t location_ = 0;         ///< location of the present instruction
   std::vector<Mask> lanes_;            ///< by register
   std::vector<OriginNumber> origins_;  ///< by register, where it has undefined lanes
   std::size_t count_ = 0;              ///< registers with undefined lanes

@@ -111,8 +111,8 @@ struct Warp {
 
   /// The present micro-operation: `pc` is the next one already.
   [[nodiscard]] std::uint32_t here() const noexcept { return pc - 1; }
-  /// The present instruction's index into Program::places.
-  [[nodiscard]] std::uint32_t place() const noexcept { return program->place_of[here()]; }
+  /// The present instruction's index into Program::locations.
+  [[nodiscard]] std::uint32_t location() const noexcept { return program->location_of[here()]; }
   /// The number of a lane's thread in its CTA.
   [[nodiscard]] std::uint32_t thread(std::uint32_t lane) const noexcept { return index * lanes + lane; }
   /// Reports what a lane does at the present instruction; see Cta::report.

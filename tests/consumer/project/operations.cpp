@@ -20,7 +20,7 @@ void describe_operations() {
   expect(name(ScanOp::product) == "product", "the name of a ScanOp");
 
   Arguments arguments{{"op", "sum"}, {"axes", Dims{1}}};
-  expect(arguments.find("then") == nullptr && arguments.text("op") == "sum" &&
+  expect(arguments.find("epilogue") == nullptr && arguments.text("op") == "sum" &&
              arguments.dims("axes").size() == 1,
          "arguments");
   expect(arguments.number("value", 2) == 2 && arguments.axis("axis", -1) == -1 &&
@@ -28,7 +28,7 @@ void describe_operations() {
          "fallbacks of arguments");
   expect(arguments.slices("slices").empty() && arguments.widths("widths") == PadWidths(),
          "lists of arguments");
-  arguments.set("then", "x / n");
+  arguments.set("epilogue", "x / n");
   const Tensor from{TensorView::contiguous(ElementType::f32, {4, 8}), 1 << 20};
   const std::vector<TensorView> to = destinations_of("reduce", std::array{from.view}, arguments);
   const Tensor sums{to.front(), 2 << 20};

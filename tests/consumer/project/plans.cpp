@@ -52,7 +52,7 @@ void plan_moves() {
       operation::map(to, "x * 2", {from}),
       operation::stencil(to, "x(0, 1) - x(-1, 0)", {from}, {.boundary = Boundary::clamp}),
       operation::reduce(matrix(1, 64, 1 << 20),
-                        {.op = parse<ReductionOp>("mean"), .axes = {1}, .then = "x / n"},
+                        {.op = parse<ReductionOp>("mean"), .axes = {1}, .epilogue = "x / n"},
                         {{TensorView::contiguous(ElementType::f32, {1, 128, 64}), 2 << 20}}),
       operation::im2col(matrix(2 * 6 * 8, 9 * 16, 1 << 20),
                         {TensorView::contiguous(ElementType::f32, {2, 8, 10, 16}), 2 << 20},
@@ -69,7 +69,7 @@ void plan_moves() {
   ask_of_everything(plan_kernels(operations[1]).at(0));
   expect(!plan_ragged({to}, {from}).table.empty(), "plan_ragged()");
   expect(window_counts({.filter = {3, 3}}, {8, 10}) == std::vector<std::uint64_t>{6, 8}, "window_counts()");
-  expect(plan_kernels(operations[9]).at(0).then() == "x / n" && name(ReductionOp::mean) == "mean",
+  expect(plan_kernels(operations[9]).at(0).epilogue() == "x / n" && name(ReductionOp::mean) == "mean",
          "a reduction");
   expect(
       combined_as(CombineOp::bit_or, ElementType::f64) == ElementType::u64 && name(CombineOp::bit_or) == "or",

@@ -6,7 +6,7 @@
 #include <tmajit/report/findings.hpp>
 #include <tmajit/report/layout.hpp>
 #include <tmajit/report/plan.hpp>
-#include <tmajit/report/source_place.hpp>
+#include <tmajit/report/source_location.hpp>
 #include <tmajit/sim.hpp>
 #include <tmajit/tiles.hpp>
 
@@ -65,18 +65,19 @@ void write_findings() {
   finding.ptx_line = 4;
   finding.instruction = std::string("ret;");
   const std::vector<const Artifact*> artifacts{&artifact};
-  const std::vector<std::vector<SourcePlace>> places{source_places(artifacts, finding)};
-  expect(places[0].size() == 1 && describe(places[0][0]) == "k.cu:2: second", "source_places() of a finding");
-  expect(describe(source_places(artifact, 4).at(0)) == "k.cu:2: second", "source_places() of a line");
-  std::vector<SourcePlace> marked = places[0];
+  const std::vector<std::vector<SourceLocation>> locations{source_locations(artifacts, finding)};
+  expect(locations[0].size() == 1 && describe(locations[0][0]) == "k.cu:2: second",
+         "source_locations() of a finding");
+  expect(describe(source_locations(artifact, 4).at(0)) == "k.cu:2: second", "source_locations() of a line");
+  std::vector<SourceLocation> marked = locations[0];
   mark_own(marked, finding);
-  expect(own_first(marked).size() == 1 && contains(place_json(marked[0]), "k.cu"), "places of a finding");
+  expect(own_first(marked).size() == 1 && contains(location_json(marked[0]), "k.cu"), "places of a finding");
   const FindingsReport report{.tool = "consumer",
                               .input = "k.ptx",
                               .source = "",
                               .kernels = {},
                               .findings = {&finding, 1},
-                              .places = places};
+                              .locations = locations};
   Report reported;
   static_cast<Finding&>(reported) = finding;
   expect(contains(report_json(reported, artifacts), "\"k.cu\""), "report_json()");

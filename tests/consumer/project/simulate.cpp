@@ -66,7 +66,7 @@ void move(Runtime& runtime, Matrices& matrices) {
 void improve(Matrices& matrices) {
   const Runtime runtime({.device = matrices.device,
                          .cache_directory = std::nullopt,
-                         .improve = {.candidates = 2, .timed_calls = 1, .least_us = 0}});
+                         .improve = {.candidates = 2, .timed_calls = 1, .min_predicted_us = 0}});
   const std::size_t before = tuning(runtime).all().size();
   for (int call = 0; call < 40 && tuning(runtime).all().size() == before; ++call) {
     permute(runtime, matrix(transposed, matrices.output.address()), matrix(shape, matrices.input.address()),

@@ -22,7 +22,7 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
 
 nlohmann::ordered_json to_json(const std::vector<Array>& arrays) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
-  const Places where = places(arrays);
+  const BufferLayout where = buffer_layout(arrays);
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     json.push_back(
         {{"type", tmajit::name(arrays[i].type)}, {"shape", arrays[i].shape}, {"offset", where.offsets[i]}});
@@ -79,8 +79,8 @@ Traffic traffic(const Case& c) {
   return result;
 }
 
-Places places(const std::vector<Array>& arrays) {
-  Places result;
+BufferLayout buffer_layout(const std::vector<Array>& arrays) {
+  BufferLayout result;
   for (const Array& array : arrays) {
     result.offsets.push_back(result.bytes);
     result.bytes = round_up(result.bytes + array.bytes(), alignment);
@@ -89,7 +89,7 @@ Places places(const std::vector<Array>& arrays) {
 }
 
 std::uint64_t buffer_bytes(const Case& c, const std::vector<Array>& arrays) {
-  return round_up(std::max(places(arrays).bytes, traffic(c).sectors / 2), alignment);
+  return round_up(std::max(buffer_layout(arrays).bytes, traffic(c).sectors / 2), alignment);
 }
 
 nlohmann::ordered_json to_json(const Tile& tile) {
@@ -130,8 +130,8 @@ nlohmann::ordered_json to_json(const Case& c) {
   if (!c.family.empty()) json["family"] = c.family;
   if (c.tile) json["tile"] = to_json(*c.tile);
   if (!c.image.empty()) json["image"] = c.image;
-  if (c.least_ratio) json["least_ratio"] = *c.least_ratio;
-  if (c.most_extra_us) json["most_extra_us"] = *c.most_extra_us;
+  if (c.min_ratio) json["min_ratio"] = *c.min_ratio;
+  if (c.max_extra_us) json["max_extra_us"] = *c.max_extra_us;
   return json;
 }
 

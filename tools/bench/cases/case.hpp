@@ -21,11 +21,11 @@ struct Traffic {
 Traffic traffic(const Case& c);
 
 /// Offset of each array in the buffer of its side (sources or destinations), and the buffer's size.
-struct Places {
+struct BufferLayout {
   std::vector<std::uint64_t> offsets;
   std::uint64_t bytes = 0;
 };
-Places places(const std::vector<Array>& arrays);
+BufferLayout buffer_layout(const std::vector<Array>& arrays);
 /// Bytes of the buffer of one side. It holds the side's arrays, and must be large enough for the driver's
 /// copy, which moves as many bytes as the case.
 std::uint64_t buffer_bytes(const Case& c, const std::vector<Array>& arrays);

@@ -73,7 +73,7 @@ void add_tiles(CaseBuilder& list, const ListOptions& options) {
   for (const tmajit::FamilyInfo& family : tmajit::families()) {
     if (!family.does("tiles")) continue;
     const std::size_t input_limit =
-        family.computes ? std::min<std::size_t>(family.most_inputs, tile_expressions.size()) : 1;
+        family.computes ? std::min<std::size_t>(family.max_inputs, tile_expressions.size()) : 1;
     for (std::size_t inputs = 1; inputs <= input_limit; ++inputs) {
       const char* const expression = family.computes ? tile_expressions.at(inputs - 1) : "";
       for (const ElementType type : options.types) {

@@ -189,9 +189,9 @@ struct Check::State {
 };
 
 Check::Check(const Case& c, const reference::Pattern& pattern, std::uint64_t seed, std::uint64_t part)
-    : state_(new State{c, seed, part, RepeatedMemory(pattern.period(), places(c.sources).bytes)}) {
+    : state_(new State{c, seed, part, RepeatedMemory(pattern.period(), buffer_layout(c.sources).bytes)}) {
   if (!c.image.empty()) return;
-  state_->results.reset(new std::byte[places(c.destinations).bytes]);
+  state_->results.reset(new std::byte[buffer_layout(c.destinations).bytes]);
   state_->operation = operation_of(c, reinterpret_cast<tmajit::DevicePtr>(state_->results.get()),
                                    reinterpret_cast<tmajit::DevicePtr>(state_->sources.data()));
   for (std::size_t i = 0; i < state_->operation.moves.size(); ++i)

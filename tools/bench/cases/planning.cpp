@@ -33,7 +33,7 @@ std::optional<tmajit::KernelPlan> find(const Case& c, std::string_view family) {
 
 std::vector<Tensor> tensors(const std::vector<Array>& arrays, tmajit::DevicePtr buffer) {
   std::vector<Tensor> result;
-  const Places where = places(arrays);
+  const BufferLayout where = buffer_layout(arrays);
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     result.push_back(
         {tmajit::TensorView::contiguous(arrays[i].type, arrays[i].shape), buffer + where.offsets[i]});
@@ -103,7 +103,7 @@ tmajit::KernelPlan Representative::plan() const {
 }
 
 Representative representative(std::string_view family) {
-  // The list has no reductions.
+  // The default list has cases of all operations but reduce.
   const std::vector<Case> all =
       list_cases({.operation = tmajit::find_family(family).does("reduce") ? "reduce" : "",
                   .types = {tmajit::ElementType::f32}});

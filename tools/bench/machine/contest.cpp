@@ -14,7 +14,7 @@ constexpr std::size_t graph_nodes = 200;
 /// With several sets of buffers, a sample moves at least this many bytes, which takes about a millisecond,
 /// but has at most this many launches.
 constexpr std::uint64_t sample_bytes = 4ULL << 30;
-constexpr std::size_t most_launches = 2048;
+constexpr std::size_t max_launches = 2048;
 
 /// A CUDA graph of the work that a function enqueues on a stream.
 class Graph {
@@ -72,11 +72,11 @@ ContestPlan Contest::plan(std::uint64_t bytes, unsigned rounds, Memory memory) c
   plan.sets = static_cast<std::size_t>((2 * l2 + bytes - 1) / bytes);
   const auto wanted = static_cast<std::size_t>((sample_bytes + bytes - 1) / bytes);
   // A multiple of the number of sets, so that each sample uses every set equally often.
-  plan.launches = std::max<std::size_t>(std::min(wanted, most_launches) / plan.sets, 1) * plan.sets;
+  plan.launches = std::max<std::size_t>(std::min(wanted, max_launches) / plan.sets, 1) * plan.sets;
   return plan;
 }
 
-void Contest::space() const {
+void Contest::reset_l2() const {
   if (scratch_.bytes() == 0) return;
   for (int i = 0; i < scratch_fills; ++i) {
     device_->memory().fill(scratch_.address(), std::byte{0x5A}, scratch_.bytes(), stream_);
@@ -107,7 +107,7 @@ std::vector<Samples> Contest::run(std::span<const Contestant> contestants, const
   for (unsigned round = 0; round < plan.rounds; ++round) {
     for (std::size_t i = 0; i < work.size(); ++i) {
       const std::size_t turn = (i + round) % work.size();  // the first contestant changes from round to round
-      space();
+      reset_l2();
       const float milliseconds = device_->timing().time(stream_, 1, work[turn]).front();
       microseconds[turn].push_back(1e3 * static_cast<double>(milliseconds) /
                                    static_cast<double>(plan.launches));

@@ -46,7 +46,7 @@ class Contest {
  private:
   /// Overwrites memory, which takes half a millisecond on an H200. Meanwhile the host enqueues the next
   /// launches, and afterwards L2 is in the same state for every contestant.
-  void space() const;
+  void reset_l2() const;
 
   std::shared_ptr<tmajit::Device> device_;
   tmajit::Stream stream_;

@@ -20,7 +20,7 @@ class DynamicLibrary {
  public:
   /// `what` is the library's name in messages. Throws tmajit::Error{unavailable}.
   DynamicLibrary(const char* what, const std::string& path)
-      : what_(what), library_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+      : purpose_(what), library_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
     if (library_ != nullptr) return;
     throw tmajit::Error(tmajit::ErrorCode::unavailable,
                         fmt::format("{} cannot be loaded: {}", what, dlerror()));
@@ -30,11 +30,11 @@ class DynamicLibrary {
   void bind(const char* name, Function& function) const {
     function = reinterpret_cast<Function>(dlsym(library_, name));
     if (function != nullptr) return;
-    throw tmajit::Error(tmajit::ErrorCode::unavailable, fmt::format("{} has no {}", what_, name));
+    throw tmajit::Error(tmajit::ErrorCode::unavailable, fmt::format("{} has no {}", purpose_, name));
   }
 
  private:
-  const char* what_;
+  const char* purpose_;
   void* library_;
 };
 

@@ -42,7 +42,7 @@ class Case:
     def __init__(self, result, chip, session, index):
         self.label = result["label"]
         self.predict = lambda constants: session.predict(index, chip, constants)
-        self.kept = {"chip": chip["name"], "operation": result.get("operation", "permute"),
+        self.record = {"chip": chip["name"], "operation": result.get("operation", "permute"),
                      **{name: result[name] for name in ("type", "shape", "axes")}}
         times = {one["choice"]: one["us"] for one in result["candidates"] if one["us"] is not None}
         self.candidates = [one for one in self.predict({}) if one["choice"] in times]
@@ -183,7 +183,7 @@ def tell_errors(cases, constants):
 
 def keep(cases, path):
     """Writes the file of measured times that tests/plan/choices_test.cpp uses, one case in each line."""
-    lines = [json.dumps({**case.kept,
+    lines = [json.dumps({**case.record,
                          "us": {one["choice"]: round(us, 2) for one, us in zip(case.candidates, case.us)}})
              for case in cases]
     Path(path).write_text("[\n" + ",\n".join(lines) + "\n]\n")

@@ -45,7 +45,7 @@ constexpr const char* examples =
     "  tmajit-movement --model --random 40 --json model.json\n"
     "  tmajit-movement --model --tuned --random 25 --seed 104 --json choices.json";
 
-constexpr double most_predicted = 4;  // --model --quick: limit, in multiples of the least prediction
+constexpr double max_predicted = 4;  // --model --quick: limit, in multiples of the least prediction
 constexpr std::uint32_t improve_candidates = 12;  // --tuned: Improve::candidates; docs/explain.md says why
 
 /// The command line.
@@ -343,12 +343,12 @@ void measure_candidates(const Options& options, const std::shared_ptr<tmajit::De
   // classes with such a choice.
   if (device && options.tuned) machine.emplace(device, tmajit::DiskCache::default_directory() / "choices");
   tmajit::Improve improve{.candidates = improve_candidates};
-  if (options.tiny) improve.least_us = 0;
+  if (options.tiny) improve.min_predicted_us = 0;
   movement::measure_model(machine ? &*machine : nullptr, chosen(options),
                           {.rounds = options.rounds,
                            .seed = options.seed,
                            .limit_s = options.limit_s,
-                           .most_predicted = options.quick ? most_predicted : 0,
+                           .max_predicted = options.quick ? max_predicted : 0,
                            .family = options.family,
                            .tuned = options.tuned,
                            .improve = improve},

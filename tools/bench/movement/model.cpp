@@ -241,13 +241,13 @@ class ModelMeasurement {
                                                          std::span<const Settled> settled = {}) const {
     std::vector<KernelPlan> plans =
         candidates_of(c, machine_.runtime.chip(), destination, source, options_.family);
-    if (plans.empty() || options_.most_predicted <= 0) return plans;
+    if (plans.empty() || options_.max_predicted <= 0) return plans;
     const double least = std::ranges::min_element(plans, {}, &KernelPlan::predicted_us)->predicted_us();
     const tmajit::KernelChoice chosen = plans.front().choice();
     std::erase_if(plans, [&](const KernelPlan& plan) {
       const tmajit::KernelChoice choice = plan.choice();
       const auto is_settled_choice = [&](const Settled& one) { return one.move && choice_of(one) == choice; };
-      return plan.predicted_us() > options_.most_predicted * least && choice != chosen &&
+      return plan.predicted_us() > options_.max_predicted * least && choice != chosen &&
              std::ranges::none_of(settled, is_settled_choice);
     });
     return plans;

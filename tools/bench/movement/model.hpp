@@ -32,7 +32,7 @@ struct ModelOptions {
   unsigned rounds = 5;
   std::uint64_t seed = 1;
   double limit_s = 0;  ///< no case begins after this time; 0: no limit
-  double most_predicted =
+  double max_predicted =
       0;  ///< leaves out candidates with more than this many times the least prediction; 0: leaves out none
   std::string_view family = {};  ///< measure only candidates of this family; empty: all
   bool tuned = false;            ///< also measures the choices of tune() and improve: "settled"

@@ -40,9 +40,9 @@ Settled settle_by_calls(const bench::Machine& machine, const tmajit::Operation& 
       {.device = machine.device, .cache_directory = machine.cache_directory, .improve = improve});
   const tmajit::Plan move = plan(runtime, operation);
   const double predicted = move.plans().front().predicted_us();
-  if (predicted < improve.least_us) {
+  if (predicted < improve.min_predicted_us) {
     settled.why_not = fmt::format("predicted to take {:.1f} us: those of fewer than {:g} are left alone",
-                                  predicted, improve.least_us);
+                                  predicted, improve.min_predicted_us);
     return settled;
   }
   const std::uint64_t at_first = tuning(runtime).generation();

@@ -17,8 +17,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int hot_plans = 200;
 
-constexpr double most_cold_ms = 60;
-constexpr double most_hot_us = 20;
+constexpr double max_cold_ms = 60;
+constexpr double max_hot_us = 20;
 
 double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
@@ -67,11 +67,11 @@ std::vector<bench::Case> chosen() {
 }  // namespace
 
 std::optional<Target> target_of(const bench::Case& c, double ours_us, double driver_us) {
-  if (c.least_ratio) {
-    return Target{c.label() + ", of the driver's copy", *c.least_ratio, driver_us / ours_us, true};
+  if (c.min_ratio) {
+    return Target{c.label() + ", of the driver's copy", *c.min_ratio, driver_us / ours_us, true};
   }
-  if (c.most_extra_us) {
-    return Target{c.label() + ", us beyond the driver's copy", *c.most_extra_us, ours_us - driver_us, false};
+  if (c.max_extra_us) {
+    return Target{c.label() + ", us beyond the driver's copy", *c.max_extra_us, ours_us - driver_us, false};
   }
   return std::nullopt;
 }
@@ -79,8 +79,8 @@ std::optional<Target> target_of(const bench::Case& c, double ours_us, double dri
 nlohmann::ordered_json measure_jit(const std::shared_ptr<tmajit::Device>& device, unsigned rounds) {
   const std::vector<bench::Case> cases = chosen();
   nlohmann::ordered_json json{{"first_ms", measure(cases.front(), device).cold_ms},
-                              {"most_cold_ms", most_cold_ms},
-                              {"most_hot_us", most_hot_us},
+                              {"max_cold_ms", max_cold_ms},
+                              {"max_hot_us", max_hot_us},
                               {"plans", nlohmann::ordered_json::array()}};
   for (const bench::Case& c : cases) {
     std::vector<double> cold;
@@ -109,9 +109,9 @@ std::vector<Target> targets_of_jit(const nlohmann::ordered_json& jit) {
   for (const auto& plan : jit.at("plans")) {
     const std::string label = plan.at("label");
     targets.push_back(
-        {fmt::format("{}, ms of a cold plan", label), jit.at("most_cold_ms"), plan.at("cold_ms"), false});
+        {fmt::format("{}, ms of a cold plan", label), jit.at("max_cold_ms"), plan.at("cold_ms"), false});
     targets.push_back(
-        {fmt::format("{}, us of planning", label), jit.at("most_hot_us"), plan.at("hot_us"), false});
+        {fmt::format("{}, us of planning", label), jit.at("max_hot_us"), plan.at("hot_us"), false});
   }
   return targets;
 }

@@ -6,7 +6,7 @@ import time
 
 import torch  # first: it loads the cuBLAS that cuTENSOR needs
 
-from . import cutensor, kept
+from . import cache_folders, cutensor
 from .contest import Entry, NotApplicable
 
 _library = ctypes.CDLL(cutensor.find())
@@ -14,7 +14,7 @@ _library = ctypes.CDLL(cutensor.find())
 _plain, _compiling = (cutensor.Cutensor(_library, jit) for jit in (False, True))
 VERSION = _plain.version
 
-for _file in kept.files("cutensor"):
+for _file in cache_folders.files("cutensor"):
     try:
         _compiling.read_kernels(_file)
     except cutensor.CutensorError:  # the file is for another version or GPU
@@ -23,7 +23,7 @@ for _file in kept.files("cutensor"):
 
 def keep_kernels(part):
     """Stores the kernels that this process compiled, for later processes."""
-    _compiling.write_kernels(kept.folder("cutensor") / str(part))
+    _compiling.write_kernels(cache_folders.folder("cutensor") / str(part))
 
 
 def _entry(name, handle, case, sources, destinations):

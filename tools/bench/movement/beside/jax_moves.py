@@ -13,14 +13,14 @@ import jax
 import jax.numpy as jnp
 import torch
 
-from . import kept, stencils
+from . import cache_folders, stencils
 from .contest import GRAPH_BELOW, TOO_SMALL, Entry, NotApplicable
 from .torch_moves import DTYPES, seen_shape
 
 VERSION = jax.__version__
 jax.config.update("jax_enable_x64", True)
 # Later processes find the kernels that JAX compiles.
-jax.config.update("jax_compilation_cache_dir", str(kept.folder("jax")))
+jax.config.update("jax_compilation_cache_dir", str(cache_folders.folder("jax")))
 jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
 jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 

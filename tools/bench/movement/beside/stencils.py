@@ -29,7 +29,7 @@ def reach(case):
     return [max(abs(call[k]) for call in offsets(text)) for k in range(len(dimensions(case)))]
 
 
-def places(extent, reach, boundary):
+def boundary_indices(extent, reach, boundary):
     """The indices of the elements at -reach ... extent + reach - 1 of a dimension, for boundaries that repeat elements."""
     inside = range(-reach, extent + reach)
     if boundary == "clamp":

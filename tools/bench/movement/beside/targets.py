@@ -71,14 +71,14 @@ def _of_list(report):
     for result in report["results"]:
         ours, driver = r.microseconds(result, r.OURS), r.microseconds(result, r.DRIVER)
         if ours is None or driver is None:
-            if "least_ratio" in result or "most_extra_us" in result:
+            if "min_ratio" in result or "max_extra_us" in result:
                 unknown.append(result["label"])
-        elif "least_ratio" in result:
-            found.append(_target(result["label"] + ", of the driver's copy", result["least_ratio"],
+        elif "min_ratio" in result:
+            found.append(_target(result["label"] + ", of the driver's copy", result["min_ratio"],
                                  driver / ours))
-        elif "most_extra_us" in result:
+        elif "max_extra_us" in result:
             found.append(_target(result["label"] + ", us beyond the driver's copy",
-                                 result["most_extra_us"], ours - driver, at_least=False))
+                                 result["max_extra_us"], ours - driver, at_least=False))
     for type_name, need in TABLE_TARGETS.items():
         rows = r.table_rows(report, type_name)
         ratios = r.some(map(r.of_best_peer, rows))
@@ -101,9 +101,9 @@ def _of_list(report):
     jit = report.get("jit")
     if jit:
         for plan in jit["plans"]:
-            found.append(_target(plan["label"] + ", ms of a cold plan", jit["most_cold_ms"],
+            found.append(_target(plan["label"] + ", ms of a cold plan", jit["max_cold_ms"],
                                  plan["cold_ms"], at_least=False))
-            found.append(_target(plan["label"] + ", us of planning", jit["most_hot_us"], plan["hot_us"],
+            found.append(_target(plan["label"] + ", us of planning", jit["max_hot_us"], plan["hot_us"],
                                  at_least=False))
     else:
         unknown.append("the cost of planning: --jit")

@@ -105,7 +105,7 @@ def _stencil(case, precise):
             widths = [reach.get(d, 0) for d in reversed(range(rank)) for _ in range(2)]
             return F.pad(a, widths, value=given.get("value", 0))
         for d, far in reach.items():
-            a = a.index_select(d, torch.tensor(stencils.places(shape[d], far, boundary), device=a.device))
+            a = a.index_select(d, torch.tensor(stencils.boundary_indices(shape[d], far, boundary), device=a.device))
         return a
 
     compute = stencils.formula(case, pad)

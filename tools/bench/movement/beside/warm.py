@@ -11,8 +11,8 @@ import time
 from . import contest
 
 COMPILING = ("compile", "jax", "triton", "cutensor-jit")
-LEAST_CASES = 12  # compiling fewer cases takes less time than starting processes
-MOST_PROCESSES = 14
+MIN_CASES = 12  # compiling fewer cases takes less time than starting processes
+MAX_PROCESSES = 14
 OWN_BYTES = 4 << 30  # device memory of a process besides a case's buffers
 START_SECONDS, CASE_SECONDS = 60.0, 10.0  # time limit of a process: to start, and for each case
 
@@ -28,10 +28,10 @@ def cases_to_compile(chosen, peers):
 
 def processes_for(cases, free_bytes, cpus=os.cpu_count() or 1):
     """The number of processes that save time."""
-    if len(cases) < LEAST_CASES:
+    if len(cases) < MIN_CASES:
         return 0
     need = OWN_BYTES + max(case["source_bytes"] + 2 * case["destination_bytes"] for case in cases)
-    return int(min(MOST_PROCESSES, cpus - 2, free_bytes // need))
+    return int(min(MAX_PROCESSES, cpus - 2, free_bytes // need))
 
 
 def patience(cases, processes, limit=None):

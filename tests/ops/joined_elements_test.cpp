@@ -22,13 +22,13 @@ namespace {
 using Bytes = std::vector<std::byte>;
 constexpr std::array axes{1U, 0U, 2U};
 
-class KeptElements {
+class JoinedElements {
  public:
-  /// Permutes a [37][29][kept] tensor to [29][37][kept]. The destination begins `shift` elements after a
+  /// Permutes a [37][29][joined] tensor to [29][37][joined]. The destination begins `shift` elements after a
   /// multiple of 256 bytes.
-  void check(ElementType type, std::uint64_t kept, std::uint64_t shift) {
-    const std::array<std::uint64_t, 3> from{37, 29, kept};
-    const std::array<std::uint64_t, 3> to{29, 37, kept};
+  void check(ElementType type, std::uint64_t joined, std::uint64_t shift) {
+    const std::array<std::uint64_t, 3> from{37, 29, joined};
+    const std::array<std::uint64_t, 3> to{29, 37, joined};
     const TensorView source = TensorView::contiguous(type, from);
     const TensorView destination = TensorView::contiguous(type, to);
     const std::uint64_t before = shift * size_of(type);
@@ -52,11 +52,11 @@ class KeptElements {
     device_->memory().copy_out(found, buffer.address(), nullptr);
     CHECK(found == expected);
 
-    const std::uint64_t width = kept * size_of(type);
-    const std::string sentence =
-        fmt::format("{} elements of {} that stay together move as one of {} bytes.", kept, name(type), width);
+    const std::uint64_t width = joined * size_of(type);
+    const std::string sentence = fmt::format("{} elements of {} that stay together move as one of {} bytes.",
+                                             joined, name(type), width);
     const auto rewrites = turn.explain().steps.front().rewrites;
-    const bool wide = width <= 16 && before % width == 0 && (kept & (kept - 1)) == 0;
+    const bool wide = width <= 16 && before % width == 0 && (joined & (joined - 1)) == 0;
     CHECK(std::ranges::count(rewrites, sentence) == (wide ? 1 : 0));
   }
 
@@ -68,20 +68,20 @@ class KeptElements {
 
 }  // namespace
 
-TEST_CASE("2 to 16 kept elements of up to 16 bytes move as one wider element") {
-  KeptElements moves;
+TEST_CASE("2 to 16 elements that stay together, of up to 16 bytes, move as one wider element") {
+  JoinedElements moves;
   for (const ElementType type : all_element_types) {
-    for (const std::uint64_t kept : {2U, 4U, 8U, 16U}) {
-      if (kept * size_of(type) > 16) continue;
-      INFO(kept << " of " << name(type));
-      moves.check(type, kept, 0);
-      moves.check(type, kept, kept);
+    for (const std::uint64_t joined : {2U, 4U, 8U, 16U}) {
+      if (joined * size_of(type) > 16) continue;
+      INFO(joined << " of " << name(type));
+      moves.check(type, joined, 0);
+      moves.check(type, joined, joined);
     }
   }
 }
 
-TEST_CASE("kept elements that are misaligned, or no power of two, move one by one") {
-  KeptElements moves;
+TEST_CASE("elements that stay together but are misaligned, or no power of two, move one by one") {
+  JoinedElements moves;
   for (const ElementType type : {ElementType::u8, ElementType::bf16, ElementType::f32, ElementType::f64}) {
     INFO(name(type));
     moves.check(type, 2, 1);

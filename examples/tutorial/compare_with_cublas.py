@@ -1,6 +1,6 @@
 """Compares the tutorial's matrix product with torch.matmul (cuBLAS), alternating on one GPU: TFLOP/s and their ratio.
 
-    python3 examples/tutorial/beside_cublas.py PROGRAM [--size 4096,4096,4096 …] [options of PROGRAM]
+    python3 examples/tutorial/compare_with_cublas.py PROGRAM [--size 4096,4096,4096 …] [options of PROGRAM]
 
 PROGRAM is build/release/bin/examples/matrix_product.
 """

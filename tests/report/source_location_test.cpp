@@ -1,4 +1,4 @@
-#include <tmajit/report/source_place.hpp>
+#include <tmajit/report/source_location.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -21,16 +21,16 @@ TEST_CASE("an instruction's source line is found, and the line where it was inli
       "}\n"
       ".file\t1 \"/folder/k.cu\"\n"
       ".file\t2 \"expression\"\n";
-  const auto first = source_places(artifact, 4);
+  const auto first = source_locations(artifact, 4);
   REQUIRE(first.size() == 1);
   CHECK(describe(first[0]) == "k.cu:2: two();");
-  const auto second = source_places(artifact, 6);
+  const auto second = source_locations(artifact, 6);
   REQUIRE(second.size() == 2);
   CHECK(describe(second[0]) == "expression:7");
   CHECK(describe(second[1]) == "k.cu:3: three");
-  CHECK(source_places(artifact, 10).empty());
-  CHECK(source_places(artifact, 0).empty());
-  CHECK(source_places(artifact, 1000).empty());
+  CHECK(source_locations(artifact, 10).empty());
+  CHECK(source_locations(artifact, 0).empty());
+  CHECK(source_locations(artifact, 1000).empty());
 }
 
 TEST_CASE("the instruction's own line comes first, and then the calling frames from inner to outer") {
@@ -47,11 +47,11 @@ TEST_CASE("the instruction's own line comes first, and then the calling frames f
   finding.source_file = "mainloop.cuh";
   finding.source_path = "gemm/mainloop.cuh";
   finding.source_line = 40;
-  const auto places = own_first(source_places({&artifact}, finding));
-  REQUIRE(places.size() == 3);
-  CHECK(places[0].own);
-  CHECK(places[0].path == "/home/me/gemm/mainloop.cuh");
-  CHECK(describe(places[1]) == "copy_sm90_tma.hpp:7");
-  CHECK(describe(places[2]) == "device_kernel.h:9");
-  CHECK_FALSE(places[1].own);
+  const auto locations = own_first(source_locations({&artifact}, finding));
+  REQUIRE(locations.size() == 3);
+  CHECK(locations[0].own);
+  CHECK(locations[0].path == "/home/me/gemm/mainloop.cuh");
+  CHECK(describe(locations[1]) == "copy_sm90_tma.hpp:7");
+  CHECK(describe(locations[2]) == "device_kernel.h:9");
+  CHECK_FALSE(locations[1].own);
 }

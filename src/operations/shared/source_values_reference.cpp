@@ -1,4 +1,4 @@
-#include "operations/shared/fronts_reference.hpp"
+#include "operations/shared/source_values_reference.hpp"
 
 #include "operations/references.hpp"
 
@@ -8,17 +8,17 @@
 
 namespace reference {
 
-bool understands_front(const std::string& expression, bool any_rounding) {
+bool understands_source_values(const std::string& expression, bool any_rounding) {
   if (is_identity(expression)) return true;
   const auto parsed = Expression::parse(expression);
   return parsed && parsed->offsets() == 0 && (any_rounding || parsed->is_exact());
 }
 
-Front::Front(const std::string& expression) {
+SourceValues::SourceValues(const std::string& expression) {
   if (!is_identity(expression)) expression_ = Expression::parse(expression).value();
 }
 
-Computed Front::operator()(std::span<const Computed> x) const {
+Computed SourceValues::operator()(std::span<const Computed> x) const {
   return expression_ ? expression_->evaluate(x) : x.front();
 }
 

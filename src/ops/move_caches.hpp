@@ -15,6 +15,6 @@ struct MoveCaches final : Companion {
   PlanTables plans;
 };
 
-[[nodiscard]] MoveCaches& kept_of(const Runtime& runtime);
+[[nodiscard]] MoveCaches& move_caches(const Runtime& runtime);
 
 TMAJIT_END

@@ -1,4 +1,4 @@
-#include <tmajit/report/source_place.hpp>
+#include <tmajit/report/source_location.hpp>
 
 #include <algorithm>
 #include <array>
@@ -28,7 +28,7 @@ std::optional<std::uint64_t> take_number(StringRef& text) {
   return text.consumeInteger(10, number) ? std::nullopt : std::optional(number);
 }
 
-/// A `.loc`: the place of an instruction, and the call by which its function was inlined.
+/// A `.loc`: the location of an instruction, and the call by which its function was inlined.
 struct Mark {
   using Place = std::array<std::uint64_t, 3>;  ///< file, line, column
   Place at{};
@@ -36,13 +36,13 @@ struct Mark {
 };
 
 std::optional<Mark::Place> take_place(StringRef& text) {
-  Mark::Place place{};
-  for (auto& number : place) {
+  Mark::Place location{};
+  for (auto& number : location) {
     const auto taken = take_number(text);
     if (!taken) return std::nullopt;
     number = *taken;
   }
-  return place;
+  return location;
 }
 
 /// The marks before a PTX line in its function, in order.
@@ -90,8 +90,8 @@ StringRef text_of(StringRef source, StringRef file) {
 
 }  // namespace
 
-std::vector<SourcePlace> source_places(const Artifact& artifact, std::uint32_t ptx_line) {
-  std::vector<SourcePlace> places;
+std::vector<SourceLocation> source_locations(const Artifact& artifact, std::uint32_t ptx_line) {
+  std::vector<SourceLocation> locations;
   const auto marks = marks_before(artifact.ptx, ptx_line);
   auto at = marks.rbegin();
   std::optional<Mark> mark;
@@ -107,18 +107,18 @@ std::vector<SourcePlace> source_places(const Artifact& artifact, std::uint32_t p
     const auto within = text_of(artifact.source, name);
     const bool is_here = file == 1 || within.size() != artifact.source.size();
     const auto text = is_here ? line_of(within, line) : StringRef();
-    places.push_back({.file = name, .line = line, .text = text.str(), .path = path.str()});
+    locations.push_back({.file = name, .line = line, .text = text.str(), .path = path.str()});
     if (!mark->inlined_at) break;
     // If the call was itself inlined, it has an earlier mark of its own.
     const Mark::Place caller = *mark->inlined_at;
     at = std::find_if(std::next(at), marks.rend(), [&](const Mark& one) { return one.at == caller; });
     mark = at == marks.rend() ? Mark{caller, std::nullopt} : *at;
   }
-  return places;
+  return locations;
 }
 
-std::vector<SourcePlace> source_places(const std::vector<const Artifact*>& artifacts,
-                                       const Finding& finding) {
+std::vector<SourceLocation> source_locations(const std::vector<const Artifact*>& artifacts,
+                                             const Finding& finding) {
   const Artifact* found = nullptr;
   for (const auto* artifact : artifacts) {
     if (artifact->entry != finding.kernel) continue;
@@ -129,28 +129,29 @@ std::vector<SourcePlace> source_places(const std::vector<const Artifact*>& artif
     }
   }
   if (found == nullptr) return {};
-  auto places = source_places(*found, finding.ptx_line);
-  mark_own(places, finding);
-  return places;
+  auto locations = source_locations(*found, finding.ptx_line);
+  mark_own(locations, finding);
+  return locations;
 }
 
-void mark_own(std::vector<SourcePlace>& places, const Finding& finding) {
+void mark_own(std::vector<SourceLocation>& locations, const Finding& finding) {
   // The innermost frame with this line: a function may be inlined into itself.
-  const auto own = std::ranges::find_if(places, [&](const SourcePlace& each) {
+  const auto own = std::ranges::find_if(locations, [&](const SourceLocation& each) {
     return each.line == finding.source_line && each.file == finding.source_file &&
            each.path.ends_with(finding.source_path);
   });
-  if (own != places.end()) own->own = true;
+  if (own != locations.end()) own->own = true;
 }
 
-std::vector<SourcePlace> own_first(std::vector<SourcePlace> places) {
-  const auto own = std::ranges::find(places, true, &SourcePlace::own);
-  if (own != places.end()) std::rotate(places.begin(), own, std::next(own));
-  return places;
+std::vector<SourceLocation> own_first(std::vector<SourceLocation> locations) {
+  const auto own = std::ranges::find(locations, true, &SourceLocation::own);
+  if (own != locations.end()) std::rotate(locations.begin(), own, std::next(own));
+  return locations;
 }
 
-std::string describe(const SourcePlace& place) {
-  return fmt::format("{}:{}{}{}", place.file, place.line, place.text.empty() ? "" : ": ", place.text);
+std::string describe(const SourceLocation& location) {
+  return fmt::format("{}:{}{}{}", location.file, location.line, location.text.empty() ? "" : ": ",
+                     location.text);
 }
 
 TMAJIT_END

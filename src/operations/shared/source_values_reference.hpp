@@ -9,13 +9,14 @@
 
 namespace reference {
 
-/// Whether Front can evaluate an expression. Unless `any_rounding`, its value must also be exact.
-[[nodiscard]] bool understands_front(const std::string& expression, bool any_rounding);
+/// Whether SourceValues can evaluate an expression. Unless `any_rounding`, its value must also be exact.
+[[nodiscard]] bool understands_source_values(const std::string& expression, bool any_rounding);
 
-/// The expression whose values are reduced or scanned; without one, the first source's elements.
-class Front {
+/// Computes the values that are reduced or scanned: an expression of the sources, or the first source's
+/// elements.
+class SourceValues {
  public:
-  explicit Front(const std::string& expression);
+  explicit SourceValues(const std::string& expression);
   [[nodiscard]] Computed operator()(std::span<const Computed> x) const;
 
  private:
