@@ -15,7 +15,6 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint64_t address_bound = 1ULL << 62;
 constexpr auto memory_source = "tmajit, tensors in memory";
 
 std::string text_of(const PlacedOperand& operand, const std::string& name, const ByteRange& bytes) {
@@ -80,7 +79,7 @@ void check_view_limits(const TensorView& view, const std::function<std::string()
     const auto step = static_cast<std::uint64_t>(stride);
     const std::uint64_t steps = std::max<std::uint64_t>(view.shape[d], 2) - 1;
     bytes = sat_add(bytes, sat_mul(sat_mul(stride < 0 ? 0 - step : step, steps), size_of(view.type)));
-    if (view.shape[d] <= address_bound && bytes <= address_bound) continue;
+    if (view.shape[d] <= max_span_bytes && bytes <= max_span_bytes) continue;
     violations.add({.rule = "view.bytes",
                     .subject = fmt::format("{}: dimension {}", name(), d),
                     .found = fmt::format("{} with stride {}", counted(view.shape[d], "element"), stride),
@@ -125,7 +124,7 @@ void check_written_once(const TensorView& view, DevicePtr address, const std::fu
                        answer == Overlap::some ? ", which make several indices one element"
                                                : ", which may make several indices one element"),
        .need = "strides that give each index an element of its own, since each is written once",
-       .legal = dense.span_bytes() > address_bound
+       .legal = dense.span_bytes() > max_span_bytes
                     ? "a smaller shape"  // no strides would hold that many elements
                     : fmt::format("strides {}", fmt::join(std::span(dense.strides).first(dense.rank), ",")),
        .source = memory_source});

@@ -9,9 +9,6 @@
 TMAJIT_BEGIN
 namespace {
 
-// Sums of two ranges stay below 2^63.
-constexpr std::uint64_t max_bytes = 1ULL << 62;
-
 /// The distance in bytes from one index of dimension d to the next.
 std::uint64_t stride_bytes(const TensorView& view, std::uint32_t d) noexcept {
   const std::int64_t stride = view.strides[d];
@@ -166,13 +163,13 @@ std::optional<ByteRange> byte_range(const PlacedView& tensor) noexcept {
     if (view.shape[d] == 1) continue;
     const std::int64_t stride = view.strides[d];
     const auto elements = static_cast<std::uint64_t>(stride);
-    std::uint64_t& side = stride < 0 ? below : above;
     std::uint64_t reach = 0;
     if (__builtin_mul_overflow(stride < 0 ? 0 - elements : elements, view.shape[d] - 1, &reach) ||
         __builtin_mul_overflow(reach, std::uint64_t{size_of(view.type)}, &reach) ||
-        __builtin_add_overflow(side, reach, &side) || side >= max_bytes / 2) {
+        reach >= max_span_bytes - below - above) {
       return std::nullopt;
     }
+    (stride < 0 ? below : above) += reach;
   }
   ByteRange range;
   if (__builtin_sub_overflow(tensor.address, below, &range.first) ||
@@ -208,7 +205,7 @@ Overlap self_overlap(const PlacedView& tensor) noexcept {
   const TensorView& view = tensor.view;
   if (view.rank > max_view_rank) return Overlap::undecided;
   if (view.elements() == 0) return Overlap::none;
-  if (!byte_range({view, max_bytes})) return Overlap::undecided;
+  if (!byte_range({view, max_span_bytes})) return Overlap::undecided;
   std::array<std::pair<std::uint64_t, std::uint64_t>, max_view_rank> dimensions{};  // stride, extent − 1
   std::size_t count = 0;
   for (std::uint32_t d = 0; d < view.rank; ++d) {

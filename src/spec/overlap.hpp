@@ -20,8 +20,12 @@ struct ByteRange {
   DevicePtr last = 0;
 };
 
-/// The byte range of a tensor. Nothing if the tensor is empty, reaches 2^61 bytes or more to either side of
-/// its address, or leaves the address space.
+/// The most bytes from the first to the last of a tensor. The equations of two tensors then have sums below
+/// 2^63, as solvable() requires.
+inline constexpr std::uint64_t max_span_bytes = 1ULL << 62;
+
+/// The byte range of a tensor. Nothing if the tensor is empty, spans more than max_span_bytes, or leaves the
+/// address space.
 [[nodiscard]] std::optional<ByteRange> byte_range(const PlacedView& tensor) noexcept;
 
 /// Whether two ranges have a byte in common.

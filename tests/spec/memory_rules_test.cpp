@@ -187,6 +187,9 @@ TEST_CASE("a tensor must be inside the address space, unless it is empty") {
   CHECK(rules(broken_by({{tensor, ~0ULL - 100, true}, {tensor, origin}})) == Rules{"address.range"});
   CHECK(rules(broken_by({{view({16, 64}, {-64, 1}), 64}, {tensor, origin, true}})) == Rules{"address.range"});
   CHECK(broken_by({{dense({0, 64}), origin, true}, {tensor, origin}}).empty());
+  const TensorView longest = view({2}, {(std::int64_t{1} << 60) - 1});
+  CHECK(limits(longest) == Rules{});
+  CHECK(broken_by({{longest, origin, true}, {tensor, origin + 4}}).empty());
 }
 
 TEST_CASE("views and shapes are printed in a readable form") {

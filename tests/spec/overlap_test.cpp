@@ -2,6 +2,7 @@
 
 #include "seed.hpp"
 
+#include <limits>
 #include <random>
 #include <set>
 #include <vector>
@@ -75,6 +76,26 @@ TEST_CASE("columns, rows and blocks of one array do not overlap") {
                       strided_view({4, 32}, {2048, 2}, ElementType::u16), base + 32 * 4));
   // With different strides nothing is known, so they may overlap.
   CHECK(overlap(strided_view({16, 32}, {64, 1}), base, strided_view({16, 32}, {63, 1}), base + 32 * 4));
+}
+
+TEST_CASE("every view that spans at most 2^62 bytes has a byte range") {
+  constexpr std::int64_t elements = std::int64_t{1} << 60;  // of f32: 2^62 bytes
+  constexpr DevicePtr base = DevicePtr{1} << 63;
+  const auto span_of = [&](const Shape& shape, const Strides& strides) {
+    const auto range = byte_range({strided_view(shape, strides), base});
+    return range ? range->last - range->first + 1 : 0;
+  };
+  CHECK(span_of({2}, {elements - 1}) == max_span_bytes);
+  CHECK(span_of({2}, {1 - elements}) == max_span_bytes);
+  CHECK(span_of({2, 2}, {elements / 2, 1 - elements / 2}) == max_span_bytes);
+  CHECK(span_of({2}, {elements}) == 0);
+  CHECK(span_of({2}, {-elements}) == 0);
+  CHECK(span_of({2, 2}, {elements / 2, -elements / 2}) == 0);
+  CHECK(span_of({3}, {std::numeric_limits<std::int64_t>::max()}) == 0);
+  // The equation of two such views is solved exactly.
+  const TensorView pair = strided_view({2}, {elements - 1});
+  CHECK_FALSE(overlap(pair, base, pair, base + 4));
+  CHECK(overlap(pair, base, pair, base + 4 * static_cast<DevicePtr>(elements - 1)));
 }
 
 TEST_CASE("views that are decided to be disjoint share no byte") {
