@@ -84,7 +84,7 @@ std::vector<std::string> argument_types(std::string_view shown) {
 /// Whether an instruction is useful only in clusters of several CTAs.
 bool is_for_clusters(const ptx::FlatInstruction& flat) {
   const ptx::Instruction& in = *flat.instruction;
-  const std::string& word = in.words.front();
+  const std::string_view word = in.words().front();
   const auto names_cluster = [](const ptx::Binding& binding) {
     const auto* const special = std::get_if<ptx::SpecialRef>(&binding);
     return special != nullptr &&

@@ -115,7 +115,7 @@ class Uses {
     binding_ = in_->guard ? 1 : 0;
     operands_.clear();
     for (const Operand& operand : in_->operands) collect(operand, operands_.emplace_back());
-    const std::string& word = in_->words.front();
+    const std::string_view word = in_->words().front();
     if (word == "ld" && loads()) return;
     for (std::size_t i = 0; i < in_->operands.size(); ++i) note_memory_use(i);
     if (operands_.size() < 2) return;
@@ -148,8 +148,8 @@ class Uses {
     if (from->is_place) {
       if (other.kind != Operand::Kind::immediate) return {};
       // An or is an addition if the parameter's alignment leaves these bits 0.
-      from->offset += in_->words.front() == "sub" ? 0 - other.value.bits : other.value.bits;
-    } else if (in_->words.front() == "or") {
+      from->offset += in_->words().front() == "sub" ? 0 - other.value.bits : other.value.bits;
+    } else if (in_->words().front() == "or") {
       return {};
     } else if (ptx::bits_of(in_->types().back()) != 64) {
       return {};
@@ -184,7 +184,7 @@ class Uses {
     if (!is_tensor && operand.kind != Operand::Kind::address) return;
     const auto from = origin(operands_[i]);
     if (!from) return;
-    const bool is_map = is_tensor || in_->words.back() == "tensormap";
+    const bool is_map = is_tensor || in_->words().back() == "tensormap";
     if (from->is_place) {
       Origin at = *from;
       at.offset += static_cast<std::uint64_t>(operand.offset);
@@ -194,11 +194,11 @@ class Uses {
     }
     const auto spaces = in_->spaces();
     const bool elsewhere = !spaces.empty() && spaces.front() != ptx::StateSpace::global &&
-                           operands_.size() == 2 && in_->words.front() != "cp";
+                           operands_.size() == 2 && in_->words().front() != "cp";
     if (elsewhere) return;
     ParameterUse use{.kind = Kind::address, .loaded = true};
     const auto types = in_->types();
-    const std::string& word = in_->words.front();
+    const std::string_view word = in_->words().front();
     const bool has_element_type = word == "ld" || word == "st" || word == "atom" || word == "red";
     if (has_element_type && !types.empty()) use.elements = element_type(types.back());
     note(*from, use);

@@ -49,12 +49,12 @@ bool is_own(const Kernel& kernel, const Event& event) {
 class Events {
  public:
   Events(const Kernel& kernel, Kind kind) : kernel_(kernel) {
-    std::set<std::vector<std::uint64_t>> known;
+    KeyTable known;
     for (const Event& event : kernel.events) {
       if (event.kind != kind) continue;
-      std::vector<std::uint64_t> key;
+      Key key;
       Values::append(key, event.barrier);
-      if (known.insert(std::move(key)).second) firsts_.push_back(&event);
+      if (known.insert(key, 0).second) firsts_.push_back(&event);
     }
   }
 
@@ -251,11 +251,11 @@ class BytesCheck final : public PathCheck {
 
   /// The number of the pair of `expect` and the bytes that remain; from 1.
   std::uint64_t remember(std::uint32_t expect, const Value& rest) {
-    std::vector<std::uint64_t> key{expect};
+    Key key{expect};
     Values::append(key, rest);
-    const auto [found, fresh] = numbers_.try_emplace(key, opened_.size() + 1);
+    const auto [number, fresh] = numbers_.insert(key, static_cast<std::uint32_t>(opened_.size() + 1));
     if (fresh) opened_.push_back({expect, rest});
-    return found->second;
+    return number;
   }
   void close(const Open& open) {
     Outcome& outcome = outcomes_[open.expect];
@@ -269,7 +269,7 @@ class BytesCheck final : public PathCheck {
     }
   }
 
-  std::map<std::vector<std::uint64_t>, std::uint64_t> numbers_;
+  KeyTable numbers_;
   std::vector<Open> opened_;
   std::map<std::uint32_t, Outcome> outcomes_;
   std::set<std::uint32_t> covered_;

@@ -1,6 +1,7 @@
 #include "lint/checks.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/StringRef.h>
@@ -26,8 +27,9 @@ struct Needs {
     if (!llvm::is_contained(opcodes, in.opcode)) return false;
     if (modifier == nullptr) return true;
     const auto [first, second] = llvm::StringRef(modifier).split('.');
-    for (std::size_t i = 1; i < in.words.size(); ++i) {
-      if (in.words[i] == first && (second.empty() || (i + 1 < in.words.size() && in.words[i + 1] == second)))
+    const auto words = in.words();
+    for (std::size_t i = 1; i < words.size(); ++i) {
+      if (words[i] == first && (second.empty() || (i + 1 < words.size() && words[i + 1] == second)))
         return true;
     }
     return false;
@@ -91,11 +93,18 @@ std::optional<Target> target_of(const ptx::Module& module) {
 void check_target(const Kernel& kernel, Findings& findings) {
   const std::uint32_t version = kernel.module.version_major * 10 + std::min(kernel.module.version_minor, 9U);
   const auto target = target_of(kernel.module);
+  static constexpr auto is_in_table = [] {
+    std::array<bool, static_cast<std::size_t>(setmaxnreg) + 1> found{};
+    for (const Needs& needs : table)
+      for (const Opcode opcode : needs.opcodes) found[static_cast<std::size_t>(opcode)] = true;
+    return found;
+  }();
   for (std::uint32_t i = 0; i < kernel.function.instructions.size(); ++i) {
     const ptx::Instruction& in = kernel.instruction(i);
+    if (!is_in_table[static_cast<std::size_t>(in.opcode)]) continue;
     for (const Needs& needs : table) {
       if (!needs.apply_to(in)) continue;
-      const std::string name = in.full_name();
+      const std::string& name = in.name;
       if (version < needs.version) {
         findings.add(
             i, "target.version",

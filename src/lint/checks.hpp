@@ -55,11 +55,13 @@ class Findings {
   void unfinished(check::RuleId rule);
 
  private:
+  void count_segments();
+
   const Kernel& kernel_;
   const check::OwnFiles& own_;
   Groups& groups_;
   LintResult& result_;
-  std::vector<std::uint32_t> segments_;  ///< waits before each instruction
+  std::vector<std::uint32_t> segments_;  ///< waits before each instruction; counted for the first finding
   std::set<std::tuple<const ptx::Instruction*, std::string_view>> known_;
 };
 

@@ -36,8 +36,8 @@ NumberSet between(std::uint64_t least, std::uint64_t most, bool is_signed, std::
 
 }  // namespace
 
-std::optional<Formula> Conditions::by_numbers(
-    const Value& a, const Value& b, const std::function<bool(std::uint64_t, std::uint64_t)>& holds) {
+std::optional<Formula> Conditions::by_numbers(const Value& a, const Value& b,
+                                              llvm::function_ref<bool(std::uint64_t, std::uint64_t)> holds) {
   const auto base = values_.base(a.terms.empty() ? b : a);
   if (!base || (!b.terms.empty() && values_.base(b) != base)) return std::nullopt;
   const Symbol& symbol = values_.symbol(*base);
@@ -54,10 +54,10 @@ std::optional<Formula> Conditions::by_numbers(
   return member(id, sets_.intern(in_order(std::move(set))));
 }
 
-std::vector<std::uint64_t> Conditions::form_key(Value positive, Reading reading) const {
+Key Conditions::form_key(Value positive, Reading reading) const {
   // A number that never wraps is the same in registers of any width.
   if (reading == Reading::plain && values_.largest(positive)) positive.width = positive.known = 64;
-  std::vector<std::uint64_t> key{key_form, static_cast<std::uint64_t>(reading)};
+  Key key{key_form, static_cast<std::uint64_t>(reading)};
   Values::append(key, positive);
   return key;
 }
@@ -67,8 +67,7 @@ std::optional<SubjectId> Conditions::asked_subject(const Value& value) const {
   Value form = value;
   form.constant = 0;
   if (form.terms.front().factor > low_bits(form.width) / 2) return std::nullopt;
-  const auto found = subject_names_.find(form_key(std::move(form), Reading::plain));
-  return found == subject_names_.end() ? std::nullopt : std::optional(found->second);
+  return subject_names_.find(form_key(std::move(form), Reading::plain));
 }
 
 Formula Conditions::form_member(const Value& form, const NumberSet& set, Reading reading) {
@@ -81,7 +80,7 @@ Formula Conditions::form_member(const Value& form, const NumberSet& set, Reading
     numbers = &negated_set;
   }
   const auto largest = reading == Reading::plain ? values_.largest(positive) : std::nullopt;
-  const std::vector<std::uint64_t> key = form_key(positive, reading);
+  const Key key = form_key(positive, reading);
   const SubjectId id = subject(key, [&] {
     Symbol all;
     values_.inherit(all, positive);
@@ -131,12 +130,12 @@ Formula Conditions::member(const Value& a, const NumberSet& set) {
       return if_true ? *formula : negation(*formula);
     }
   }
-  std::vector<std::uint64_t> key{key_member_of};
+  Key key{key_member_of};
   Values::append(key, a);
-  for (const Range& range : set) key.insert(key.end(), {range.first, range.last});
-  if (const auto found = names_.find(key); found != names_.end()) return found->second;
+  for (const Range& range : set) key.append({range.first, range.last});
+  if (const auto known = names_.find(key)) return *known;
   const Formula formula = reduced_member(a, set);
-  names_.emplace(std::move(key), formula);
+  names_.insert(key, formula);
   return formula;
 }
 
@@ -167,10 +166,10 @@ Formula Conditions::less(const Value& a, const Value& b, bool is_signed, std::ui
   if (!a.exact() || !b.exact()) return opaque(place, home);
   if (y) return member(a, between(least, (*y - 1) & low_bits(width), is_signed, width));
   if (x) return member(b, between((*x + 1) & low_bits(width), most, is_signed, width));
-  std::vector<std::uint64_t> key{key_less, is_signed ? 1ULL : 0ULL};
+  Key key{key_less, is_signed ? 1ULL : 0ULL};
   Values::append(key, a);
   Values::append(key, b);
-  if (const auto found = names_.find(key); found != names_.end()) return found->second;
+  if (const auto known = names_.find(key)) return *known;
   Value d = values_.subtract(a, b);
   Formula formula = never;
   if (const auto by_base = by_numbers(a, b, is_less)) {
@@ -189,7 +188,7 @@ Formula Conditions::less(const Value& a, const Value& b, bool is_signed, std::ui
     formula = form_member(d, between(smallest, bound, true, width),
                           is_signed ? Reading::difference_signed : Reading::difference_unsigned);
   }
-  names_.emplace(std::move(key), formula);
+  names_.insert(key, formula);
   return formula;
 }
 

@@ -22,17 +22,17 @@ const Fact* find(const Facts& facts, SubjectId subject) {
 
 }  // namespace
 
-SubjectId Conditions::subject(const std::vector<std::uint64_t>& key, const std::function<Subject()>& make) {
-  const auto [found, fresh] = subject_names_.try_emplace(key, static_cast<SubjectId>(subjects_.size()));
+SubjectId Conditions::subject(llvm::ArrayRef<std::uint64_t> key, llvm::function_ref<Subject()> make) {
+  const auto [id, fresh] = subject_names_.insert(key, static_cast<SubjectId>(subjects_.size()));
   if (fresh) {
     Subject made = make();
     const SetId domain = sets_.intern(made.domain);
     subjects_.push_back({std::move(made), domain});
   }
-  return found->second;
+  return id;
 }
 
-Formula Conditions::flag(const std::vector<std::uint64_t>& key, const std::function<Subject()>& make) {
+Formula Conditions::flag(llvm::ArrayRef<std::uint64_t> key, llvm::function_ref<Subject()> make) {
   const SubjectId id = subject(key, make);
   subjects_[id].is_flag = true;
   return member(id, sets_.intern({{1, 1}}));
@@ -50,10 +50,10 @@ Formula Conditions::member(SubjectId subject, SetId set) {
   // A set and its complement share a node.
   const bool negate = sets_[set].front().first == sets_[domain].front().first;
   if (negate) set = sets_.without(domain, set);
-  const auto [found, fresh] =
-      names_.try_emplace({key_member, subject, set}, static_cast<Formula>(nodes_.size() * 2));
+  const auto [formula, fresh] =
+      names_.insert({key_member, subject, set}, static_cast<Formula>(nodes_.size() * 2));
   if (fresh) nodes_.push_back({.is_member = true, .subject = subject, .set = set});
-  return negate ? negation(found->second) : found->second;
+  return negate ? negation(formula) : formula;
 }
 
 std::optional<Fact> Conditions::as_member(Formula formula) const {
@@ -75,9 +75,9 @@ Formula Conditions::conjunction(Formula a, Formula b) {
     return flag({key_deep, a, b},
                 [&] { return Subject{.home = std::max(home(a), home(b)), .per_thread = true}; });
   }
-  const auto [found, fresh] = names_.try_emplace({key_both, a, b}, static_cast<Formula>(nodes_.size() * 2));
+  const auto [formula, fresh] = names_.insert({key_both, a, b}, static_cast<Formula>(nodes_.size() * 2));
   if (fresh) nodes_.push_back({.left = a, .right = b, .depth = depth});
-  return found->second;
+  return formula;
 }
 
 Value Conditions::indicator(Formula formula, std::uint32_t width) {
@@ -119,7 +119,7 @@ std::optional<Value> Conditions::chosen(Formula formula, const Value& a, const V
   return value;
 }
 
-void Conditions::for_each_subject(Formula formula, const std::function<void(SubjectId)>& visit) const {
+void Conditions::for_each_subject(Formula formula, llvm::function_ref<void(SubjectId)> visit) const {
   const Node& node = nodes_[formula / 2];
   if (node.is_member) {
     visit(node.subject);

@@ -8,7 +8,7 @@
 #include "lint/number_set.hpp"
 #include "lint/value.hpp"
 
-#include <functional>
+#include <llvm/ADT/STLFunctionalExtras.h>
 
 TMAJIT_BEGIN
 namespace lint {
@@ -48,7 +48,7 @@ class Conditions {
   explicit Conditions(Values& values) : values_(values) { nodes_.push_back({}); }
 
   /// The flag that `key` names; `make` creates it if there is none.
-  Formula flag(const std::vector<std::uint64_t>& key, const std::function<Subject()>& make);
+  Formula flag(llvm::ArrayRef<std::uint64_t> key, llvm::function_ref<Subject()> make);
   /// A flag about which nothing is known but the instruction that makes it, `place`, and whether that
   /// `waits`.
   Formula opaque(std::uint32_t place, std::int32_t home, bool waits = false);
@@ -85,7 +85,7 @@ class Conditions {
   /// it does not have exactly one symbol.
   [[nodiscard]] std::optional<SubjectId> asked_subject(const Value& value) const;
   /// Calls `visit` with every subject of the formula.
-  void for_each_subject(Formula formula, const std::function<void(SubjectId)>& visit) const;
+  void for_each_subject(Formula formula, llvm::function_ref<void(SubjectId)> visit) const;
   /// The latest home of the formula's subjects.
   [[nodiscard]] std::int32_t home(Formula formula) const;
 
@@ -141,7 +141,7 @@ class Conditions {
   /// How a form's numbers are interpreted: plainly, or as a difference of signed or unsigned numbers.
   enum class Reading : std::uint8_t { plain, difference_signed, difference_unsigned };
 
-  SubjectId subject(const std::vector<std::uint64_t>& key, const std::function<Subject()>& make);
+  SubjectId subject(llvm::ArrayRef<std::uint64_t> key, llvm::function_ref<Subject()> make);
   Formula member(SubjectId subject, SetId set);
   /// Whether the value, which is exact, belongs to the set.
   Formula member(const Value& a, const NumberSet& set);
@@ -150,18 +150,18 @@ class Conditions {
   /// for one of them the set is negated.
   Formula form_member(const Value& form, const NumberSet& set, Reading reading);
   /// The key of the subject for a form.
-  [[nodiscard]] std::vector<std::uint64_t> form_key(Value positive, Reading reading) const;
+  [[nodiscard]] Key form_key(Value positive, Reading reading) const;
   /// The formula for `holds`, evaluated for each number of the base that determines both values.
   std::optional<Formula> by_numbers(const Value& a, const Value& b,
-                                    const std::function<bool(std::uint64_t, std::uint64_t)>& holds);
+                                    llvm::function_ref<bool(std::uint64_t, std::uint64_t)> holds);
   /// The set of a member node, if the formula is one.
   [[nodiscard]] std::optional<Fact> as_member(Formula formula) const;
 
   Values& values_;
   std::vector<Node> nodes_;
   std::vector<Known> subjects_;
-  std::unordered_map<std::vector<std::uint64_t>, Formula, KeyHash> names_;
-  std::unordered_map<std::vector<std::uint64_t>, SubjectId, KeyHash> subject_names_;
+  KeyTable names_;          ///< formulas
+  KeyTable subject_names_;  ///< subjects
   /// Mutable, since paths make new sets and results are cached.
   mutable NumberSets sets_;
 };

@@ -29,9 +29,8 @@ class Evaluator {
     Content content;
     if (type_ == ScalarType::pred) content.formula = formula();
     if (width_ != 0) {
-      Value result = value();
-      content.value =
-          result.width == width_ ? std::move(result) : values_.convert(result, width_, in_is_signed());
+      const Value& result = content.value.emplace(value());
+      if (result.width != width_) content.value = values_.convert(result, width_, in_is_signed());
     }
     return content;
   }
@@ -68,7 +67,7 @@ class Evaluator {
   SymbolId pure(std::uint64_t kind, std::uint64_t detail, std::initializer_list<const Value*> from,
                 Symbol symbol = {}) {
     bool exact = true;
-    std::vector<std::uint64_t> key{kind, detail};
+    Key key{kind, detail};
     for (const Value* value : from) {
       exact &= value->exact();
       Values::append(key, *value);
@@ -374,7 +373,7 @@ class Evaluator {
         function.is_entry &&
         llvm::any_of(function.parameters, [&](const ptx::Variable& each) { return &each == parameter; });
     if (!reads_kernel_parameter || !address.exact()) return opaque();
-    std::vector<std::uint64_t> key{key_param, detail()};
+    Key key{key_param, detail()};
     Values::append(key, address);
     const SymbolId id = values_.named(key, [&] {
       Symbol symbol;
@@ -412,10 +411,11 @@ class Evaluator {
   }
 
   Formula compare() {
-    if (in_.words.size() < 2) return state_.opaque(2);
+    const auto words = in_.words();
+    if (words.size() < 2) return state_.opaque(2);
     const auto types = in_.types();
     const Formula plain =
-        types.empty() || !is_number(types.back()) ? state_.opaque(4) : integers(types.back());
+        types.empty() || !is_number(types.back()) ? state_.opaque(4) : integers(types.back(), words[1]);
     if (operands().size() < 4) return plain;
     const Formula other = predicate(3);
     if (in_.has("and")) return state_.conditions().conjunction(plain, other);
@@ -424,11 +424,10 @@ class Evaluator {
     return state_.opaque(2);
   }
 
-  Formula integers(ScalarType type) {
+  Formula integers(ScalarType type, llvm::StringRef relation) {
     const std::uint32_t bits = bits_of(type);
     const Value a = read(1, bits);
     const Value b = read(2, bits);
-    const std::string& relation = in_.words[1];
     const bool is_signed = is_signed_integer(type);
     const std::uint32_t place = state_.place() * 8 + 4;
     Conditions& conditions = state_.conditions();
@@ -449,7 +448,7 @@ class Evaluator {
     const Value mask = read(1, 32);
     if (element_ != 1) return state_.opaque(2);
     if (!mask.exact()) return state_.opaque(3);
-    std::vector<std::uint64_t> key{~0ULL, key_elect};
+    Key key{~0ULL, key_elect};
     Values::append(key, mask);
     return state_.conditions().flag(key, [&] {
       Symbol symbol;

@@ -29,14 +29,17 @@ class Collector {
 
   void take(std::uint32_t index) {
     const ptx::FlatInstruction& flat = kernel_.function.instructions[index];
+    const Formula guard = state_.guard(flat);
+    if (ends_block(flat.instruction->opcode)) kernel_.guards[index] = guard;
+    if (ptx::row_of(flat.instruction->opcode).effect == Effect::none) return;
     flat_ = &flat;
     operands_ = bound_operands(flat);
     event_ = Event();
     event_.instruction = index;
-    event_.guard = state_.guard(flat);
-    const bool is_event = classify(*flat.instruction);
-    if (is_event || ends_block(flat.instruction->opcode)) kernel_.guards[index] = event_.guard;
-    if (is_event) kernel_.events.push_back(std::move(event_));
+    event_.guard = guard;
+    if (!classify(*flat.instruction)) return;
+    kernel_.guards[index] = guard;
+    kernel_.events.push_back(std::move(event_));
   }
 
  private:
@@ -238,7 +241,7 @@ Kernel::Kernel(const ptx::Module& its_module, ptx::FlatFunction flat, const Lint
       [&](std::uint32_t block, std::uint32_t from, SubjectId subject, Content content) {
         arrivals[block].push_back({from, subject, std::move(content)});
       });
-  std::ranges::sort(events, {}, &Event::instruction);
+  sort_events();
   unwritten = propagation.unwritten();
   unwritten_known = propagation.unwritten_known();
   std::uint32_t next = 0;
@@ -247,6 +250,17 @@ Kernel::Kernel(const ptx::Module& its_module, ptx::FlatFunction flat, const Lint
     first_event.push_back(next);
   }
   first_event.push_back(static_cast<std::uint32_t>(events.size()));
+}
+
+void Kernel::sort_events() {
+  // Events are large, so that each moves only once.
+  std::vector<Event*> sorted;
+  for (Event& event : events) sorted.push_back(&event);
+  std::ranges::sort(sorted, {}, &Event::instruction);
+  std::vector<Event> in_order;
+  in_order.reserve(events.size());
+  for (Event* const event : sorted) in_order.push_back(std::move(*event));
+  events = std::move(in_order);
 }
 
 std::string Kernel::line_of(std::uint32_t index) const {

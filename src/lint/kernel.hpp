@@ -41,17 +41,17 @@ struct Event {
   std::uint32_t instruction = 0;
   Formula guard = always;
   bool is_tensor = false;
-  bool is_shared = false;                   ///< access and write: surely shared memory
-  Value shared = Values::unknown(32);       ///< address of the tile, or of the access or mbarrier
-  Value global = Values::unknown(64);       ///< global address of a one-dimensional copy
-  Value barrier = Values::unknown(32);      ///< address of the mbarrier of a load
-  Value bytes = Values::unknown(32);        ///< bytes moved or expected; arrivals of init
-  std::uint64_t groups = 0;                 ///< groups that wait_group leaves pending
-  std::uint32_t access_bytes = 0;           ///< bytes of an access or write
-  MapMode mode{};                           ///< mode of the map that a tensor copy takes
-  llvm::SmallVector<Value, 5> coordinates;  ///< innermost first
-  llvm::SmallVector<Value, 3> offsets;      ///< offsets of an im2col load or prefetch, innermost first
-  const MapFacts* map = nullptr;            ///< null if the map is not known
+  bool is_shared = false;               ///< access and write: surely shared memory
+  Value shared = Values::unknown(32);   ///< address of the tile, or of the access or mbarrier
+  Value global = Values::unknown(64);   ///< global address of a one-dimensional copy
+  Value barrier = Values::unknown(32);  ///< address of the mbarrier of a load
+  Value bytes = Values::unknown(32);    ///< bytes moved or expected; arrivals of init
+  std::uint64_t groups = 0;             ///< groups that wait_group leaves pending
+  std::uint32_t access_bytes = 0;       ///< bytes of an access or write
+  MapMode mode{};                       ///< mode of the map that a tensor copy takes
+  std::vector<Value> coordinates;       ///< innermost first
+  std::vector<Value> offsets;           ///< offsets of an im2col load or prefetch, innermost first
+  const MapFacts* map = nullptr;        ///< null if the map is not known
   Value map_address =
       Values::unknown(64);               ///< address of the map that is copied through, changed or acquired
   std::optional<CombineOp> reduction{};  ///< operation of a bulk_store that is a tensor reduction
@@ -100,6 +100,10 @@ struct Kernel {
   /// Whether `a_bytes` at shared address `a` may overlap `b_bytes` at `b`; 0 stands for any number of bytes.
   [[nodiscard]] bool may_overlap(const Value& a, std::uint64_t a_bytes, const Value& b,
                                  std::uint64_t b_bytes) const;
+
+ private:
+  /// Puts the events into the order of the text.
+  void sort_events();
 };
 
 }  // namespace lint

@@ -29,9 +29,11 @@ void locate(Finding& finding, const ptx::FlatInstruction& flat, const check::Own
 }  // namespace
 
 Findings::Findings(const Kernel& kernel, const check::OwnFiles& own, Groups& groups, LintResult& result)
-    : kernel_(kernel), own_(own), groups_(groups), result_(result) {
+    : kernel_(kernel), own_(own), groups_(groups), result_(result) {}
+
+void Findings::count_segments() {
   std::uint32_t segment = 0;
-  for (const ptx::FlatInstruction& flat : kernel.function.instructions) {
+  for (const ptx::FlatInstruction& flat : kernel_.function.instructions) {
     if (ptx::separates(flat.instruction->opcode)) ++segment;
     segments_.push_back(segment);
   }
@@ -41,6 +43,7 @@ void Findings::add(std::uint32_t instruction, check::RuleId rule, std::string fo
                    const FindingCause& cause) {
   const ptx::FlatInstruction& flat = kernel_.function.instructions[instruction];
   if (!known_.emplace(flat.instruction, rule->id).second) return;
+  if (segments_.empty()) count_segments();
   Finding& finding = result_.findings.emplace_back();
   check::describe(finding, rule, std::move(found), std::move(expected), cause.remedy);
   finding.kernel = kernel_.function.function->name;
@@ -218,7 +221,8 @@ LintResult lint_ptx(std::string_view text, const LintOptions& options) {
       if (maps.known && !maps.used.contains(i)) result.unused_maps.push_back(i);
     }
   }
-  if (check::uses_device_headers(text)) std::ranges::for_each(result.findings, &check::name_helper);
+  if (!result.findings.empty() && check::uses_device_headers(text))
+    std::ranges::for_each(result.findings, &check::name_helper);
   allowed.apply(result);
   std::ranges::stable_sort(result.findings, {},
                            [](const Finding& each) { return std::pair(each.ptx_line, each.ptx_column); });

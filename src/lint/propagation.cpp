@@ -104,7 +104,10 @@ void Propagation::solve() {
     settle_ = n >= exact_passes;
     knows_loops_ = n >= first_loop_pass;
     if (n == first_loop_pass) steps_changed_ = true;
-    if (!pass() && (knows_loops_ || !llvm::is_contained(begins_loop_, true))) return;
+    if (!pass() && (knows_loops_ || !llvm::is_contained(begins_loop_, true))) {
+      is_stable_ = !symbols_changed_;
+      return;
+    }
   }
   // All merged registers are then unknown, so that no further pass can change them.
   give_up_slots_ = true;
@@ -145,13 +148,14 @@ void Propagation::leave(std::uint32_t block) {
   for (const ptx::Edge& edge : flow_.blocks()[block].edges) stale_[edge.target] = true;
 }
 
-void Propagation::visit(const std::function<void(std::uint32_t)>& each) {
+void Propagation::visit(llvm::function_ref<void(std::uint32_t)> each) {
   for (const std::uint32_t block : flow_.order()) {
     enter(block);
     for (std::uint32_t i = flow_.blocks()[block].first; i < flow_.blocks()[block].last; ++i) {
       place_ = i;
       each(i);
-      execute(i);
+      // Without a slot, a register already has its content.
+      if (!is_stable_ || writes_slot(i)) execute(i);
     }
   }
 }
@@ -165,17 +169,23 @@ void Propagation::enter(std::uint32_t block) {
     const auto slots = live_.in(block);
     std::vector<Content>& entering = entering_[block];
     const bool is_known = entering.size() == slots.size();
+    AllIncoming incoming = this->incoming(block);
     for (std::size_t i = 0; i < slots.size(); ++i)
-      current_[slots[i]] = merge(block, slots[i], is_known ? &entering[i] : nullptr);
+      current_[slots[i]] = merge(block, slots[i], incoming, is_known ? &entering[i] : nullptr);
     if (!begins_loop_[block]) return;
     entering.resize(slots.size());
     for (std::size_t i = 0; i < slots.size(); ++i) entering[i] = current_[slots[i]];
   }
 }
 
-const Content& Propagation::left_by(std::uint32_t block, std::uint32_t slot) const {
-  const auto slots = live_.out(block);
-  return leaving_[block][std::ranges::lower_bound(slots, slot) - slots.begin()];
+Propagation::AllIncoming Propagation::incoming(std::uint32_t block) const {
+  AllIncoming all;
+  for (const std::uint32_t from : flow_.predecessors(block)) {
+    if (flow_.rank(from) == ptx::ControlFlow::unreachable || !left_[from]) continue;
+    const bool is_loop = begins_loop_[block] && flow_.retreats(from, block);
+    all.push_back({from, is_loop, live_.out(from), leaving_[from].data()});
+  }
+  return all;
 }
 
 Content Propagation::forgotten(std::uint32_t block, std::uint32_t slot) {
@@ -186,7 +196,8 @@ Content Propagation::forgotten(std::uint32_t block, std::uint32_t slot) {
   return content;
 }
 
-Content Propagation::merge(std::uint32_t block, std::uint32_t slot, const Content* before) {
+Content Propagation::merge(std::uint32_t block, std::uint32_t slot, AllIncoming& incoming,
+                           const Content* before) {
   const JoinKey key{key_merge, block, slot};
   values_.settle();
   Content merged;
@@ -195,16 +206,20 @@ Content Propagation::merge(std::uint32_t block, std::uint32_t slot, const Conten
   bool in_step = true;
   std::uint32_t entries = 0;
   const bool loop = begins_loop_[block];
-  for (const std::uint32_t from : flow_.predecessors(block)) {
-    if (flow_.rank(from) == ptx::ControlFlow::unreachable || !left_[from]) continue;
-    const Content& left = left_by(from, slot);
-    const bool is_loop = loop && flow_.retreats(from, block);
+  for (Incoming& each : incoming) {
+    const Content& left = each.of(slot);
+    const bool is_loop = each.is_loop;
     if (loop) in_step = in_step && left.value && !values_.varies(*left.value);
     if (!is_loop) ++entries;
-    // An exact value merged with itself is unchanged.
-    if (!is_loop && !first && left == merged && (!left.value || left.value->exact())) continue;
-    Content content = left;
-    if (is_loop) {
+    if (!is_loop) {
+      if (first) {
+        merged = left;
+        // An exact value merged with itself is unchanged.
+      } else if (left != merged || (left.value && !left.value->exact())) {
+        merged = join(merged, left, key);
+      }
+    } else {
+      Content content = left;
       // Content that the loop leaves unchanged adds nothing to the content that entered the loop.
       if (before != nullptr && content == *before && !first) continue;
       if (content.value) {
@@ -214,13 +229,12 @@ Content Propagation::merge(std::uint32_t block, std::uint32_t slot, const Conten
                             : values_.before(*content.value, home_);
       }
       if (content.formula && conditions_.home(*content.formula) >= home_) content.formula = joined_atom(key);
+      merged = first ? std::move(content) : join(merged, content, key);
     }
-    merged = first ? std::move(content) : join(merged, content, key);
     first = false;
   }
   if (merged.value && loop) {
-    const SymbolId rest =
-        values_.named({key.begin(), key.end()}, [&] { return Symbol{.home = home_, .per_thread = true}; });
+    const SymbolId rest = values_.named(key, [&] { return Symbol{.home = home_, .per_thread = true}; });
     const bool same = in_step && entries == 1;
     const bool changed = knows_loops_ ? values_.note_same_each_time(rest, same) : !same;
     changed_ = changed || changed_;
@@ -249,29 +263,30 @@ std::optional<Value> Propagation::joined_flags(const Value& a, const Value& b, c
   return conditions_.indicator(joined_atom(key), a.width);
 }
 
-void Propagation::for_each_arrival(const VisitArrival& visit) {
+void Propagation::for_each_arrival(VisitArrival visit) {
   if (give_up_slots_) return;
   for (const std::uint32_t block : flow_.order()) {
     if (flow_.predecessors(block).size() < 2) continue;
     home_ = static_cast<std::int32_t>(flow_.rank(block));
     const auto slots = live_.in(block);
+    AllIncoming incoming = this->incoming(block);
     for (std::size_t i = 0; i < slots.size(); ++i) {
       const std::uint32_t slot = slots[i];
-      const Content merged = merge(block, slot, entering_[block].empty() ? nullptr : &entering_[block][i]);
+      const Content merged =
+          merge(block, slot, incoming, entering_[block].empty() ? nullptr : &entering_[block][i]);
       const auto formula = merged.value ? conditions_.indicated(*merged.value) : merged.formula;
       const bool is_flag = formula && conditions_.is_flag(*formula);
       const auto subject = is_flag        ? std::optional(conditions_.flag_subject(*formula))
                            : merged.value ? conditions_.asked_subject(*merged.value)
                                           : std::nullopt;
       if (!subject || conditions_.subject(*subject).home != home_) continue;
-      for (const std::uint32_t from : flow_.predecessors(block)) {
-        if (flow_.rank(from) == ptx::ControlFlow::unreachable || !left_[from]) continue;
-        Content content = left_by(from, slot);
+      for (Incoming& each : incoming) {
+        Content content = each.of(slot);
         if (is_flag && content.value) content = {std::nullopt, conditions_.indicated(*content.value)};
         if (!is_flag && content.value)
           content.value =
               values_.subtract(*content.value, Values::constant(merged.value->constant, merged.value->width));
-        visit(block, from, *subject, std::move(content));
+        visit(block, each.from, *subject, std::move(content));
       }
     }
   }
@@ -282,8 +297,7 @@ Value Propagation::join(const Value& a, const Value& b, const JoinKey& key) {
   if (auto flags = joined_flags(a, b, key)) return *flags;
   Value common = settle_ ? Values::unknown(a.width) : values_.common(a, b);
   const std::uint64_t most = settle_ || a.most != b.most ? low_bits(a.width) : a.most;
-  const SymbolId rest =
-      values_.named({key.begin(), key.end()}, [&] { return Symbol{.home = home_, .per_thread = true}; });
+  const SymbolId rest = values_.named(key, [&] { return Symbol{.home = home_, .per_thread = true}; });
   values_.inherit(rest, a);
   values_.inherit(rest, b);
   return values_.completed(std::move(common), rest, most);
@@ -302,7 +316,14 @@ void Propagation::execute(std::uint32_t instruction) {
   });
 }
 
-void Propagation::write(std::uint32_t reg, std::uint32_t element, Formula guard, Content content) {
+bool Propagation::writes_slot(std::uint32_t instruction) const {
+  bool writes = false;
+  for_each_written(function_.instructions[instruction],
+                   [&](std::uint32_t reg, std::uint32_t) { writes = writes || slot_of_[reg] != single; });
+  return writes;
+}
+
+void Propagation::write(std::uint32_t reg, std::uint32_t element, Formula guard, Content&& content) {
   if (guard == never) return;
   if (guard != always) {
     values_.settle();
@@ -347,11 +368,12 @@ Value Propagation::read(const ptx::FlatInstruction& flat, ptx::BoundOperand boun
     value = Values::of(values_.address_of(**variable), width);
   } else if (const auto* special = std::get_if<ptx::SpecialRef>(&binding)) {
     if (special->name == "WARP_SZ") return Values::constant(32, width);
-    const std::string& name = special->name;
+    const std::string_view name = special->name;
     const bool same_always = name.find("clock") == std::string::npos &&
                              name.find("timer") == std::string::npos && name.find("pm") == std::string::npos;
-    std::vector<std::uint64_t> key{key_special, same_always ? ~0ULL : place_};
-    for (const char c : name + "." + operand.component) key.push_back(static_cast<unsigned char>(c));
+    Key key{key_special, same_always ? ~0ULL : place_};
+    for (const std::string_view part : {name, std::string_view("."), std::string_view(operand.component)})
+      key.append(part.begin(), part.end());
     const bool is_tid = name == "%tid";
     const bool shared_by_cta = name == "%ctaid" || name == "%nctaid" || name == "%ntid" ||
                                name == "%nwarpid" || name.find("cluster") != std::string::npos ||

@@ -11,7 +11,6 @@
 #include "ptx/operands.hpp"
 
 #include <array>
-#include <functional>
 
 TMAJIT_BEGIN
 namespace lint {
@@ -29,14 +28,14 @@ class Propagation {
               Conditions& conditions);
 
   /// Walks every reachable instruction in order(); the registers are then as before that instruction.
-  void visit(const std::function<void(std::uint32_t instruction)>& each);
+  void visit(llvm::function_ref<void(std::uint32_t instruction)> each);
 
   using VisitArrival =
-      std::function<void(std::uint32_t block, std::uint32_t from, SubjectId subject, Content content)>;
+      llvm::function_ref<void(std::uint32_t block, std::uint32_t from, SubjectId subject, Content content)>;
   /// Calls `visit` for every edge into a block and every register on which the edges into this block disagree
   /// and which a comparison needs. `content` is the new value of the subject: the register's formula at the
   /// end of `from`, or its number minus the constant of the merged form.
-  void for_each_arrival(const VisitArrival& visit);
+  void for_each_arrival(VisitArrival visit);
 
   /// Registers that some path reads before it writes them; the list is complete only if `unwritten_known()`.
   [[nodiscard]] std::vector<std::uint32_t> unwritten() const;
@@ -72,16 +71,33 @@ class Propagation {
   void leave(std::uint32_t block);
   /// Computes the slots at the entry of a block from its predecessors.
   void enter(std::uint32_t block);
+  /// The contents that a predecessor of a block leaves. They are asked for by slot, in ascending order.
+  struct Incoming {
+    std::uint32_t from = 0;  ///< the predecessor
+    bool is_loop = false;    ///< whether the edge retreats
+    llvm::ArrayRef<std::uint32_t> slots;
+    const Content* contents = nullptr;
+    const Content& of(std::uint32_t slot) {
+      while (slots.front() != slot) {
+        slots = slots.drop_front();
+        ++contents;
+      }
+      return *contents;
+    }
+  };
+  using AllIncoming = llvm::SmallVector<Incoming, 4>;
+  /// The contents that all predecessors leave which a pass has executed.
+  [[nodiscard]] AllIncoming incoming(std::uint32_t block) const;
   /// `before` is the result of the previous pass, if there was one.
-  Content merge(std::uint32_t block, std::uint32_t slot, const Content* before);
-  /// Content that a block leaves in a slot that is live at its end.
-  [[nodiscard]] const Content& left_by(std::uint32_t block, std::uint32_t slot) const;
+  Content merge(std::uint32_t block, std::uint32_t slot, AllIncoming& incoming, const Content* before);
   /// Content of a slot after slots were given up: unknown.
   Content forgotten(std::uint32_t block, std::uint32_t slot);
   Content join(const Content& a, const Content& b, const JoinKey& key);
   Value join(const Value& a, const Value& b, const JoinKey& key);
   void execute(std::uint32_t instruction);
-  void write(std::uint32_t reg, std::uint32_t element, Formula guard, Content content);
+  void write(std::uint32_t reg, std::uint32_t element, Formula guard, Content&& content);
+  /// Whether the instruction writes a register with a slot.
+  [[nodiscard]] bool writes_slot(std::uint32_t instruction) const;
   /// `a` where the formula holds, else `b`.
   Content chosen(Formula formula, const Content& a, const Content& b, const JoinKey& key);
   Formula joined_atom(const JoinKey& key);
@@ -114,6 +130,7 @@ class Propagation {
   bool changed_ = false;
   bool steps_changed_ = false;    ///< a loop counter's same_each_time changed: all loops are merged again
   bool symbols_changed_ = false;  ///< whether symbols changed in the last pass, which may change any result
+  bool is_stable_ = false;        ///< another pass would change nothing
   bool settle_ = false;           ///< differing values become unknown, so that the passes end
   bool knows_loops_ = false;      ///< loops were followed often enough to know their values at the back edge
   std::uint32_t place_ = 0;

@@ -21,9 +21,10 @@ std::uint32_t zeros(std::uint64_t number) {
   return static_cast<std::uint32_t>(std::countr_zero(number));
 }
 
-/// The sum of two forms, b's factors times `scale`.
-llvm::SmallVector<Term, 3> sum(const Value& a, const Value& b, std::uint64_t scale) {
-  llvm::SmallVector<Term, 3> terms;
+using Terms = llvm::SmallVector<Term, 3>;
+
+/// Appends the sum of two forms to `terms`, b's factors times `scale`.
+void add_forms(Terms& terms, const Value& a, const Value& b, std::uint64_t scale) {
   const auto* i = a.terms.begin();
   for (const Term& term : b.terms) {
     while (i != a.terms.end() && i->symbol < term.symbol) terms.push_back(*i++);
@@ -31,6 +32,12 @@ llvm::SmallVector<Term, 3> sum(const Value& a, const Value& b, std::uint64_t sca
     terms.push_back({term.symbol, term.factor * scale + (both ? (i++)->factor : 0)});
   }
   terms.append(i, a.terms.end());
+}
+
+/// The form a − b.
+Terms difference(const Value& a, const Value& b) {
+  Terms terms;
+  add_forms(terms, a, b, ~0ULL);
   return terms;
 }
 
@@ -53,7 +60,7 @@ SymbolId Values::address_of(const ptx::Variable& variable) {
   return found->second;
 }
 
-Value Values::reduced(Value value) {
+void Values::reduce(Value& value) {
   const std::uint64_t mask = low_bits(value.known);
   value.constant &= mask;
   for (Term& term : value.terms) term.factor &= mask;
@@ -65,11 +72,10 @@ Value Values::reduced(Value value) {
                          [](const Term& a, const Term& b) { return zeros(a.factor) < zeros(b.factor); });
     value.known = static_cast<std::uint8_t>(zeros(least->factor));
     value.terms.erase(least);
-    value = reduced(std::move(value));
+    reduce(value);
   }
   value.most = std::min(value.most, low_bits(value.width));
   if (const auto number = value.number()) value.most = *number;
-  return value;
 }
 
 Value Values::unknown(std::uint32_t width) {
@@ -83,7 +89,8 @@ Value Values::constant(std::uint64_t bits, std::uint32_t width) {
   Value value = unknown(width);
   value.known = value.width;
   value.constant = bits;
-  return reduced(std::move(value));
+  reduce(value);
+  return value;
 }
 
 Value Values::of(SymbolId symbol, std::uint32_t width, std::uint64_t factor, std::uint64_t most) {
@@ -91,24 +98,27 @@ Value Values::of(SymbolId symbol, std::uint32_t width, std::uint64_t factor, std
   value.known = value.width;
   value.terms.push_back({symbol, factor});
   value.most = most;
-  return reduced(std::move(value));
+  reduce(value);
+  return value;
 }
 
 Value Values::add(const Value& a, const Value& b) const {
   Value value = unknown(a.width);
   value.known = std::min(a.known, b.known);
   value.constant = a.constant + b.constant;
-  value.terms = sum(a, b, 1);
+  add_forms(value.terms, a, b, 1);
   if (a.most <= low_bits(a.width) - b.most) value.most = a.most + b.most;
-  return reduced(std::move(value));
+  reduce(value);
+  return value;
 }
 
 Value Values::subtract(const Value& a, const Value& b) const {
   Value value = unknown(a.width);
   value.known = std::min(a.known, b.known);
   value.constant = a.constant - b.constant;
-  value.terms = sum(a, b, ~0ULL);
-  return reduced(std::move(value));
+  add_forms(value.terms, a, b, ~0ULL);
+  reduce(value);
+  return value;
 }
 
 Value Values::multiply(const Value& a, std::uint64_t factor) const {
@@ -119,7 +129,8 @@ Value Values::multiply(const Value& a, std::uint64_t factor) const {
   value.terms = a.terms;
   for (Term& term : value.terms) term.factor *= factor;
   if (a.most <= low_bits(a.width) / factor) value.most = a.most * factor;
-  return reduced(std::move(value));
+  reduce(value);
+  return value;
 }
 
 Value Values::convert(const Value& a, std::uint32_t width, bool sign) const {
@@ -136,7 +147,8 @@ Value Values::convert(const Value& a, std::uint32_t width, bool sign) const {
   }
   if (sign && width > a.width && (a.most >> (a.width - 1)) != 0) value.most = ~0ULL;
   if (width < a.width && a.most > low_bits(width)) value.most = ~0ULL;
-  return reduced(std::move(value));
+  reduce(value);
+  return value;
 }
 
 /// Whether it is %tid.x divided by a multiple of 32, a warp's threads.
@@ -195,7 +207,7 @@ bool Values::misaligned(const Value& a, std::uint32_t bits) const {
 
 std::optional<std::int32_t> Values::difference32(const Value& a, const Value& b) {
   if (a.known < 32 || b.known < 32) return std::nullopt;
-  for (const Term& term : sum(a, b, ~0ULL)) {
+  for (const Term& term : difference(a, b)) {
     if ((term.factor & low_bits(32)) != 0) return std::nullopt;
   }
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(a.constant - b.constant));
@@ -206,14 +218,14 @@ Value Values::common(const Value& a, const Value& b) const {
   value.most = std::max(a.most, b.most);
   std::uint32_t bits = std::min({a.known, b.known, a.width, b.width});
   bits = std::min(bits, zeros(a.constant - b.constant));
-  for (const Term& term : sum(a, b, ~0ULL)) {
+  for (const Term& term : difference(a, b)) {
     // Differing terms are 0 in the bits below their symbols' alignment.
     bits =
         std::min(bits, zeros(term.factor) + (term.factor == 0 ? 0U : 0U + symbols_[term.symbol].alignment));
   }
   value.known = static_cast<std::uint8_t>(bits);
   const std::uint64_t most = value.most;
-  value = reduced(std::move(value));
+  reduce(value);
   value.most = most;
   return value;
 }
@@ -237,7 +249,8 @@ Value Values::before(const Value& a, std::int32_t rank) const {
   if (bits == a.known) return value;
   value.known = static_cast<std::uint8_t>(bits);
   llvm::erase_if(value.terms, [&](const Term& term) { return symbols_[term.symbol].home >= rank; });
-  return reduced(std::move(value));
+  reduce(value);
+  return value;
 }
 
 void Values::inherit(Symbol& symbol, const Value& a) const {
@@ -259,7 +272,7 @@ const ptx::Variable* Values::variable_of(const Value& a) const {
   return all.several_variables ? nullptr : all.variable;
 }
 
-void Values::append(std::vector<std::uint64_t>& key, const Value& a) {
+void Values::append(Key& key, const Value& a) {
   key.push_back(std::uint64_t{a.width} << 8 | a.known);
   key.push_back(a.constant);
   key.push_back(a.terms.size());

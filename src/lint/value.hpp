@@ -5,6 +5,7 @@
 /// A value is `constant + Σ factor · symbol` modulo 2^known. The power of two that divides every factor is an
 /// alignment. Equal forms mean equal values; forms with a constant difference mean different values. So one
 /// domain does the work of congruences and value numbering.
+#include "lint/key_table.hpp"
 #include "ptx/ast.hpp"
 
 #include <cstdint>
@@ -13,7 +14,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include <llvm/ADT/Hashing.h>
 #include <llvm/ADT/SmallVector.h>
 
 TMAJIT_BEGIN
@@ -100,12 +100,6 @@ struct Residue {
   return bits >= 64 ? ~0ULL : (1ULL << bits) - 1;
 }
 
-struct KeyHash {
-  std::size_t operator()(const std::vector<std::uint64_t>& key) const {
-    return llvm::hash_combine_range(key.begin(), key.end());
-  }
-};
-
 /// The symbols of one function and the arithmetic on values over them.
 class Values {
  public:
@@ -114,10 +108,10 @@ class Values {
   [[nodiscard]] SymbolId address_of(const ptx::Variable& variable);
   /// The symbol that `key` names; `make` creates it if there is none.
   template <class Make>
-  SymbolId named(const std::vector<std::uint64_t>& key, const Make& make) {
-    const auto [found, fresh] = names_.try_emplace(key, static_cast<SymbolId>(symbols_.size()));
+  SymbolId named(llvm::ArrayRef<std::uint64_t> key, const Make& make) {
+    const auto [symbol, fresh] = names_.insert(key, static_cast<SymbolId>(symbols_.size()));
     if (fresh) symbols_.push_back(make());
-    return found->second;
+    return symbol;
   }
 
   [[nodiscard]] static Value unknown(std::uint32_t width);
@@ -182,10 +176,11 @@ class Values {
   /// The only variable that the value can point into, or null.
   [[nodiscard]] const ptx::Variable* variable_of(const Value& a) const;
   /// Appends a value to a key for named().
-  static void append(std::vector<std::uint64_t>& key, const Value& a);
+  static void append(Key& key, const Value& a);
 
  private:
-  static Value reduced(Value value);
+  /// Masks constant and factors, drops terms beyond the limit, and bounds `most`.
+  static void reduce(Value& value);
   [[nodiscard]] bool is_warp_number(const Definition& is) const;
 
   /// A definition, the base of the defined symbol, and the depth to which definitions nest.
@@ -197,7 +192,7 @@ class Values {
   [[nodiscard]] std::optional<SymbolId> base(SymbolId symbol) const;
 
   std::vector<Symbol> symbols_;
-  std::unordered_map<std::vector<std::uint64_t>, SymbolId, KeyHash> names_;
+  KeyTable names_;
   std::unordered_map<SymbolId, Defined> definitions_;
   SymbolId settled_ = 0;  ///< the first symbol that no value uses yet
   std::uint64_t changes_ = 0;

@@ -1,37 +1,50 @@
 #include "ptx/ast.hpp"
 
-#include <algorithm>
-
-#include <llvm/ADT/StringExtras.h>
-
 TMAJIT_BEGIN
 namespace ptx {
+namespace {
 
-std::string Instruction::full_name() const {
-  return llvm::join(words, ".");
-}
-
-bool Instruction::has(std::string_view word) const noexcept {
-  return !words.empty() && std::find(words.begin() + 1, words.end(), word) != words.end();
+/// Calls visit(word) for the words after the first, until it returns true. Returns whether it did.
+template <class Visit>
+bool any_modifier(std::string_view name, const Visit& visit) {
+  for (std::size_t dot = name.find('.'); dot != name.npos;) {
+    const std::size_t begin = dot + 1;
+    dot = name.find('.', begin);
+    if (visit(name.substr(begin, dot - begin))) return true;
+  }
+  return false;
 }
 
 /// The words after the first that `parse` recognises, parsed.
 template <class Parsed>
-static std::vector<Parsed> parse_words(const std::vector<std::string>& words,
-                                       std::optional<Parsed> (*parse)(std::string_view) noexcept) {
-  std::vector<Parsed> found;
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    if (const auto parsed = parse(words[i])) found.push_back(*parsed);
-  }
+llvm::SmallVector<Parsed, 4> parse_words(std::string_view name,
+                                         std::optional<Parsed> (*parse)(std::string_view) noexcept) {
+  llvm::SmallVector<Parsed, 4> found;
+  any_modifier(name, [&](std::string_view word) {
+    if (const auto parsed = parse(word)) found.push_back(*parsed);
+    return false;
+  });
   return found;
 }
 
-std::vector<ScalarType> Instruction::types() const {
-  return parse_words(words, parse_scalar_type);
+}  // namespace
+
+llvm::SmallVector<llvm::StringRef, 8> Instruction::words() const {
+  llvm::SmallVector<llvm::StringRef, 8> words;
+  llvm::StringRef(name).split(words, '.');
+  return words;
 }
 
-std::vector<StateSpace> Instruction::spaces() const {
-  return parse_words(words, parse_state_space);
+bool Instruction::has(std::string_view word) const noexcept {
+  return any_modifier(name, [&](std::string_view each) { return each == word; });
+}
+
+llvm::SmallVector<ScalarType, 4> Instruction::types() const {
+  return parse_words(name, parse_scalar_type);
+}
+
+llvm::SmallVector<StateSpace, 4> Instruction::spaces() const {
+  return parse_words(name, parse_state_space);
 }
 
 std::uint32_t Instruction::vector_width() const noexcept {

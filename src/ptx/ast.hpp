@@ -11,6 +11,9 @@
 #include <variant>
 #include <vector>
 
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/ADT/StringRef.h>
+
 TMAJIT_BEGIN
 namespace ptx {
 
@@ -67,24 +70,24 @@ struct Guard {
   friend bool operator==(const Guard&, const Guard&) = default;
 };
 
-/// One instruction. `opcode` is what forms.hpp recognised. The words have the order of its form, not that of
-/// the text. An unrecognised instruction keeps its text's order, opcode `unknown` and a fault.
+/// One instruction. `opcode` is what forms.hpp recognised. The words of its name have the order of its form,
+/// not that of the text. An unrecognised instruction keeps its text's order, opcode `unknown` and a fault.
 struct Instruction {
   Location location;
   std::optional<Guard> guard;
   Opcode opcode = Opcode::exit;
-  std::vector<std::string> words;  ///< "ld", "global", "v4", "f32"; never empty
+  std::string name;  ///< "ld.global.v4.f32"; never empty
   std::vector<Operand> operands;
   std::string fault;  ///< fault of an unknown instruction: "unknown instruction 'frobnicate'"; else empty
   Location fault_location;  ///< location of the word or operand that is wrong
 
-  /// "ld.global.v4.f32"
-  [[nodiscard]] std::string full_name() const;
+  /// The words of the name: "ld", "global", "v4", "f32".
+  [[nodiscard]] llvm::SmallVector<llvm::StringRef, 8> words() const;
   /// Whether `word` ("sat", "shared::cluster") is one of the words after the first.
   [[nodiscard]] bool has(std::string_view word) const noexcept;
   /// The words that are types or state spaces, in order.
-  [[nodiscard]] std::vector<ScalarType> types() const;
-  [[nodiscard]] std::vector<StateSpace> spaces() const;
+  [[nodiscard]] llvm::SmallVector<ScalarType, 4> types() const;
+  [[nodiscard]] llvm::SmallVector<StateSpace, 4> spaces() const;
   /// 2, 4 or 8 for .v2, .v4, .v8, else 1.
   [[nodiscard]] std::uint32_t vector_width() const noexcept;
 
@@ -96,16 +99,18 @@ enum class Linkage : std::uint8_t { none, extern_, visible, weak, common };
 /// One value of an initialiser: a literal, an address, or a nested list.
 struct Initializer {
   enum class Kind : std::uint8_t {
-    value,    ///< 3, 0f3F800000
-    symbol,   ///< name + offset
-    generic,  ///< generic(name) + offset
-    mask,     ///< value(name): the bits of an address that `value` masks
-    list,     ///< {elements}
+    value,     ///< 3, 0f3F800000
+    symbol,    ///< name + offset
+    generic,   ///< generic(name) + offset
+    mask,      ///< value(name): the bits of an address that `value` masks
+    literals,  ///< {literals}: a list without addresses and lists
+    list,      ///< {elements}: any other list
   };
   Kind kind = Kind::value;
   Immediate value;
   std::string name;
   std::int64_t offset = 0;
+  std::vector<Immediate> literals;
   std::vector<Initializer> elements;
   friend bool operator==(const Initializer&, const Initializer&) = default;
 };

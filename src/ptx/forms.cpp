@@ -7,7 +7,7 @@
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/ADT/StringMap.h>
-#include <llvm/Support/Regex.h>
+#include <llvm/ADT/StringSet.h>
 
 TMAJIT_BEGIN
 namespace ptx {
@@ -68,31 +68,44 @@ const WordClass word_classes[] = {
     {"SHAPE", any_shape},
 };
 
+/// Whether the word is m64n8k16 or m8n8, with any numbers.
 bool is_shape(llvm::StringRef word) {
-  static const llvm::Regex shape("^m[0-9]+n[0-9]+(k[0-9]+)?$");
-  return !word.empty() && word.front() == 'm' && shape.match(word);
+  const auto consume_extent = [&](llvm::StringRef letter) {
+    if (!word.consume_front(letter)) return false;
+    const std::size_t digits = word.take_while(llvm::isDigit).size();
+    word = word.drop_front(digits);
+    return digits != 0;
+  };
+  return consume_extent("m") && consume_extent("n") &&
+         (word.empty() || (consume_extent("k") && word.empty()));
 }
 
-/// A word of an instruction.
+/// Every word that rows name, once: equal words have equal data(), and are compared by it.
+using Vocabulary = llvm::StringSet<>;
+
+/// A word of an instruction. The words are in a vocabulary, and so is each word that is tested.
 struct ModifierItem {
   llvm::SmallVector<llvm::StringRef, 4> words;
   bool optional = false;
+  bool takes_shapes = false;
 
   [[nodiscard]] bool takes(llvm::StringRef word) const {
-    return llvm::is_contained(words, word) || (words.front() == any_shape && is_shape(word));
+    return llvm::any_of(words, [&](llvm::StringRef each) { return each.data() == word.data(); }) ||
+           (takes_shapes && is_shape(word));
   }
   void expected(llvm::function_ref<void(std::string)> add) const {
     for (const llvm::StringRef word : words) add(("." + word).str());
   }
 };
 
-void add_words(ModifierItem& item, llvm::StringRef alternatives) {
+void add_words(ModifierItem& item, llvm::StringRef alternatives, Vocabulary& vocabulary) {
   for (const llvm::StringRef word : llvm::split(alternatives, '|')) {
     const auto* found = llvm::find_if(word_classes, [&](const WordClass& c) { return c.name == word; });
     if (found == std::end(word_classes)) {
-      item.words.push_back(word);
+      item.words.push_back(vocabulary.insert(word).first->getKey());
+      item.takes_shapes = item.takes_shapes || word == any_shape;
     } else {
-      add_words(item, found->words);
+      add_words(item, found->words, vocabulary);
     }
   }
 }
@@ -154,16 +167,17 @@ struct Form {
   std::vector<OperandItem> operands;
 };
 
-Form compile_row(const FormRow& row) {
+Form compile_row(const FormRow& row, Vocabulary& vocabulary) {
   Form form;
   form.opcode = row.opcode;
-  for (const llvm::StringRef word : llvm::split(row.name, '.')) form.words.push_back({{word}, false});
+  for (const llvm::StringRef word : llvm::split(row.name, '.'))
+    add_words(form.words.emplace_back(), word, vocabulary);
   form.name_words = form.words.size();
   for (llvm::StringRef text : llvm::split(row.modifiers, ' ')) {
     if (text.empty()) continue;
     ModifierItem& item = form.words.emplace_back();
     item.optional = text.consume_back("?");
-    add_words(item, text);
+    add_words(item, text, vocabulary);
   }
   for (const llvm::StringRef text : llvm::split(row.operands, ' ')) {
     if (text.empty()) continue;
@@ -176,7 +190,7 @@ Form compile_row(const FormRow& row) {
 /// Matches forms against one instruction. After explain(), remembers the furthest failure over all forms.
 class Matcher {
  public:
-  Matcher(llvm::ArrayRef<std::string> words, llvm::ArrayRef<Operand> operands)
+  Matcher(llvm::ArrayRef<llvm::StringRef> words, llvm::ArrayRef<Operand> operands)
       : words_(words), operands_(operands) {}
 
   bool matches(const Form& form) {
@@ -184,27 +198,27 @@ class Matcher {
                  [&] { return takes_operands(form); });
   }
 
-  /// Matches with the modifiers in any order. Returns the words in the form's order; empty if they do not
+  /// Matches with the modifiers in any order. Returns the name in the form's order; empty if the words do not
   /// match.
-  std::vector<std::string> reordered(const Form& form) {
+  std::string reordered(const Form& form) {
     // A form with fewer words cannot match them all.
     if (words_.size() > form.words.size() || words_.size() < form.name_words) return {};
     for (std::size_t i = 0; i < form.name_words; ++i)
       if (!form.words[i].takes(words_[i])) return {};
     if (words_.size() > form.name_words &&
         llvm::any_of(words_.drop_front(form.name_words + 1),
-                     [](const std::string& word) { return must_follow_name(word); }))
+                     [](llvm::StringRef word) { return must_follow_name(word); }))
       return {};
-    std::vector<std::string> order(words_.begin(), words_.begin() + form.name_words);
+    Order order(words_.begin(), words_.begin() + form.name_words);
     llvm::SmallVector<Word, 16> words;
-    for (const std::string& word : words_.drop_front(form.name_words)) {
+    for (const llvm::StringRef word : words_.drop_front(form.name_words)) {
       words.push_back({word, parse_state_space(word)   ? Word::Kind::space
                              : parse_scalar_type(word) ? Word::Kind::type
                                                        : Word::Kind::other});
     }
     const bool taken =
         reorder(llvm::ArrayRef(form.words).drop_front(form.name_words), words, order) && takes_operands(form);
-    return taken ? order : std::vector<std::string>{};
+    return taken ? llvm::join(order, ".") : std::string();
   }
 
   /// Remembers failures from here on, which takes several times as long.
@@ -216,6 +230,7 @@ class Matcher {
   }
 
  private:
+  using Order = llvm::SmallVector<llvm::StringRef, 8>;
   /// A modifier, and whether an item of the form has matched it.
   struct Word {
     llvm::StringRef text;
@@ -235,8 +250,7 @@ class Matcher {
 
   /// Whether the items match all words, each item the first free word that fits. Appends the matched words to
   /// `order`.
-  static bool reorder(llvm::ArrayRef<ModifierItem> items, llvm::MutableArrayRef<Word> words,
-                      std::vector<std::string>& order) {
+  static bool reorder(llvm::ArrayRef<ModifierItem> items, llvm::MutableArrayRef<Word> words, Order& order) {
     if (items.empty()) return llvm::all_of(words, [](const Word& word) { return word.taken; });
     const ModifierItem& item = items.front();
     const auto first_free = [&](Word::Kind kind) {
@@ -248,7 +262,7 @@ class Matcher {
     });
     if (word != words.end()) {
       word->taken = true;
-      order.push_back(word->text.str());
+      order.push_back(word->text);
       if (reorder(items.drop_front(), words, order)) return true;
       order.pop_back();
       word->taken = false;
@@ -287,7 +301,7 @@ class Matcher {
       expected_.push_back(std::move(expected));
   }
 
-  llvm::ArrayRef<std::string> words_;
+  llvm::ArrayRef<llvm::StringRef> words_;
   llvm::ArrayRef<Operand> operands_;
   bool explains_ = false;
   FormMatch furthest_;
@@ -316,12 +330,14 @@ Operand sample_operand(char letter) {
 }  // namespace
 
 Instruction sample_instruction(const FormRow& row, bool with_optional) {
-  const Form form = compile_row(row);
+  Vocabulary vocabulary;
+  const Form form = compile_row(row, vocabulary);
   Instruction instruction;
   instruction.opcode = form.opcode;
   for (const ModifierItem& item : form.words) {
     if (item.optional && !with_optional) continue;
-    instruction.words.push_back(item.words.front() == any_shape ? "m64n8k16" : item.words.front().str());
+    if (!instruction.name.empty()) instruction.name += '.';
+    instruction.name += item.takes_shapes ? "m64n8k16" : item.words.front();
   }
   for (const OperandItem& item : form.operands) {
     if (!item.optional || with_optional)
@@ -341,18 +357,32 @@ bool writes_first_operand(Opcode opcode) noexcept {
   return writing[static_cast<std::size_t>(opcode)];
 }
 
-FormMatch match_form(llvm::ArrayRef<std::string> words, llvm::ArrayRef<Operand> operands) {
-  /// The forms of every operation by its first word. Never destroyed: threads and static objects may parse
-  /// while the process ends.
-  static const auto& table = *new auto([] {
-    llvm::StringMap<std::vector<Form>> forms;
+namespace {
+
+/// The forms of every operation by its first word.
+struct FormTable {
+  Vocabulary vocabulary;
+  llvm::StringMap<std::vector<Form>> forms;
+
+  FormTable() {
     for (const FormRow& row : form_rows())
-      forms[llvm::StringRef(row.name).split('.').first].push_back(compile_row(row));
-    return forms;
-  }());
-  const auto forms = table.find(words.front());
-  if (forms == table.end()) return {FormMatch::Fault::opcode, Opcode::unknown, 0, {}, {}};
-  Matcher matcher(words, operands);
+      forms[llvm::StringRef(row.name).split('.').first].push_back(compile_row(row, vocabulary));
+  }
+};
+
+}  // namespace
+
+FormMatch match_form(llvm::ArrayRef<llvm::StringRef> words, llvm::ArrayRef<Operand> operands) {
+  /// Never destroyed: threads and static objects may parse while the process ends.
+  static const FormTable& table = *new FormTable;
+  const auto forms = table.forms.find(words.front());
+  if (forms == table.forms.end()) return {FormMatch::Fault::opcode, Opcode::unknown, 0, {}, {}};
+  llvm::SmallVector<llvm::StringRef, 8> known;
+  for (const llvm::StringRef word : words) {
+    const auto found = table.vocabulary.find(word);
+    known.push_back(found == table.vocabulary.end() ? word : found->getKey());
+  }
+  Matcher matcher(known, operands);
   for (const Form& form : forms->second) {
     if (matcher.matches(form)) return {FormMatch::Fault::none, form.opcode, 0, {}, {}};
   }
@@ -360,8 +390,8 @@ FormMatch match_form(llvm::ArrayRef<std::string> words, llvm::ArrayRef<Operand> 
   for (const Form& form : forms->second) (void)matcher.matches(form);
   FormMatch failure = matcher.failure();
   for (const Form& form : forms->second) {
-    if (auto order = matcher.reordered(form); !order.empty())
-      return {FormMatch::Fault::none, form.opcode, 0, {}, std::move(order)};
+    if (auto name = matcher.reordered(form); !name.empty())
+      return {FormMatch::Fault::none, form.opcode, 0, {}, std::move(name)};
   }
   return failure;
 }

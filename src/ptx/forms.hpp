@@ -42,14 +42,14 @@ struct FormMatch {
   /// The first word or operand that no form takes; one past the last if something is missing there.
   std::size_t position = 0;
   std::string expected;  ///< forms' expectation at `position`, in words
-  /// The instruction's words in the form's order, if the text has another order; else empty.
-  std::vector<std::string> words;
+  /// The instruction's name in the form's order, if the text has another order; else empty.
+  std::string name;
 };
 
 /// The form of an instruction with these words and operands, or the furthest point that any form reached.
 /// Modifiers may be in any order, as for ptxas. Only the order of types and that of state spaces is fixed,
 /// since it tells the destination from the source: `cvt.f32.s32`, `.shared::cluster.global`.
-[[nodiscard]] FormMatch match_form(llvm::ArrayRef<std::string> words, llvm::ArrayRef<Operand> operands);
+[[nodiscard]] FormMatch match_form(llvm::ArrayRef<llvm::StringRef> words, llvm::ArrayRef<Operand> operands);
 
 /// Whether forms of the operation write their first operand: a register, two, or a vector of them.
 [[nodiscard]] bool writes_first_operand(Opcode opcode) noexcept;

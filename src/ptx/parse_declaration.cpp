@@ -21,14 +21,24 @@ std::uint64_t parse_alignment(TokenStream& tokens) {
   return alignment;
 }
 
+/// Adds an element to a list, which holds literals alone as long as it can: tables have very many.
+void add_element(Initializer& list, Initializer element) {
+  if (list.kind == Initializer::Kind::literals) {
+    if (element.kind == Initializer::Kind::value) return list.literals.push_back(element.value);
+    list.kind = Initializer::Kind::list;
+    for (const Immediate& literal : list.literals) list.elements.emplace_back().value = literal;
+    list.literals.clear();
+  }
+  list.elements.push_back(std::move(element));
+}
+
 Initializer parse_initializer(TokenStream& tokens, unsigned depth) {
   Initializer initializer;
   const Token& token = tokens.peek();
   if (token.is('{')) {
     if (depth == max_initializer_depth) tokens.fail(token, "initialisers nest too deeply");
-    initializer.kind = Initializer::Kind::list;
-    tokens.enclosed_list('{', '}',
-                         [&] { initializer.elements.push_back(parse_initializer(tokens, depth + 1)); });
+    initializer.kind = Initializer::Kind::literals;
+    tokens.enclosed_list('{', '}', [&] { add_element(initializer, parse_initializer(tokens, depth + 1)); });
     return initializer;
   }
   if (token.kind != Token::Kind::identifier) {

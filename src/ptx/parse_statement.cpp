@@ -96,26 +96,31 @@ void set_fault(Instruction& instruction, Location location, const llvm::Twine& f
   instruction.fault = fault.str();
 }
 
-/// Finds the form of the instruction; `at[i]` is word i's token.
-void classify(Instruction& instruction, const std::vector<Token>& at, const Token& end) {
-  FormMatch match = match_form(instruction.words, instruction.operands);
-  const llvm::StringRef first = instruction.words.front();
-  const std::string name = instruction.full_name();
+/// The tokens of an instruction's words.
+using Words = llvm::SmallVector<const Token*, 8>;
+
+/// Finds the form of the instruction with these words.
+void classify(Instruction& instruction, const Words& at, const Token& end) {
+  llvm::SmallVector<llvm::StringRef, 8> words;
+  for (const Token* const word : at) words.push_back(word->text);
+  FormMatch match = match_form(words, instruction.operands);
+  const llvm::StringRef first = words.front();
+  const std::string& name = instruction.name;
   switch (match.fault) {
     case FormMatch::Fault::none:
       instruction.opcode = match.opcode;
-      if (!match.words.empty()) instruction.words = std::move(match.words);
+      if (!match.name.empty()) instruction.name = std::move(match.name);
       return;
     case FormMatch::Fault::opcode:
-      return set_fault(instruction, at.front().location, "unknown instruction '" + first + "'");
+      return set_fault(instruction, at.front()->location, "unknown instruction '" + first + "'");
     case FormMatch::Fault::modifier:
       if (match.position >= at.size()) {
-        return set_fault(instruction, at.back().location,
+        return set_fault(instruction, at.back()->location,
                          "'" + name + "' lacks a modifier after this; it takes: " + match.expected);
       }
       return set_fault(
-          instruction, at[match.position].location,
-          "'" + first + "' takes no '." + at[match.position].text + "' here; it takes: " + match.expected);
+          instruction, at[match.position]->location,
+          "'" + first + "' takes no '." + at[match.position]->text + "' here; it takes: " + match.expected);
     case FormMatch::Fault::operand: break;
   }
   if (match.position >= instruction.operands.size()) {
@@ -129,22 +134,22 @@ void classify(Instruction& instruction, const std::vector<Token>& at, const Toke
 
 /// Parses operands up to the ';', which stays in `tokens`.
 void parse_operands(TokenStream& tokens, Instruction& instruction) {
+  llvm::SmallVector<Operand, 4> operands;
   if (!tokens.peek().is(';')) {
     tokens.comma_list([&] {
-      if (instruction.operands.size() == max_operands)
-        tokens.fail(tokens.peek(), "no instruction has so many operands");
-      instruction.operands.push_back(parse_operand(tokens));
+      if (operands.size() == max_operands) tokens.fail(tokens.peek(), "no instruction has so many operands");
+      operands.push_back(parse_operand(tokens));
     });
   }
   if (!tokens.peek().is(';')) tokens.fail_expected("',' or ';'");
+  instruction.operands.assign(std::move_iterator(operands.begin()), std::move_iterator(operands.end()));
 }
 
 /// Keeps the text up to the ';' as operands that cannot be parsed because of `error`. Throws `error` if the
 /// block ends first.
-void keep_operands(TokenStream& tokens, Instruction& instruction, std::size_t begin,
+void keep_operands(TokenStream& tokens, Instruction& instruction, const Token& first,
                    const SyntaxError& error) {
-  tokens.go_back(begin);
-  const Token first = tokens.peek();
+  tokens.go_back(first);
   tokens.skip_statement();
   if (!tokens.last().is(';')) throw error;
   // The token's text omits the dot of a word and the quote of a string.
@@ -154,7 +159,7 @@ void keep_operands(TokenStream& tokens, Instruction& instruction, std::size_t be
   operands.name = llvm::StringRef(text, tokens.last().text.begin() - text).rtrim().str();
   instruction.operands.assign(1, std::move(operands));
   set_fault(instruction, error.where,
-            "the operands of '" + instruction.full_name() + "' cannot be read: " + error.what());
+            "the operands of '" + instruction.name + "' cannot be read: " + error.what());
 }
 
 Instruction parse_instruction(TokenStream& tokens) {
@@ -163,15 +168,15 @@ Instruction parse_instruction(TokenStream& tokens) {
     const bool negated = tokens.accept('!');
     instruction.guard = {tokens.expect_identifier("a predicate"), negated};
   }
-  std::vector<Token> at{tokens.peek()};
-  instruction.location = at.front().location;
-  instruction.words.push_back(tokens.expect_identifier("an instruction"));
+  Words at{&tokens.peek()};
+  instruction.location = at.front()->location;
+  instruction.name = tokens.expect_identifier("an instruction");
   while (tokens.peek().kind == Token::Kind::word) {
-    at.push_back(tokens.next());
-    instruction.words.push_back(at.back().text.str());
-    if (at.size() > max_words) tokens.fail(at.back(), "no instruction has so many modifiers");
+    at.push_back(&tokens.next());
+    instruction.name.append({'.'}).append(at.back()->text);
+    if (at.size() > max_words) tokens.fail(*at.back(), "no instruction has so many modifiers");
   }
-  const std::size_t begin = tokens.position();
+  const Token& begin = tokens.peek();
   try {
     parse_operands(tokens, instruction);
   } catch (const SyntaxError& error) {

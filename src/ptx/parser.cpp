@@ -69,6 +69,10 @@ Section parse_section(TokenStream& tokens) {
       tokens.expect(':');
     } else {
       line.type = tokens.expect_type();
+      // Most values are numbers, of one token each.
+      std::size_t count = 1;
+      while (tokens.peek(static_cast<std::ptrdiff_t>(2 * count - 1)).is(',')) ++count;
+      line.values.reserve(count);
       tokens.comma_list([&] { line.values.push_back(parse_value(tokens)); });
     }
     section.lines.push_back(std::move(line));

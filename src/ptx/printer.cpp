@@ -90,8 +90,8 @@ static Out& operator<<(Out& out, const Operand& operand) {
 static Out& operator<<(Out& out, const Instruction& instruction) {
   if (instruction.guard)
     out << (instruction.guard->negated ? "@!" : "@") << instruction.guard->predicate << ' ';
-  return out << instruction.full_name() << (instruction.operands.empty() ? "" : " ")
-             << list(instruction.operands) << ';';
+  return out << instruction.name << (instruction.operands.empty() ? "" : " ") << list(instruction.operands)
+             << ';';
 }
 
 static Out& operator<<(Out& out, const Initializer& value) {
@@ -100,6 +100,7 @@ static Out& operator<<(Out& out, const Initializer& value) {
     case Initializer::Kind::symbol: return out << value.name << Offset{value.offset};
     case Initializer::Kind::generic: return out << "generic(" << value.name << ')' << Offset{value.offset};
     case Initializer::Kind::mask: return out << value.value << '(' << value.name << ')';
+    case Initializer::Kind::literals: return out << '{' << list(value.literals) << '}';
     default: return out << '{' << list(value.elements) << '}';
   }
 }

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <map>
 
+#include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/StringMap.h>
 #include <llvm/ADT/StringRef.h>
@@ -17,14 +19,44 @@ std::string quoted(const std::string& name) {
   return ("'" + llvm::Twine(name) + "'").str();
 }
 
-/// The special registers (PTX ISA 10) that have no number, without the %, each between bars.
-constexpr llvm::StringLiteral special_registers =
-    "|tid|ntid|laneid|warpid|nwarpid|ctaid|nctaid|smid|nsmid|gridid|is_explicit_cluster|clusterid|"
-    "nclusterid|cluster_ctaid|cluster_nctaid|cluster_ctarank|cluster_nctarank|lanemask_eq|"
-    "lanemask_le|lanemask_lt|lanemask_ge|lanemask_gt|clock|clock_hi|clock64|globaltimer|"
-    "globaltimer_lo|globaltimer_hi|reserved_smem_offset_begin|reserved_smem_offset_end|"
-    "reserved_smem_offset_cap|reserved_smem_offset_0|reserved_smem_offset_1|total_smem_size|"
-    "aggr_smem_size|dynamic_smem_size|current_graph_exec|";
+/// The special registers (PTX ISA 10) that have no number, without the %.
+constexpr llvm::StringRef special_registers[] = {"tid",
+                                                 "ntid",
+                                                 "laneid",
+                                                 "warpid",
+                                                 "nwarpid",
+                                                 "ctaid",
+                                                 "nctaid",
+                                                 "smid",
+                                                 "nsmid",
+                                                 "gridid",
+                                                 "is_explicit_cluster",
+                                                 "clusterid",
+                                                 "nclusterid",
+                                                 "cluster_ctaid",
+                                                 "cluster_nctaid",
+                                                 "cluster_ctarank",
+                                                 "cluster_nctarank",
+                                                 "lanemask_eq",
+                                                 "lanemask_le",
+                                                 "lanemask_lt",
+                                                 "lanemask_ge",
+                                                 "lanemask_gt",
+                                                 "clock",
+                                                 "clock_hi",
+                                                 "clock64",
+                                                 "globaltimer",
+                                                 "globaltimer_lo",
+                                                 "globaltimer_hi",
+                                                 "reserved_smem_offset_begin",
+                                                 "reserved_smem_offset_end",
+                                                 "reserved_smem_offset_cap",
+                                                 "reserved_smem_offset_0",
+                                                 "reserved_smem_offset_1",
+                                                 "total_smem_size",
+                                                 "aggr_smem_size",
+                                                 "dynamic_smem_size",
+                                                 "current_graph_exec"};
 
 }  // namespace
 
@@ -34,7 +66,7 @@ struct ModuleNames::Found {
   struct Meaning {
     Binding binding;
     const RegisterDeclaration* registers = nullptr;
-    std::optional<std::uint32_t> count = std::nullopt;
+    const RegisterDeclaration::Name* declared = nullptr;  ///< the name among those of `registers`
   };
 
   struct Scope {
@@ -90,6 +122,7 @@ class Resolver {
     for (const Variable& each : function_.results) declare(parameters, each.name, {&each}, each.location);
     for (const Variable& each : function_.parameters) declare(parameters, each.name, {&each}, each.location);
     index_labels(*function_.body);
+    flat_.instructions.reserve(next_index_);
     walk(*function_.body, &parameters);
     ResolveResult result;
     result.diagnostics = std::move(diagnostics_);
@@ -104,7 +137,7 @@ class Resolver {
 
   void declare(Scope& scope, const std::string& name, Meaning meaning, Location location) {
     if (name == "_" && meaning.registers == nullptr) return;
-    auto& names = meaning.count ? scope.numbered : scope.names;
+    auto& names = meaning.declared != nullptr && meaning.declared->count ? scope.numbered : scope.names;
     if (!names.try_emplace(name, std::move(meaning)).second)
       error(location, quoted(name) + " is declared twice in one scope");
   }
@@ -122,7 +155,7 @@ class Resolver {
   void declare_places(Scope& scope, const Block& block) {
     for (const Statement& statement : block.statements) {
       if (const auto* label = std::get_if<Label>(&statement.node)) {
-        declare(scope, label->name, {LabelRef{label_index_.at(label)}}, label->location);
+        declare(scope, label->name, {LabelRef{label_index_.find(label)->second}}, label->location);
       } else if (const auto* prototype = std::get_if<CallPrototype>(&statement.node)) {
         declare(scope, prototype->label, {prototype}, prototype->location);
       } else if (const auto* targets = std::get_if<TargetList>(&statement.node)) {
@@ -142,7 +175,7 @@ class Resolver {
     const auto* table = std::get_if<BranchTableRef>(&scope.names.find(targets.label)->second.binding);
     if (table == nullptr) return;  // declared twice: reported already
     for (const std::string& target : targets.targets) {
-      const Meaning* meaning = find(scope, target);
+      const Meaning* meaning = find(scope, target).meaning;
       const auto* label = meaning != nullptr ? std::get_if<LabelRef>(&meaning->binding) : nullptr;
       if (label == nullptr) {
         error(targets.location, quoted(target) + " is no label that this list can reach");
@@ -158,8 +191,8 @@ class Resolver {
     declare_places(scope, block);
     for (const Statement& statement : block.statements) {
       if (const auto* registers = std::get_if<RegisterDeclaration>(&statement.node)) {
-        for (const auto& [name, count] : registers->names)
-          declare(scope, name, {{}, registers, count}, registers->location);
+        for (const RegisterDeclaration::Name& each : registers->names)
+          declare(scope, each.name, {{}, registers, &each}, registers->location);
       } else if (const auto* variable = std::get_if<Variable>(&statement.node)) {
         declare(scope, variable->name, {variable}, variable->location);
         flat_.variables.push_back(variable);
@@ -221,9 +254,9 @@ class Resolver {
   }
 
   void bind_name(Scope& scope, const std::string& name, Location location, FlatInstruction& flat) {
-    if (const Meaning* meaning = find(scope, name)) {
+    if (const auto [meaning, number] = find(scope, name); meaning != nullptr) {
       flat.bindings.push_back(meaning->registers == nullptr ? meaning->binding
-                                                            : register_of(*meaning->registers, name));
+                                                            : register_of(*meaning, number, name));
     } else if (is_special_register(name)) {
       flat.bindings.emplace_back(SpecialRef{name});
     } else {
@@ -231,37 +264,46 @@ class Resolver {
     }
   }
 
+  /// A meaning, and the number of the register if it declares several.
+  struct Named {
+    const Meaning* meaning = nullptr;
+    std::uint32_t number = 0;
+  };
+
   /// The meaning of `name` in the innermost scope that declares it so far, or null.
-  static const Meaning* find(const Scope& innermost, llvm::StringRef name) {
+  static Named find(const Scope& innermost, llvm::StringRef name) {
     for (const Scope* scope = &innermost; scope != nullptr; scope = scope->outer) {
       const auto found = scope->names.find(name);
-      if (found != scope->names.end()) return &found->second;
-      if (const Meaning* registers = registers_of(*scope, name)) return registers;
+      if (found != scope->names.end()) return {&found->second};
+      if (const Named named = find_numbered(*scope, name); named.meaning != nullptr) return named;
     }
-    return nullptr;
+    return {};
   }
 
   /// The declaration in this very scope that makes `name` one of several registers: `%r<6>` for %r0 … %r5.
-  static const Meaning* registers_of(const Scope& scope, llvm::StringRef name) {
-    const llvm::StringRef stem = name.rtrim("0123456789");
+  static Named find_numbered(const Scope& scope, llvm::StringRef name) {
+    if (scope.numbered.empty()) return {};
     // A stem may itself end in digits, so every split is tried; a number has at most ten. %r007 is not %r7.
-    const std::size_t shortest =
-        std::max<std::size_t>(stem.size(), name.size() - std::min<std::size_t>(name.size(), 10));
+    constexpr std::size_t max_digits = 10;
+    std::size_t shortest = name.size();
+    while (shortest > 0 && llvm::isDigit(name[shortest - 1]) && name.size() - shortest < max_digits)
+      --shortest;
     for (std::size_t length = shortest; length < name.size(); ++length) {
-      const llvm::StringRef digits = name.drop_front(length);
-      if (digits.size() > 1 && digits[0] == '0') continue;
+      if (name[length] == '0' && length + 1 < name.size()) continue;
       const auto found = scope.numbered.find(name.take_front(length));
+      if (found == scope.numbered.end()) continue;
       std::uint32_t number = 0;
-      if (found != scope.numbered.end() && !digits.getAsInteger(10, number) && number < *found->second.count)
-        return &found->second;
+      const auto fault = std::from_chars(name.begin() + length, name.end(), number).ec;
+      if (fault == std::errc() && number < *found->second.declared->count) return {&found->second, number};
     }
-    return nullptr;
+    return {};
   }
 
-  RegisterRef register_of(const RegisterDeclaration& declaration, const std::string& name) {
-    const auto [found, fresh] = made_.try_emplace({&declaration, name}, flat_.registers.size());
-    if (fresh) flat_.registers.push_back({name, declaration.type, declaration.vector_width});
-    return {static_cast<std::uint32_t>(found->second)};
+  RegisterRef register_of(const Meaning& meaning, std::uint32_t number, const std::string& name) {
+    const auto next = static_cast<std::uint32_t>(flat_.registers.size());
+    const auto [found, fresh] = made_.try_emplace({meaning.declared, number}, next);
+    if (fresh) flat_.registers.push_back({name, meaning.registers->type, meaning.registers->vector_width});
+    return {found->second};
   }
 
   const Function& function_;
@@ -273,8 +315,9 @@ class Resolver {
   SourceLine source_;
   std::uint32_t frame_ = SourceFrame::none;
   std::uint32_t next_index_ = 0;
-  std::map<const Label*, std::uint32_t> label_index_;
-  std::map<std::pair<const RegisterDeclaration*, std::string>, std::size_t> made_;
+  llvm::DenseMap<const Label*, std::uint32_t> label_index_;
+  /// Index of each register that an instruction has named.
+  llvm::DenseMap<std::pair<const RegisterDeclaration::Name*, std::uint32_t>, std::uint32_t> made_;
   std::vector<Diagnostic> diagnostics_;
 };
 
@@ -312,7 +355,7 @@ bool is_special_register(std::string_view text) noexcept {
   llvm::StringRef name(text);
   if (name == "WARP_SZ") return true;
   if (!name.consume_front("%")) return false;
-  if (special_registers.contains(("|" + name + "|").str())) return true;
+  if (llvm::is_contained(special_registers, name)) return true;
   const auto numbered = [&](llvm::StringRef stem, unsigned count) {
     llvm::StringRef digits = name;
     unsigned number = 0;

@@ -27,7 +27,7 @@ struct RegisterRef {
 };
 /// A read-only register such as %tid, and the constant WARP_SZ; the operand's component says which part.
 struct SpecialRef {
-  std::string name;
+  std::string_view name;  ///< in the module
   friend bool operator==(const SpecialRef&, const SpecialRef&) = default;
 };
 /// `index` into FlatFunction::instructions; for a label at the end, the number of instructions.
@@ -66,7 +66,7 @@ struct FlatInstruction {
   /// The guard's predicate first, if there is a guard; then the names of the operands in the order of the
   /// text, those inside addresses, vectors, pairs and lists included, sinks left out. An
   /// unknown instruction has only the guard's.
-  std::vector<Binding> bindings;
+  llvm::SmallVector<Binding, 4> bindings;
   /// By the last .loc before it: the outermost line, or the one that choose_sources() has chosen.
   SourceLine source;
   std::uint32_t frame = SourceFrame::none;  ///< the innermost, index into FlatFunction::frames

@@ -1,6 +1,8 @@
 #include "ptx/token_stream.hpp"
 
+#include <array>
 #include <bit>
+#include <charconv>
 
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/StringExtras.h>
@@ -27,11 +29,30 @@ std::uint64_t sign_bit(Immediate::Kind kind) {
   return std::uint64_t{1} << (kind == Immediate::Kind::f32 ? 31 : 63);
 }
 
-bool is_name_part(char c) {
-  return llvm::isAlnum(c) || c == '_' || c == '$';
-}
-bool is_word_part(char c) {
-  return llvm::isAlnum(c) || c == '_';
+/// The roles that a character can have, as bits.
+struct CharRole {
+  static constexpr std::uint8_t blank = 1;
+  static constexpr std::uint8_t digit = 2;
+  static constexpr std::uint8_t word = 4;     ///< part of .u32
+  static constexpr std::uint8_t name = 8;     ///< part of $L__BB0_2
+  static constexpr std::uint8_t symbol = 16;  ///< a token of its own
+};
+
+constexpr std::array<std::uint8_t, 256> char_roles = [] {
+  std::array<std::uint8_t, 256> roles{};
+  const auto add = [&](std::string_view chars, std::uint8_t role) {
+    for (const char c : chars) roles[static_cast<unsigned char>(c)] |= role;
+  };
+  add(" \t\n\v\f\r", CharRole::blank);
+  add("0123456789", CharRole::digit | CharRole::word | CharRole::name);
+  add("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_", CharRole::word | CharRole::name);
+  add("$", CharRole::name);
+  add("@!{}()[]<>,;:|+-=", CharRole::symbol);
+  return roles;
+}();
+
+bool has_role(char c, std::uint8_t role) {
+  return (char_roles[static_cast<unsigned char>(c)] & role) != 0;
 }
 
 /// The letter after the zero in 0x, 0f and 0d, in lower case; else 0.
@@ -42,17 +63,21 @@ char prefix_of(llvm::StringRef number) {
 class Lexer {
  public:
   /// Skips zeros at the end: NVRTC's size includes one, and programs write it into their files.
-  explicit Lexer(llvm::StringRef text)
-      : cursor_(text.begin()), end_(text.rtrim('\0').end()), line_begin_(cursor_) {}
+  Lexer(llvm::StringRef text, std::vector<Token>& tokens, std::vector<Immediate>& literals)
+      : cursor_(text.begin()),
+        end_(text.rtrim('\0').end()),
+        line_begin_(cursor_),
+        tokens_(tokens),
+        literals_(literals) {}
 
-  std::vector<Token> run() {
-    std::vector<Token> tokens;
+  void run() {
+    // Instructions have some three characters a token.
+    tokens_.reserve(static_cast<std::size_t>(end_ - cursor_) / 3);
     do {
       skip_blanks();
       start_ = {line_, static_cast<std::uint32_t>(cursor_ - line_begin_) + 1};
-      tokens.push_back(next(cursor_));
-    } while (tokens.back().kind != Token::Kind::end);
-    return tokens;
+      tokens_.push_back(next(cursor_));
+    } while (tokens_.back().kind != Token::Kind::end);
   }
 
  private:
@@ -61,8 +86,8 @@ class Lexer {
   }
   [[nodiscard]] SyntaxError error(const std::string& message) const { return {start_, message}; }
 
-  void skip(bool (*part)(char)) {
-    while (cursor_ != end_ && part(*cursor_)) ++cursor_;
+  void skip(std::uint8_t role) {
+    while (cursor_ != end_ && has_role(*cursor_, role)) ++cursor_;
   }
   void new_line() {
     ++line_;
@@ -74,10 +99,10 @@ class Lexer {
       if (*cursor_ == '\n') {
         ++cursor_;
         new_line();
-      } else if (llvm::isSpace(*cursor_)) {
+      } else if (has_role(*cursor_, CharRole::blank)) {
         ++cursor_;
       } else if (*cursor_ == '/' && peek(1) == '/') {
-        skip([](char c) { return c != '\n'; });
+        cursor_ = std::find(cursor_, end_, '\n');
       } else if (*cursor_ == '/' && peek(1) == '*') {
         skip_block_comment();
       } else {
@@ -97,32 +122,32 @@ class Lexer {
   }
 
   [[nodiscard]] Token make(Token::Kind kind, const char* begin) const {
-    return {kind, llvm::StringRef(begin, static_cast<std::size_t>(cursor_ - begin)), {}, start_};
+    return {llvm::StringRef(begin, static_cast<std::size_t>(cursor_ - begin)), start_, 0, kind};
   }
 
   Token next(const char* begin) {
     if (cursor_ == end_) return make(Token::Kind::end, begin);
     const char c = *cursor_++;
-    if (c == '%' || (is_name_part(c) && !llvm::isDigit(c))) {
-      skip(is_name_part);
+    if (has_role(c, CharRole::symbol)) return make(Token::Kind::symbol, begin);
+    if (c == '.') return word();
+    if (has_role(c, CharRole::digit)) return number(begin);
+    if (c == '%' || has_role(c, CharRole::name)) {
+      skip(CharRole::name);
       return make(Token::Kind::identifier, begin);
     }
-    if (c == '.') return word();
-    if (llvm::isDigit(c)) return number(begin);
     if (c == '"') return string();
-    if (llvm::StringRef("@!{}()[]<>,;:|+-=").contains(c)) return make(Token::Kind::symbol, begin);
     throw error(llvm::isPrint(c) ? std::string("unexpected character '") + c + "'"
                                  : "unexpected byte 0x" + llvm::utohexstr(static_cast<unsigned char>(c)));
   }
 
   Token word() {
     const char* text = cursor_;
-    skip(is_word_part);
+    skip(CharRole::word);
     if (cursor_ == text) throw error("expected a directive or modifier after '.'");
     // A modifier may have parts: .mbarrier::complete_tx::bytes
-    while (peek() == ':' && peek(1) == ':' && is_word_part(peek(2))) {
+    while (peek() == ':' && peek(1) == ':' && has_role(peek(2), CharRole::word)) {
       cursor_ += 2;
-      skip(is_word_part);
+      skip(CharRole::word);
     }
     return make(Token::Kind::word, text);
   }
@@ -140,26 +165,25 @@ class Lexer {
   }
 
   Token number(const char* begin) {
-    skip(is_word_part);
+    skip(CharRole::digit);
     // A decimal fraction or an exponent, which numbers such as 0x… do not have.
-    llvm::StringRef text = make(Token::Kind::number, begin).text;
-    bool decimal = false;
-    if (llvm::all_of(text, llvm::isDigit) && peek() == '.' && llvm::isDigit(peek(1))) {
-      decimal = true;
-      ++cursor_;
-      skip(is_word_part);
-      text = make(Token::Kind::number, begin).text;
-    }
+    bool decimal = peek() == '.' && has_role(peek(1), CharRole::digit);
+    if (decimal) ++cursor_;
+    const bool is_plain = !decimal && !has_role(peek(), CharRole::word);
+    skip(CharRole::word);
+    const llvm::StringRef text = make(Token::Kind::number, begin).text;
     const char prefix = prefix_of(text);
-    if (prefix != 'x' && prefix != 'f' && prefix != 'd' && text.find_first_of("eE") != text.npos) {
+    if (!is_plain && prefix != 'x' && prefix != 'f' && prefix != 'd' &&
+        text.find_first_of("eE") != text.npos) {
       decimal = true;
       if (text.back() == 'e' || text.back() == 'E') {
         if (peek() == '+' || peek() == '-') ++cursor_;
-        skip(llvm::isDigit);
+        skip(CharRole::digit);
       }
     }
     Token token = make(Token::Kind::number, begin);
-    token.value = decimal ? decimal_value(token.text) : literal_value(token.text);
+    token.literal = static_cast<std::uint32_t>(literals_.size());
+    literals_.push_back(decimal ? decimal_value(token.text) : literal_value(token.text));
     return token;
   }
 
@@ -183,25 +207,33 @@ class Lexer {
     }
     llvm::StringRef digits = text;
     if (digits.consume_back("U")) value.kind = Immediate::Kind::unsigned_;
-    const bool octal = digits.size() > 1 && digits[0] == '0' && llvm::isDigit(digits[1]);
-    unsigned radix = octal ? 8 : 10;
-    if (digits.consume_front_insensitive("0x")) radix = 16;
-    if (digits.consume_front_insensitive("0b")) radix = 2;
-    if (digits.getAsInteger(radix, value.bits)) throw bad("is no integer of at most 64 bits");
+    int radix = 10;
+    if (const char prefix = prefix_of(digits); prefix == 'x' || prefix == 'b') {
+      digits = digits.drop_front(2);
+      radix = prefix == 'x' ? 16 : 2;
+    } else if (has_role(prefix, CharRole::digit)) {
+      radix = 8;
+    }
+    const auto [rest, fault] = std::from_chars(digits.begin(), digits.end(), value.bits, radix);
+    if (fault != std::errc() || rest != digits.end()) throw bad("is no integer of at most 64 bits");
     return value;
   }
 
   const char* cursor_;
   const char* end_;
   const char* line_begin_;
+  std::vector<Token>& tokens_;
+  std::vector<Immediate>& literals_;
   std::uint32_t line_ = 1;
   Location start_;  ///< location of the token or comment being read
 };
 
 }  // namespace
 
-TokenStream::TokenStream(llvm::StringRef text, std::vector<Diagnostic>& errors)
-    : tokens_(Lexer(text).run()), errors_(errors) {}
+TokenStream::TokenStream(llvm::StringRef text, std::vector<Diagnostic>& errors) : errors_(errors) {
+  Lexer(text, tokens_, literals_).run();
+  next_ = tokens_.data();
+}
 
 void TokenStream::fail_expected(const llvm::Twine& expected) const {
   fail(peek(), "expected " + expected + ", found " + describe(peek()));
@@ -233,14 +265,14 @@ ScalarType TokenStream::expect_type() {
 }
 
 std::uint64_t TokenStream::expect_count(const char* what) {
-  if (peek().kind != Token::Kind::number || is_float(peek().value)) fail_expected(what);
-  return next().value.bits;
+  if (peek().kind != Token::Kind::number || is_float(value_of(peek()))) fail_expected(what);
+  return value_of(next()).bits;
 }
 
 Immediate TokenStream::expect_immediate() {
   const bool negative = accept('-');
   if (peek().kind != Token::Kind::number) fail_expected("a number");
-  Immediate value = next().value;
+  Immediate value = value_of(next());
   if (!negative) return value;
   value.bits = is_float(value) ? value.bits ^ sign_bit(value.kind) : 0 - value.bits;
   return value;

@@ -2,7 +2,6 @@
 
 #include "ptx/parser.hpp"
 
-#include <functional>
 #include <stdexcept>
 
 #include <llvm/ADT/StringRef.h>
@@ -17,14 +16,14 @@ struct Token {
     end,
     identifier,  ///< add, %r1, $L__BB0_2, _
     word,        ///< .u32, .shared::cluster, .2d; text is without the dot
-    number,      ///< a literal; `value`
+    number,      ///< a literal
     string,      ///< "…"; text is without the quotes
     symbol,      ///< one of @ ! { } ( ) [ ] < > , ; : | + - =
   };
-  Kind kind = Kind::end;
   llvm::StringRef text;
-  Immediate value;
   Location location;
+  std::uint32_t literal = 0;  ///< a number's index among the literals of the text
+  Kind kind = Kind::end;
 
   [[nodiscard]] bool is(char symbol) const { return kind == Kind::symbol && text[0] == symbol; }
   [[nodiscard]] bool is_word(llvm::StringRef word) const { return kind == Kind::word && text == word; }
@@ -45,20 +44,20 @@ class TokenStream {
   /// Splits `text` into tokens; throws SyntaxError. record() appends to `errors`.
   TokenStream(llvm::StringRef text, std::vector<Diagnostic>& errors);
 
-  [[nodiscard]] const Token& peek(std::size_t ahead = 0) const {
-    return tokens_[std::min(position_ + ahead, tokens_.size() - 1)];
+  [[nodiscard]] const Token& peek() const { return *next_; }
+  [[nodiscard]] const Token& peek(std::ptrdiff_t ahead) const {
+    return next_[std::min(ahead, &tokens_.back() - next_)];
   }
   const Token& next() {
-    const Token& token = peek();
-    if (token.kind != Token::Kind::end) ++position_;
+    const Token& token = *next_;
+    if (token.kind != Token::Kind::end) ++next_;
     return token;
   }
 
   /// The token that next() returned last. next() must have been called.
-  [[nodiscard]] const Token& last() const { return tokens_[position_ - 1]; }
-  /// The position of the next token, for go_back().
-  [[nodiscard]] std::size_t position() const { return position_; }
-  void go_back(std::size_t position) { position_ = position; }
+  [[nodiscard]] const Token& last() const { return next_[-1]; }
+  /// Makes `token`, which next() or peek() has returned, the next one.
+  void go_back(const Token& token) { next_ = &token; }
 
   bool accept(char symbol) { return accept_if(peek().is(symbol)); }
   bool accept_word(llvm::StringRef word) { return accept_if(peek().is_word(word)); }
@@ -76,12 +75,14 @@ class TokenStream {
   std::int64_t optional_offset();
 
   /// Calls `item` for items separated by commas.
-  void comma_list(const std::function<void()>& item) {
+  template <class Item>
+  void comma_list(const Item& item) {
     do item();
     while (accept(','));
   }
   /// Calls `item` for items separated by commas between `open` and `close`; the list may be empty.
-  void enclosed_list(char open, char close, const std::function<void()>& item) {
+  template <class Item>
+  void enclosed_list(char open, char close, const Item& item) {
     expect(open);
     if (accept(close)) return;
     comma_list(item);
@@ -102,13 +103,16 @@ class TokenStream {
 
  private:
   std::string expect_text(Token::Kind kind, const char* what);
+  /// The value of a token that is a number.
+  [[nodiscard]] const Immediate& value_of(const Token& number) const { return literals_[number.literal]; }
   bool accept_if(bool condition) {
-    if (condition) ++position_;
+    if (condition) ++next_;
     return condition;
   }
 
-  std::vector<Token> tokens_;
-  std::size_t position_ = 0;
+  std::vector<Token> tokens_;  ///< the last one is the end
+  std::vector<Immediate> literals_;
+  const Token* next_ = nullptr;
   std::vector<Diagnostic>& errors_;
 };
 

@@ -1,6 +1,7 @@
 #include "ptx/types.hpp"
 
 #include <algorithm>
+#include <array>
 
 TMAJIT_BEGIN
 namespace ptx {
@@ -19,6 +20,19 @@ constexpr TypeRow type_rows[] = {
     {"u16x2", 32},  {"s16x2", 32}, {"u8x4", 32},   {"s8x4", 32}, {"e4m3", 8},   {"e5m2", 8},   {"e4m3x2", 16},
     {"e5m2x2", 16}, {"b1", 1},     {"u4", 4},      {"s4", 4},    {"pred", 1},
 };
+/// A name of at most 8 characters as one number, which is quicker to compare; 0 for other names.
+constexpr std::uint64_t key_of(std::string_view name) {
+  if (name.size() > 8) return 0;
+  std::uint64_t key = 0;
+  for (const char c : name) key = key << 8 | static_cast<unsigned char>(c);
+  return key;
+}
+constexpr auto type_keys = [] {
+  std::array<std::uint64_t, std::size(type_rows)> keys{};
+  std::ranges::transform(type_rows, keys.begin(), [](const TypeRow& row) { return key_of(row.name); });
+  return keys;
+}();
+
 constexpr std::string_view space_names[] = {"reg",    "sreg",        "const",           "global",
                                             "local",  "param",       "param::entry",    "param::func",
                                             "shared", "shared::cta", "shared::cluster", "tex"};
@@ -48,9 +62,10 @@ std::uint32_t bits_of(ScalarType type) noexcept {
 }
 
 std::optional<ScalarType> parse_scalar_type(std::string_view text) noexcept {
-  const auto* row = std::ranges::find(type_rows, text, &TypeRow::name);
-  if (row == std::end(type_rows)) return std::nullopt;
-  return static_cast<ScalarType>(row - type_rows);
+  const std::uint64_t key = key_of(text);
+  const auto* found = std::ranges::find(type_keys, key);
+  if (key == 0 || found == std::end(type_keys)) return std::nullopt;
+  return static_cast<ScalarType>(found - std::begin(type_keys));
 }
 
 std::optional<StateSpace> parse_state_space(std::string_view text) noexcept {

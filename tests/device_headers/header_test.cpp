@@ -86,7 +86,7 @@ ptx::Operand replaced(const ptx::Operand& operand, const Origins& origins) {
 std::set<std::string> resolved(const ptx::Function& function) {
   Origins origins;
   ptx::for_each_instruction(function, [&](const ptx::Instruction& instruction) {
-    const std::string& word = instruction.words.front();
+    const std::string_view word = instruction.words().front();
     if (instruction.operands.size() < 2 || instruction.has("pred")) return;
     if (word == "mov" || word == "cvt" || word == "cvta" || word == "ld") {
       const ptx::Operand source = replaced(instruction.operands[1], origins);
@@ -99,7 +99,7 @@ std::set<std::string> resolved(const ptx::Function& function) {
   // A stored register is named by its destination, whatever its source. Conversions on the way are ignored.
   std::map<std::string, std::string> converted;
   ptx::for_each_instruction(function, [&](const ptx::Instruction& instruction) {
-    if (instruction.words.front() != "st" || !instruction.has("volatile")) return;
+    if (instruction.words().front() != "st" || !instruction.has("volatile")) return;
     const ptx::Operand& address = instruction.operands[0];
     const std::string place = replaced(address.elements[0], origins).name;
     const std::int64_t size = place == "out64" ? 8 : 4;

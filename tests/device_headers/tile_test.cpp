@@ -67,9 +67,9 @@ std::vector<std::uint64_t> descriptors(const std::vector<Tile>& all) {
   std::map<std::string, std::uint64_t> constants;
   std::vector<std::uint64_t> result(all.size());
   ptx::for_each_instruction(*module.module, [&](const ptx::Instruction& instruction) {
-    if (instruction.words.front() == "mov") {
+    if (instruction.words().front() == "mov") {
       constants[instruction.operands[0].name] = instruction.operands[1].value.bits;
-    } else if (instruction.words.front() == "st") {
+    } else if (instruction.words().front() == "st") {
       const ptx::Operand& value = instruction.operands[1];
       result.at(static_cast<std::size_t>(instruction.operands[0].offset) / 8) =
           value.kind == ptx::Operand::Kind::immediate ? value.value.bits : constants.at(value.name);

@@ -228,7 +228,7 @@ TEST_CASE("modifiers in other orders that ptxas accepts are sorted into the ISA'
     CAPTURE(given);
     const Instruction instruction = tests::instruction(given);
     CHECK(instruction.fault.empty());
-    CHECK(instruction.full_name() == name);
+    CHECK(instruction.name == name);
     CHECK((tests::instruction(print(instruction)) == instruction));
   }
 }
@@ -238,7 +238,7 @@ TEST_CASE("every row of the table is well formed and reachable") {
     CAPTURE(row.name, row.modifiers, row.operands);
     for (const bool with_optional : {false, true}) {
       const Instruction sample = sample_instruction(row, with_optional);
-      const FormMatch match = match_form(sample.words, sample.operands);
+      const FormMatch match = match_form(sample.words(), sample.operands);
       CHECK(match.fault == FormMatch::Fault::none);
       CHECK(match.opcode == row.opcode);
       CHECK((tests::instruction(print(sample)) == sample));

@@ -50,8 +50,8 @@ TEST_CASE("a variable's state space, alignment, type, extents and initial value 
   REQUIRE(matrix.initializer);
   CHECK(matrix.initializer->elements[0].value == Immediate{Immediate::Kind::f32, 0x3F800000});
   CHECK(matrix.initializer->elements[1].value == Immediate{Immediate::Kind::integer, 16});
-  CHECK(matrix.initializer->elements[2].elements[0].value ==
-        Immediate{Immediate::Kind::f64, 0xBFF8000000000000});
+  CHECK(matrix.initializer->elements[2].literals ==
+        std::vector<Immediate>{{Immediate::Kind::f64, 0xBFF8000000000000}});
 
   CHECK(only<Variable>(".global .attribute(.managed) .u32 x;").attributes ==
         std::vector<std::string>{"managed"});
@@ -70,6 +70,14 @@ TEST_CASE("a variable's initial value may be an address, generic or masked") {
   const auto mask = only<Variable>(".global .u8 p[1] = {0xFF00(other)};").initializer->elements[0];
   CHECK(mask.kind == Initializer::Kind::mask);
   CHECK(mask.value.bits == 0xFF00);
+  const auto literals = only<Variable>(".global .u8 p[3] = {1, 2, 3};").initializer;
+  CHECK(literals->kind == Initializer::Kind::literals);
+  CHECK(literals->literals.size() == 3);
+  const auto mixed = only<Variable>(".global .u64 p[3] = {1, 2, other};").initializer;
+  CHECK(mixed->kind == Initializer::Kind::list);
+  REQUIRE(mixed->elements.size() == 3);
+  CHECK(mixed->elements[1].kind == Initializer::Kind::value);
+  CHECK(mixed->elements[1].value.bits == 2);
 }
 
 TEST_CASE("a kernel's parameters and performance-tuning directives are parsed") {

@@ -47,7 +47,7 @@ using Histogram = std::map<std::string, std::size_t, std::less<>>;
 template <class Scope>
 [[nodiscard]] Histogram histogram(const Scope& scope) {
   Histogram result;
-  for_each_instruction(scope, [&](const Instruction& instruction) { ++result[instruction.full_name()]; });
+  for_each_instruction(scope, [&](const Instruction& instruction) { ++result[instruction.name]; });
   return result;
 }
 /// Counts the instructions of PTX text. Throws std::invalid_argument with the diagnostics if it does not

@@ -30,7 +30,7 @@ TEST_CASE("registers are numbered from 0 in the order of their first use") {
   CHECK(r.flat().registers[0].name == "%r7");
   CHECK(r.flat().registers[2].type == ScalarType::f64);
   const auto& bindings = r.flat().instructions[0].bindings;
-  CHECK(bindings == std::vector<Binding>{RegisterRef{0}, RegisterRef{1}, RegisterRef{0}});
+  CHECK(bindings == llvm::SmallVector<Binding, 4>{RegisterRef{0}, RegisterRef{1}, RegisterRef{0}});
 }
 
 TEST_CASE("a scope hides outer names until it ends") {

@@ -11,11 +11,11 @@ TEST_CASE("an instruction's guard, opcode, modifiers and operands are parsed") {
   const Instruction i = instruction("@!%p1 ld.global.v4.f32 {%f1, %f2, _, %f4}, [%rd1+-16];");
   CHECK(i.guard == Guard{"%p1", true});
   CHECK(i.opcode == Opcode::ld);
-  CHECK(i.full_name() == "ld.global.v4.f32");
+  CHECK(i.name == "ld.global.v4.f32");
   CHECK(i.has("global"));
   CHECK_FALSE(i.has("ld"));
-  CHECK(i.types() == std::vector{ScalarType::f32});
-  CHECK(i.spaces() == std::vector{StateSpace::global});
+  CHECK(i.types() == llvm::SmallVector<ScalarType, 4>{ScalarType::f32});
+  CHECK(i.spaces() == llvm::SmallVector<StateSpace, 4>{StateSpace::global});
   CHECK(i.vector_width() == 4);
   REQUIRE(i.operands.size() == 2);
   CHECK(i.operands[0].kind == Kind::vector);
@@ -66,6 +66,7 @@ TEST_CASE("literals are parsed: decimal, octal, hexadecimal, binary, unsigned, a
   CHECK(literal("052") == integer(42));
   CHECK(literal("0x2A") == integer(42));
   CHECK(literal("0b101010") == integer(42));
+  CHECK(literal("0x0b1") == integer(177));
   CHECK(literal("0") == integer(0));
   CHECK(literal("-9223372036854775808") == integer(INT64_MIN));
   CHECK(literal("18446744073709551615U") == Immediate{Immediate::Kind::unsigned_, UINT64_MAX});

@@ -33,7 +33,7 @@ std::string operand(char kind, bool predicates) {
 
 /// Whether the simulator runs an instruction of this form, with or without its optional parts.
 bool runs(const ptx::FormRow& row, bool with_optional, bool predicates) {
-  std::string text = ptx::sample_instruction(row, with_optional).full_name();
+  std::string text = ptx::sample_instruction(row, with_optional).name;
   std::string separator = " ";
   const std::string operands = row.operands;
   for (std::size_t i = 0; i < operands.size(); ++i) {

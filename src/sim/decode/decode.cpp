@@ -161,7 +161,7 @@ void Decoder::decode_function(const ptx::FlatFunction& function) {
   // The function may end without ret, and may have labels at its end.
   first_.push_back(static_cast<std::uint32_t>(program_.code.size()));
   ptx::Instruction end;
-  end.words = {"ret"};
+  end.name = "ret";
   end.opcode = Opcode::ret;
   decode_one({&end, {}, {}, ptx::SourceFrame::none});
   statements_ += static_cast<std::uint32_t>(function.frames.size());
@@ -303,7 +303,7 @@ const Arg& Decoder::arg(std::size_t i) const {
 }
 
 ScalarType Decoder::type() const {
-  const std::vector<ScalarType> types = in().types();
+  const auto types = in().types();
   if (types.empty()) unsupported("an instruction without a type");
   return types.back();
 }
@@ -431,9 +431,10 @@ std::optional<Arg> Decoder::convert_clock(std::string_view name) {
   return Arg{.kind = Arg::Kind::reg, .slot = slot, .wide = wide};
 }
 
-Arg Decoder::convert_special(const std::string& name, const std::string& component) {
+Arg Decoder::convert_special(std::string_view name, const std::string& component) {
   if (name == "WARP_SZ") return {.kind = Arg::Kind::constant, .bits = lanes};
-  const std::string full = component.empty() ? name : name + "." + component;
+  std::string full(name);
+  if (!component.empty()) full += "." + component;
   if (const std::optional<Arg> time = convert_clock(full)) return *time;
   const auto* const found = std::ranges::find(special_registers, name, &SpecialRegister::name);
   const auto dimension = dimension_of(component);

@@ -227,7 +227,7 @@ class Decoder {
   void find_unwritten(const ptx::FlatFunction& function);
   [[nodiscard]] Arg convert(const ptx::Operand& operand);
   [[nodiscard]] Arg convert_name(const ptx::Operand& operand);
-  [[nodiscard]] Arg convert_special(const std::string& name, const std::string& component);
+  [[nodiscard]] Arg convert_special(std::string_view name, const std::string& component);
   /// Emits a read of a special register that changes while the kernel runs, such as %clock; nothing for other
   /// names.
   [[nodiscard]] std::optional<Arg> convert_clock(std::string_view name);

@@ -114,16 +114,23 @@ void Decoder::initialise(const ptx::Variable& variable, const ptx::Initializer& 
     return;
   }
   const std::uint32_t element = ptx::bits_of(variable.type) / 8;
-  if (element == 0 || element > 8) refuse("a type that is not 8 to 64 bits wide");
-  if (end - at < element) refuse("more values than the variable has elements");
+  const auto next = [&] {
+    if (element == 0 || element > 8) refuse("a type that is not 8 to 64 bits wide");
+    if (end - at < element) refuse("more values than the variable has elements");
+    return std::exchange(at, at + element);
+  };
   const bool global = variable.space == StateSpace::global;
-  if (value.kind == ptx::Initializer::Kind::value) {
+  const auto store = [&](const ptx::Immediate& literal) {
     auto& bank = global ? program_.global_image : program_.constant_bank;
-    std::memcpy(bank.data() + at, &value.value.bits, element);
-  } else {
-    relocations_.push_back({&variable, &value, at, element, global});
+    std::memcpy(bank.data() + next(), &literal.bits, element);
+  };
+  switch (value.kind) {
+    case ptx::Initializer::Kind::value: return store(value.value);
+    case ptx::Initializer::Kind::literals:
+      for (const ptx::Immediate& literal : value.literals) store(literal);
+      return;
+    default: relocations_.push_back({&variable, &value, next(), element, global});
   }
-  at += element;
 }
 
 void Decoder::place_variable(const ptx::Variable& variable) {

@@ -196,7 +196,7 @@ void cluster_wait(Warp& warp, const MicroOp& op, Mask mask) {
 /// barrier.
 Slot emit_barrier(Decoder& d, std::size_t first, bool count, Slot reduced, std::uint32_t flags) {
   // bar is short for barrier….aligned.
-  if (d.in().words.front() == "bar" || d.has("aligned")) flags |= aligned;
+  if (d.in().words().front() == "bar" || d.has("aligned")) flags |= aligned;
   if (count) flags |= counted;
   const Slot id = d.read(first, ScalarType::u32);
   const Handler handler = (flags & aligned) != 0 ? &aligned_barrier : &barrier;

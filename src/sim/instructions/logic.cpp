@@ -46,7 +46,7 @@ std::optional<Compare> compare_of(const ptx::Instruction& instruction) {
       {"hi", Compare::gt},   {"hs", Compare::ge},   {"equ", Compare::equ}, {"neu", Compare::neu},
       {"ltu", Compare::ltu}, {"leu", Compare::leu}, {"gtu", Compare::gtu}, {"geu", Compare::geu},
       {"num", Compare::num}, {"nan", Compare::nan}};
-  for (const std::string& word : instruction.words) {
+  for (const std::string_view word : instruction.words()) {
     for (const auto& [name, compare] : names) {
       if (name == word) return compare;
     }

@@ -129,7 +129,7 @@ MatrixShape shape_of(const Decoder& d, ScalarType a) {
 
 void select_mma(Decoder& d) {
   const auto types = d.in().types();  // d, a, b, c
-  if (d.in().words[1] != "sync" || types.size() != 4 || types[0] != types[3] || !d.has("row") ||
+  if (d.in().words()[1] != "sync" || types.size() != 4 || types[0] != types[3] || !d.has("row") ||
       !d.has("col")) {
     d.unsupported();
   }

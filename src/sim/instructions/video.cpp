@@ -31,7 +31,7 @@ std::uint8_t digit(std::string_view digits, std::size_t i) {
 class Reader {
  public:
   explicit Reader(const Decoder& d) : d_(d) {
-    std::string_view name = d.in().words.front();
+    std::string_view name = d.in().words().front();
     if (name.ends_with('2') || name.ends_with('4')) {
       video_.count = static_cast<std::uint8_t>(name.back() - '0');
       name.remove_suffix(1);
@@ -44,16 +44,16 @@ class Reader {
     const bool compares = video_.operation == Video::Operation::compare;
     const auto types = d_.in().types();  // of d, a, b; a comparison has none for d, which is unsigned
     const std::size_t of_a = compares ? 0 : 1;
-    video_.d_signed = !compares && ptx::is_signed_integer(types.at(0));
-    video_.a_signed = ptx::is_signed_integer(types.at(of_a));
-    video_.b_signed = ptx::is_signed_integer(types.at(of_a + 1));
+    video_.d_signed = !compares && ptx::is_signed_integer(types[0]);
+    video_.a_signed = ptx::is_signed_integer(types[of_a]);
+    video_.b_signed = ptx::is_signed_integer(types[of_a + 1]);
     video_.saturates = d_.has("sat");
     video_.wraps = d_.has("wrap");
     video_.plus_one = d_.has("po");
     video_.scale = d_.has("shr7") ? 7 : d_.has("shr15") ? 15 : 0;
     if (compares) read_comparison();
     // The last word, if it is one of these, is the operation that combines the results with c.
-    const std::string_view last = d_.in().words.back();
+    const std::string_view last = d_.in().words().back();
     if (last == "add") video_.second = Video::Second::add;
     if (last == "min") video_.second = Video::Second::min;
     if (last == "max") video_.second = Video::Second::max;

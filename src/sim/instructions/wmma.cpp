@@ -415,7 +415,7 @@ void select_product(Decoder& d) {
   if (d.has("satfinite") && c != T::s32) d.unsupported();
   // The two words that name a layout are those of a and b.
   std::vector<bool> by_column;
-  for (const std::string& word : d.in().words)
+  for (const std::string_view word : d.in().words())
     if (word == "row" || word == "col") by_column.push_back(word == "col");
   if (by_column.size() != 2) d.unsupported();
   if (ptx::bits_of(ab) < 8 && (by_column[0] || !by_column[1])) d.unsupported();
