@@ -105,7 +105,7 @@ constexpr OpcodeRow opcode_table[] = {
     {cvta, "9.7.9", computes, none, "atomic"},
     {cvta_to, "9.7.9", computes, none, "selectors"},
     {cvt, "9.7.9", computes, none, "scalar"},
-    {cvt_pack, "9.7.9", joins, none, nullptr},
+    {cvt_pack, "9.7.9", joins, none, "integer"},
     {mapa, "9.7.9", computes, none, "cluster", {"shared.cluster-rank"}},
     {getctarank, "9.7.9", computes, none, "cluster", {"shared.cluster-rank"}},
     {multimem_ld_reduce, "9.7.9", acts, none, nullptr},
