@@ -26,7 +26,8 @@ constexpr const char* mbarriers =
     "mbarrier.address mbarrier.uninitialised mbarrier.invalidated race.mbarrier";
 constexpr const char* bytes = "mbarrier.bytes-overflow mbarrier.expected-bytes race.shared-*";
 constexpr const char* counts = "mbarrier.arrivals mbarrier.count mbarrier.remote-state";
-constexpr const char* phases = "deadlock mbarrier.never-waited mbarrier.parity race.shared-*";
+constexpr const char* phases =
+    "deadlock mbarrier.never-waited mbarrier.parity mbarrier.unchecked-wait race.shared-*";
 constexpr const char* not_waited_for = "exit.wgmma-in-flight wgmma.register-in-flight";
 
 using enum Opcode;
