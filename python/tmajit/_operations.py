@@ -196,6 +196,7 @@ def concat(
     sources: Sequence[Tensor],
     axis: int,
     *,
+    new_axis: bool | None = None,
     out: Tensor | None = None,
 ) -> Any:
     """Joins sources one after the other along a dimension.
@@ -204,6 +205,8 @@ def concat(
         sources: the tensors, in order.
         axis: the dimension along which the sources are joined: a dimension, negative from the end. For
             example 0.
+        new_axis: whether only the destination has that dimension, so that the sources are stacked: a bool;
+            default: no. For example "yes".
         out: the tensor that is written; without it a new one of the first source's library.
 
     Returns:
@@ -216,7 +219,7 @@ def concat(
         ArgumentError: shapes, arguments and the number of tensors do not go together.
         SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
     """
-    return _one(7, sources, out, None, (axis,))
+    return _one(7, sources, out, None, (axis, new_axis))
 
 
 def split(
