@@ -195,14 +195,18 @@ def concat(
     sources: Sequence[Tensor],
     axis: int,
     *,
+    new_axis: bool | None = None,
     out: Tensor | None = None,
 ) -> Any:
     """Joins sources one after the other along a dimension.
 
     Args:
         sources: the tensors, in order.
-        axis: the dimension along which the sources are joined: a dimension; -1 is the last. For example 0.
-        out: the tensor to write; by default a new tensor of the first source's library.
+        axis: the dimension along which the sources are joined: a dimension, negative from the end. For
+            example 0.
+        new_axis: whether only the destination has that dimension, so that the sources are stacked: a bool;
+            default: no. For example "yes".
+        out: the tensor that is written; without it a new one of the first source's library.
 
     Returns:
         out, or the new tensor, which is dense and row-major.
@@ -214,7 +218,7 @@ def concat(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(7, sources, out, None, (axis,))
+    return _one(7, sources, out, None, (axis, new_axis))
 
 
 def split(

@@ -211,6 +211,12 @@ inline constexpr Rule rules[] = {
     {"mbarrier.remote-state", "An arrival at an mbarrier of another CTA asks for its state.",
      "_ as the destination where the mbarrier is not the CTA's own",
      "only threads of its own CTA can wait on an mbarrier", "PTX ISA: mbarrier.arrive"},
+    {"mbarrier.unchecked-wait",
+     "A kernel ignores the result of a wait for an mbarrier, so a thread may go on before the phase is "
+     "complete.",
+     "a loop that repeats mbarrier.try_wait or mbarrier.test_wait until it returns true",
+     "repeat the wait until it returns true (cuda::ptx::mbarrier_try_wait_parity)",
+     "PTX ISA: mbarrier.test_wait, mbarrier.try_wait"},
     {"mbarrier.uninitialised",
      "An instruction uses memory as an mbarrier that is none, or that may not be initialised yet.",
      "mbarrier.init before any other use",

@@ -43,6 +43,7 @@ struct Helper {
 constexpr Helper helpers[] = {
     {"load.missing-proxy-fence", "ptx::fence_proxy_async_shared()"},
     {"mbarrier.init-not-fenced", "ptx::fence_mbarrier_init()"},
+    {"mbarrier.unchecked-wait", "ptx::mbarrier::wait()"},
     {"store.late-proxy-fence", "ptx::fence_proxy_async_shared()"},
     {"store.missing-proxy-fence", "ptx::fence_proxy_async_shared()"},
     {"wgmma.copy-not-fenced", "ptx::fence_proxy_async_shared()"},

@@ -124,6 +124,8 @@ void check_init_order(const Kernel& kernel, Findings& findings);
 void check_groups(const Kernel& kernel, Findings& findings);
 /// Several lanes of a warp execute an instruction that one thread is to execute: mbarrier.init, bulk copies.
 void check_repeats(const Kernel& kernel, Findings& findings);
+/// The kernel ignores the result of a wait for an mbarrier.
+void check_waits(const Kernel& kernel, Findings& findings);
 /// A copy uses a tensor map that its thread has changed, without the acquire fence.
 void check_map_changes(const Kernel& kernel, Findings& findings);
 /// Rules of wgmma's registers, of setmaxnreg and of tensormap.replace, in the order of the PTX text within

@@ -163,6 +163,7 @@ void lint_function(const ptx::Module& module, const ptx::ModuleNames& names, con
   check_fences(kernel, findings);
   check_groups(kernel, findings);
   check_repeats(kernel, findings);
+  check_waits(kernel, findings);
   check_map_changes(kernel, findings);
 }
 

@@ -4,7 +4,9 @@
 
 #include <tmajit/operations.hpp>
 
+#include <array>
 #include <span>
+#include <string_view>
 #include <vector>
 
 TMAJIT_BEGIN
@@ -21,6 +23,9 @@ struct OperationEntry {
   Operation (*make)(std::span<const Tensor> destinations, std::span<const Tensor> sources,
                     const Arguments& arguments) = nullptr;
 };
+
+/// The choices of an argument that is a boolean.
+inline constexpr std::array<std::string_view, 2> no_or_yes{"no", "yes"};
 
 #define TMAJIT_DECLARE(name) extern const OperationEntry name##_entry;
 TMAJIT_FOR_EACH_OPERATION(TMAJIT_DECLARE)

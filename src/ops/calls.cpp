@@ -48,9 +48,9 @@ void slice(const Runtime& runtime, const Tensor& destination, const Tensor& sour
 }
 
 void concat(const Runtime& runtime, const Tensor& destination, List<Tensor> sources, std::int64_t axis,
-            Stream stream) {
-  Call(runtime, 'j', {&destination, 1}, sources).with(axis).run(stream, [&] {
-    return operation::concat(destination, sources, axis);
+            Stream stream, bool new_axis) {
+  Call(runtime, 'j', {&destination, 1}, sources).with(axis).with(new_axis).run(stream, [&] {
+    return operation::concat(destination, sources, axis, new_axis);
   });
 }
 

@@ -26,7 +26,8 @@ constexpr const char* mbarriers =
     "mbarrier.address mbarrier.uninitialised mbarrier.invalidated race.mbarrier";
 constexpr const char* bytes = "mbarrier.bytes-overflow mbarrier.expected-bytes race.shared-*";
 constexpr const char* counts = "mbarrier.arrivals mbarrier.count mbarrier.remote-state";
-constexpr const char* phases = "deadlock mbarrier.never-waited mbarrier.parity race.shared-*";
+constexpr const char* phases =
+    "deadlock mbarrier.never-waited mbarrier.parity mbarrier.unchecked-wait race.shared-*";
 constexpr const char* not_waited_for = "exit.wgmma-in-flight wgmma.register-in-flight";
 
 using enum Opcode;
@@ -105,7 +106,7 @@ constexpr OpcodeRow opcode_table[] = {
     {cvta, "9.7.9", computes, none, "atomic"},
     {cvta_to, "9.7.9", computes, none, "selectors"},
     {cvt, "9.7.9", computes, none, "scalar"},
-    {cvt_pack, "9.7.9", joins, none, nullptr},
+    {cvt_pack, "9.7.9", joins, none, "integer"},
     {mapa, "9.7.9", computes, none, "cluster", {"shared.cluster-rank"}},
     {getctarank, "9.7.9", computes, none, "cluster", {"shared.cluster-rank"}},
     {multimem_ld_reduce, "9.7.9", acts, none, nullptr},

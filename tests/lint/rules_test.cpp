@@ -399,6 +399,44 @@ TEST_CASE("calls have unknown effects, so that nothing is reported about memory 
             .empty());
 }
 
+TEST_CASE("a wait whose result is ignored is reported if no other wait can be for the same mbarrier") {
+  const auto kernel = [&](const std::string& wait) {
+    return rules_of("@%p0 bra READY;\n" + initialise + expect + load + "READY:\n" + barrier + wait +
+                    "ld.shared.u32 %r8, [%r1];\nld.param.u64 %rd1, [out];\nst.global.u32 [%rd1], %r8;\nret;");
+  };
+  const Rules ignored{"mbarrier.unchecked-wait"};
+  const std::string once = "mbarrier.try_wait.parity.shared::cta.b64 %p7, [%r2], 0;\n";
+  CHECK(kernel(waits).empty());
+  CHECK(kernel(once) == ignored);
+  CHECK(kernel("mbarrier.test_wait.parity.shared::cta.b64 %p7, [%r2], 0;\n") == ignored);
+  // The inline PTX of wrappers that return a bool, which their caller drops.
+  const std::string wrapped = once + "selp.u32 %r9, 1, 0, %p7;\nadd.u32 %r10, %r9, 1;\n";
+  CHECK(kernel(wrapped) == ignored);
+  CHECK(kernel(wrapped + "setp.eq.u32 %p6, %r10, 1;\n") == ignored);
+  // The result reaches a branch, a guard, memory, or an address.
+  CHECK(kernel("WAIT:\n" + wrapped + "setp.eq.u32 %p6, %r10, 1;\n@%p6 bra WAIT;\n").empty());
+  CHECK(kernel(once + "@!%p7 trap;\n").empty());
+  CHECK(kernel(wrapped + "st.shared.u32 [tile+4096], %r10;\n").empty());
+  CHECK(kernel(wrapped + "add.u32 %r10, %r10, %r1;\nld.shared.u32 %r11, [%r10+3];\n").empty());
+  // A loop writes the predicate in its last instruction and reads it in its first.
+  CHECK(kernel("setp.ne.u32 %p7, 0, 0;\nAGAIN:\n@%p7 bra DONE;\n" + once + "bra AGAIN;\nDONE:\n").empty());
+  // A first attempt, then a loop; a wait for another mbarrier does not help.
+  CHECK(kernel(once + waits).empty());
+  const std::string wait_for_other =
+      "mov.u32 %r11, other;\nOTHER:\nmbarrier.try_wait.parity.shared::cta.b64 %p6, [%r11], 0;\n@!%p6 bra "
+      "OTHER;\n";
+  const auto others = [&](const std::string& wait) {
+    return kernel("@%p0 bra SET;\nmov.u32 %r12, other;\nmbarrier.init.shared::cta.b64 [%r12], 1;\nSET:\n" +
+                  barrier + wait + wait_for_other);
+  };
+  CHECK(others(once) == ignored);
+  CHECK(others(waits).empty());
+  // A called function may wait.
+  const std::string function = ".func wait_for()\n{\nret;\n}\n";
+  const std::string body = initialise + expect + load + once + "call.uni wait_for;\nret;";
+  CHECK(rules(lint_ptx(entry(registers + body, parameters, function), box_4096)).empty());
+}
+
 TEST_CASE("an unknown instruction is a note with a caret, and other functions are still checked") {
   const LintResult result =
       lint_body("frobnicate.u32 %r1;\nmov.u32 %r4, 1;\ncp.async.bulk.tensro [%r1];\nret;");

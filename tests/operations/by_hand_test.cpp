@@ -99,6 +99,29 @@ TEST_CASE("the references of operations give results computed by hand") {
     CHECK(left.values == Values{0, 3});
     CHECK(right.values == Values{1, 2, 4, 5});
   }
+  SECTION("concat along a new dimension") {
+    Ints second({2, 3}, {1, 2}, 6);  // 0, 2, 4 and 1, 3, 5
+    const std::vector<Tensor> both{from.host(), second.host()};
+    const auto stack = [&](Ints& to, std::int64_t axis) {
+      run("concat", {to.host()}, both, {{"axis", axis}, {"new_axis", "yes"}});
+      return to.values;
+    };
+    Ints front({2, 2, 3}, {6, 3, 1}, 12);
+    CHECK(stack(front, 0) == Values{0, 1, 2, 3, 4, 5, 0, 2, 4, 1, 3, 5});
+    Ints middle({2, 2, 3}, {6, 3, 1}, 12);
+    CHECK(stack(middle, -2) == Values{0, 1, 2, 0, 2, 4, 3, 4, 5, 1, 3, 5});
+    Ints last({2, 3, 2}, {6, 2, 1}, 12);
+    CHECK(stack(last, 2) == Values{0, 0, 1, 2, 2, 4, 3, 1, 4, 3, 5, 5});
+    Ints scalar({}, {}, 1);
+    scalar.values = {42};
+    Ints pair({3}, {-1}, 3);
+    run("concat", {pair.host(2)}, {scalar.host(), scalar.host(), scalar.host()},
+        {{"axis", std::int64_t{0}}, {"new_axis", "yes"}});
+    CHECK(pair.values == Values{42, 42, 42});
+    Ints joined({4, 3}, {3, 1}, 12);
+    run("concat", {joined.host()}, both, {{"axis", std::int64_t{0}}, {"new_axis", "no"}});
+    CHECK(joined.values == front.values);
+  }
   SECTION("cast and map") {
     std::vector<double> doubles(3);
     const Tensor to{TensorView::contiguous(ElementType::f64, {1, 3}),

@@ -105,6 +105,13 @@ From origin(const RandomCase& drawn, std::size_t to, Index index) {
     }
   }
   const auto axis = static_cast<std::size_t>(drawn.arguments.axis("axis"));
+  if (drawn.operation == "concat" && drawn.arguments.text("new_axis") == "yes") {
+    from.source = index.at(axis);
+    std::shift_left(index.begin() + static_cast<std::ptrdiff_t>(axis), index.end(), 1);
+    for (std::uint32_t d = 0; d + 1 < rank; ++d)
+      from.index.at(d) = drawn.sources[from.source].view.shape.at(d) == 1 ? 0 : index.at(d);
+    return from;
+  }
   if (drawn.operation == "concat") {
     while (index.at(axis) >= drawn.sources[from.source].view.shape.at(axis))
       index.at(axis) -= drawn.sources[from.source++].view.shape.at(axis);

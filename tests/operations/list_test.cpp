@@ -121,6 +121,25 @@ TEST_CASE("shapes and types of destinations are derived from the sources") {
   CHECK(made("broadcast", {{"shape", Dims{5, 4, 6, 8}}}).front() == dense(type, {5, 4, 6, 8}));
   CHECK(made("pad", {{"widths", PadWidths{{1, 0, -2}, {2, 0, 0}}}}).front() == dense(type, {7, 6, 6}));
   CHECK(made("concat", {{"axis", std::int64_t{-2}}}, 3).front() == dense(type, {4, 18, 8}));
+  const auto stacked = [&](std::int64_t axis) {
+    return made("concat", {{"axis", axis}, {"new_axis", "yes"}}, 3).front();
+  };
+  CHECK(stacked(0) == dense(type, {3, 4, 6, 8}));
+  CHECK(stacked(3) == dense(type, {4, 6, 8, 3}));
+  CHECK(stacked(-2) == dense(type, {4, 6, 3, 8}));
+  CHECK_THROWS_MATCHES(stacked(4), Error, MessageMatches(ContainsSubstring("axis")));
+  const auto stack_of = [](const TensorView& first, const TensorView& second) {
+    return destinations_of("concat", std::vector{first, second},
+                           {{"axis", std::int64_t{0}}, {"new_axis", "yes"}});
+  };
+  CHECK_THROWS_MATCHES(
+      stack_of(dense(type, {4, 6}), dense(type, {4, 1})), Error,
+      MessageMatches(ContainsSubstring("source 1 of 4x1, source 0 of 4x6; all must have one shape")));
+  CHECK_THROWS_MATCHES(stack_of(dense(type, {4}), dense(type, {})), Error,
+                       MessageMatches(ContainsSubstring("source 1 of one element, source 0 of 4")));
+  const TensorView deepest = dense(type, {1, 1, 1, 1, 1, 1, 1, 2});
+  CHECK_THROWS_MATCHES(stack_of(deepest, deepest), Error,
+                       MessageMatches(ContainsSubstring("source 0 has 8 dimensions; legal: at most 7")));
   const auto parts = made("split", {{"axis", std::int64_t{1}}, {"parts", std::vector<std::int64_t>{1, 5}}});
   CHECK((parts.size() == 2 && parts[1] == dense(type, {4, 5, 8})));
   CHECK(made("reduce", {{"op", "sum"}, {"axes", Dims{-1, 0}}}).front() == dense(type, {6}));

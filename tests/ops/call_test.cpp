@@ -84,6 +84,16 @@ TEST_CASE("calls that differ in more than addresses get plans of their own") {
   CHECK(loads == 5);  // a copy, a transposition, two maps, a conversion
   CHECK(desk.device->launches == 7);
 
+  // One of two concats that differ only in new_axis is illegal, and finds no plan.
+  const Tensor tall = tensor_of({64, 32}, called_at);
+  const Tensor stack = tensor_of({2, 32, 32}, called_at);
+  const std::array halves{square, square};
+  concat(desk.runtime, tall, halves, 0);
+  CHECK_THROWS_AS(concat(desk.runtime, tall, halves, 0, nullptr, true), Error);
+  concat(desk.runtime, stack, halves, 0, nullptr, true);
+  CHECK_THROWS_AS(concat(desk.runtime, stack, halves, 0), Error);
+  const int concats = desk.device->launches - 7;
+
   // Slices and paddings that differ only in their numbers.
   const std::array<Slice, 1> first{Slice{.start = 0, .stop = 16}};
   const std::array<Slice, 1> second{Slice{.start = 16, .stop = 32}};
@@ -98,7 +108,7 @@ TEST_CASE("calls that differ in more than addresses get plans of their own") {
   const Tensor framed = tensor_of({33, 32}, called_at);
   pad(desk.runtime, framed, square, above);
   pad(desk.runtime, framed, square, below);
-  CHECK(desk.device->launches == 11);
+  CHECK(desk.device->launches == 11 + concats);
 }
 
 TEST_CASE("more different calls than the table holds give right results, also when repeated") {

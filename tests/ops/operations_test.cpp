@@ -121,6 +121,31 @@ TEST_CASE("the axis of concat and split may be negative") {
                     ContainsSubstring("axis -3 of the destination, which has 2 dimensions"));
 }
 
+TEST_CASE("a concat along a new axis copies each source to one index of the destination") {
+  const Tensor whole = dense({3, 2, 4}, here);
+  const Tensors parts{dense({3, 4}, there), dense({3, 4}, elsewhere)};
+  const Operation stack = operation::concat(whole, parts, 1, true);
+  CHECK(stack.sources == parts);
+  REQUIRE(stack.moves.size() == 2);
+  const Tensor second = Tensor::strided(whole.view.type, {3, 1, 4}, {8, 4, 1}, here + 16);
+  CHECK(stack.moves[1].destination == second);
+  CHECK(stack.moves[1].sources == Tensors{Tensor::strided(whole.view.type, {3, 1, 4}, {4, 0, 1}, elsewhere)});
+  CHECK(operation::concat(whole, parts, -2, true).moves[1].destination == second);
+  // Extents of 1 repeat.
+  CHECK(operation::concat(whole, Tensors{parts[0], dense({1, 4}, there)}, 1, true)
+            .moves[1]
+            .sources.front()
+            .view.strides[0] == 0);
+  CHECK_THROWS_WITH(operation::concat(whole, parts, 3, true),
+                    ContainsSubstring("axis 3 of the destination, which has 3 dimensions; legal: 0 to 2"));
+  CHECK_THROWS_WITH(operation::concat(whole, Tensors{parts[0], dense({3, 1, 4}, there)}, 1, true),
+                    ContainsSubstring("source 1 has 3 dimensions, the destination 3; with a new axis"));
+  CHECK_THROWS_WITH(operation::concat(whole, Tensors{parts[0]}, 1, true),
+                    ContainsSubstring("the sources have 1 element along axis 1, the destination has 2"));
+  CHECK_THROWS_WITH(operation::concat(whole, Tensors{parts[0], dense({2, 4}, there)}, 1, true),
+                    ContainsSubstring("source 1 of shape 2x1x4 cannot be broadcast to 3x1x4"));
+}
+
 TEST_CASE("parts whose extents do not add up to the whole tensor's are refused") {
   const Tensor whole = dense({3, 4}, here);
   CHECK_THROWS_WITH(operation::concat(whole, Tensors{dense({3, 4}, there)}, 2),

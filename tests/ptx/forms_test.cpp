@@ -66,6 +66,7 @@ TEST_CASE("instructions of every chapter of the PTX ISA are parsed with their op
       {Opcode::cvt, "cvt.rna.satfinite.tf32.f32 d, a;"},
       {Opcode::cvt, "cvt.f32.bf16 d, a;"},
       {Opcode::cvt_pack, "cvt.pack.sat.u8.s32.b32 d, a, b, c;"},
+      {Opcode::cvt_pack, "cvt.pack.sat.s16.s32 d, a, b;"},
       {Opcode::ld, "ld.global.nc.L1::no_allocate.L2::cache_hint.L2::256B.v4.f32 {a, b, c, d}, [p], q;"},
       {Opcode::ld, "ld.acquire.gpu.global.u32 d, [a];"},
       {Opcode::ld, "ld.param.v2.b8 {a, b}, [p+2];"},

@@ -46,6 +46,13 @@ def concat(rng, x):
     return tmajit.concat([x, x], axis), np.concatenate([x, x], axis)
 
 
+def stack(rng, x):
+    if x.ndim == 8:
+        return tmajit.copy(x), x
+    axis = int(rng.integers(-x.ndim - 1, x.ndim + 1))
+    return tmajit.concat([x, x, x], axis, new_axis=True), np.stack([x, x, x], axis)
+
+
 def split(rng, x):
     if x.ndim == 0 or x.shape[0] < 2:
         return tmajit.copy(x), x
@@ -59,7 +66,7 @@ def copy_ragged(rng, x):
     return made, x
 
 
-@pytest.mark.parametrize("operation", [permute, flip, slices, pad, broadcast, concat, split])
+@pytest.mark.parametrize("operation", [permute, flip, slices, pad, broadcast, concat, stack, split])
 def test_random_moves(operation):
     print(f"seed {SEED}")
     rng = np.random.default_rng(SEED)

@@ -123,7 +123,9 @@ void call(const Runtime& runtime, const Placement& at, Stream stream) {
     const Padding padding{.before = arguments.widths("widths").before, .value = arguments.number("value")};
     return pad(runtime, to[0], from[0], padding, stream);
   }
-  if (name == "concat") return concat(runtime, to[0], from, arguments.axis("axis"), stream);
+  if (name == "concat") {
+    return concat(runtime, to[0], from, arguments.axis("axis"), stream, arguments.text("new_axis") == "yes");
+  }
   if (name == "split") return split(runtime, to, from[0], arguments.axis("axis"), stream);
   if (name == "cast") return cast(runtime, to[0], from[0], stream);
   if (name == "map") return map(runtime, to[0], arguments.text("expression"), from, stream);

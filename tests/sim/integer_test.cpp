@@ -2,6 +2,7 @@
 #include "seed.hpp"
 #include "sim/evaluate.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdlib>
@@ -179,6 +180,39 @@ TEST_CASE("prmt in each mode, and slct, select the right operands") {
   CHECK(r("slct.b32.f32 %r9, %r1, %r2, %f3;", 1, 2, bits(-0.0F)) == 1);
   CHECK(r("slct.b32.f32 %r9, %r1, %r2, %f3;", 1, 2, 0x7fc00000) == 2);
   CHECK(rd("slct.b64.s32 %rd9, %rd1, %rd2, %r3;", 1, 2, 0xffffffff) == 2);
+}
+
+TEST_CASE("cvt.pack clamps two integers and packs them below the bits of a third operand") {
+  CHECK(r("cvt.pack.sat.s16.s32 %r9, %r1, %r2;", 0x7fff, 0xffff8000) == 0x7fff8000);
+  CHECK(r("cvt.pack.sat.s16.s32 %r9, %r1, %r2;", 0x8000, 0xffff7fff) == 0x7fff8000);
+  CHECK(r("cvt.pack.sat.s16.s32 %r9, %r1, %r2;", 0xffffffff, 1) == 0xffff0001);
+  CHECK(r("cvt.pack.sat.u16.s32 %r9, %r1, %r2;", 0x10000, 0xffffffff) == 0xffff0000);
+  CHECK(r("cvt.pack.sat.u16.s32 %r9, %r1, %r2;", 0xfffe, 0x80000000) == 0xfffe0000);
+  CHECK(r("cvt.pack.sat.u8.s32.b32 %r9, %r1, %r2, 0;", 0x12, 0x34) == 0x1234);
+  CHECK(r("cvt.pack.sat.u8.s32.b32 %r9, %r1, %r2, %r3;", 256, 0xffffffff, 0xabcd1234) == 0x1234ff00);
+  CHECK(r("cvt.pack.sat.s8.s32.b32 %r9, %r1, %r2, %r3;", 128, 0xffffff7f, 0x5678) == 0x56787f80);
+  CHECK(r("cvt.pack.sat.u4.s32.b32 %r9, %r1, %r2, %r3;", 16, 3, 0x87654321) == 0x654321f3);
+  CHECK(r("cvt.pack.sat.s4.s32.b32 %r9, %r1, %r2, %r3;", 8, 0xfffffff7, 0x87654321) == 0x65432178);
+  CHECK(r("cvt.pack.sat.u2.s32.b32 %r9, %r1, %r2, %r3;", 4, 0xffffffff, 0xf0000001) == 0x1c);
+  CHECK(r("cvt.pack.sat.s2.s32.b32 %r9, %r1, %r2, %r3;", 2, 0xfffffffd, 1) == 0x16);
+  // Four bytes in two steps; the second's destination is its third operand, too.
+  CHECK(r("cvt.pack.sat.u8.s32.b32 %r9, %r1, %r2, 0;\ncvt.pack.sat.u8.s32.b32 %r9, %r3, 1, %r9;", 4, 3, 2) ==
+        0x04030201);
+  for (const std::uint32_t bits : {2, 4, 8, 16}) {
+    for (const bool is_signed : {false, true}) {
+      const std::string type = (is_signed ? ".s" : ".u") + std::to_string(bits);
+      const std::int64_t one = 1;
+      const std::int64_t low = is_signed ? -(one << (bits - 1)) : 0;
+      const auto part = [&](std::uint32_t v) {
+        const std::int64_t clamped = std::clamp(s(v), low, low + (one << bits) - 1);
+        return static_cast<std::uint64_t>(clamped) & ((1ULL << bits) - 1);
+      };
+      const std::string operands = bits == 16 ? ".s32 %r9, %r1, %r2;" : ".s32.b32 %r9, %r1, %r2, %r3;";
+      compare32("cvt.pack.sat" + type + operands, [&](auto a, auto b, auto c) {
+        return static_cast<std::uint32_t>(std::uint64_t{c} << 2 * bits | part(a) << bits | part(b));
+      });
+    }
+  }
 }
 
 TEST_CASE("setp combines predicates, and lop3 gives one") {

@@ -11,13 +11,16 @@ class Runtime;
 struct Operation;
 
 namespace operation {
-/// Joins the sources along `axis`: each source is copied to its part of the destination.
-/// Throws Error{invalid_argument} if ranks differ or extents do not add up to the destination's.
-[[nodiscard]] TMAJIT_API Operation concat(const Tensor& destination, List<Tensor> sources, std::int64_t axis);
+/// Joins the sources along `axis`: each source is copied to its part of the destination. With `new_axis`, the
+/// sources lack the dimension `axis` of the destination, whose extent there is their number: source i is
+/// copied to index i (NumPy's and PyTorch's `stack`). Throws Error{invalid_argument} if ranks differ or
+/// extents do not add up to the destination's.
+[[nodiscard]] TMAJIT_API Operation concat(const Tensor& destination, List<Tensor> sources, std::int64_t axis,
+                                          bool new_axis = false);
 }  // namespace operation
 
 /// One call: plan(runtime, operation::concat(…)) and a launch for each source (docs/move.md).
 TMAJIT_API void concat(const Runtime& runtime, const Tensor& destination, List<Tensor> sources,
-                       std::int64_t axis, Stream stream = nullptr);
+                       std::int64_t axis, Stream stream = nullptr, bool new_axis = false);
 
 TMAJIT_END

@@ -2,6 +2,8 @@
 
 #include "operations/shared/draw_parts.hpp"
 
+#include <cstddef>
+
 namespace reference::concat_operation {
 
 using namespace tmajit;
@@ -9,8 +11,14 @@ using namespace tmajit;
 namespace {
 
 void random(CaseDraw& draw) {
-  const DrawnParts drawn = draw_parts(draw);
-  draw.made.arguments.set("axis", static_cast<std::int64_t>(drawn.axis));
+  DrawnParts drawn = draw_parts(draw);
+  const bool new_axis = one_in(draw.pattern, 4);
+  if (new_axis) {
+    drawn.whole[drawn.axis] = drawn.parts.size();
+    for (Shape& part : drawn.parts) part.erase(part.begin() + static_cast<std::ptrdiff_t>(drawn.axis));
+  }
+  draw.made.arguments = {{"axis", static_cast<std::int64_t>(drawn.axis)},
+                         {"new_axis", std::string(new_axis ? "yes" : "no")}};
   draw.destination(draw.view(draw.type, drawn.whole, false));
   for (const Shape& part : drawn.parts)
     draw.source(draw.view(draw.same_size_type(), draw.repeatable(part, drawn.axis), true));

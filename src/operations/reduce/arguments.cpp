@@ -13,8 +13,6 @@ namespace {
 constexpr std::array<std::string_view, 8> reduce_ops{"sum", "mean", "min",     "max",
                                                      "any", "all",  "arg_min", "arg_max"};
 
-constexpr std::array<std::string_view, 2> answers{"no", "yes"};
-
 constexpr std::array reduce_arguments{
     Argument{.name = "op",
              .option = "--op",
@@ -46,7 +44,7 @@ constexpr std::array reduce_arguments{
              .fallback = "no",
              .sentence = "whether the destination keeps the reduced dimensions, with an extent of 1",
              .example = "yes",
-             .choices = answers}};
+             .choices = no_or_yes}};
 
 Reduction reduction_of(const Arguments& given, std::uint32_t rank) {
   Dims axes = given.dims("axes");

@@ -1,7 +1,8 @@
-/// Conversions (PTX ISA 9.7.9, "cvt"). The cases convert.* of the conformance suite compare every form with
-/// the CPU.
+/// Conversions (PTX ISA 9.7.9, "cvt" and "cvt.pack"). The cases convert.* of the conformance suite compare
+/// every form of cvt with the CPU.
 #include "sim/instructions/select.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -331,7 +332,44 @@ void select_cvt(Decoder& d) {
   emit_one(d, to, from);
 }
 
-constexpr Selector convert_table[] = {{Opcode::cvt, &select_cvt}};
+/// cvt.pack of two integers, which are clamped to `bits` bits each: b is in the lowest bits, a above it.
+template <U32 bits, bool is_signed>
+constexpr auto packed = [](std::int32_t a, std::int32_t b) {
+  constexpr std::int32_t low = is_signed ? -(1 << (bits - 1)) : 0;
+  constexpr std::int32_t high = (1 << (is_signed ? bits - 1 : bits)) - 1;
+  const auto part = [&](std::int32_t value) {
+    return static_cast<U32>(std::clamp(value, low, high)) & ((U32{1} << bits) - 1);
+  };
+  return part(a) << bits | part(b);
+};
+/// cvt.pack with a third operand: the lowest bits of c are above a and b.
+template <U32 bits, bool is_signed>
+constexpr auto packed_onto =
+    [](std::int32_t a, std::int32_t b, U32 c) { return c << 2 * bits | packed<bits, is_signed>(a, b); };
+
+void select_cvt_pack(Decoder& d) {
+  constexpr std::pair<const char*, Handler> pairs[] = {
+      {"u16", &apply<packed<16, false>, U32, std::int32_t, std::int32_t>},
+      {"s16", &apply<packed<16, true>, U32, std::int32_t, std::int32_t>}};
+  constexpr std::pair<const char*, Handler> parts[] = {
+      {"u8", &apply<packed_onto<8, false>, U32, std::int32_t, std::int32_t, U32>},
+      {"s8", &apply<packed_onto<8, true>, U32, std::int32_t, std::int32_t, U32>},
+      {"u4", &apply<packed_onto<4, false>, U32, std::int32_t, std::int32_t, U32>},
+      {"s4", &apply<packed_onto<4, true>, U32, std::int32_t, std::int32_t, U32>},
+      {"u2", &apply<packed_onto<2, false>, U32, std::int32_t, std::int32_t, U32>},
+      {"s2", &apply<packed_onto<2, true>, U32, std::int32_t, std::int32_t, U32>}};
+  const Slot result = d.write(0, ScalarType::u32);
+  const Slot a = d.read(1, ScalarType::s32);
+  const Slot b = d.read(2, ScalarType::s32);
+  for (const auto& [type, handler] : pairs) {
+    if (d.has(type)) d.emit(handler, result, a, b);
+  }
+  for (const auto& [type, handler] : parts) {
+    if (d.has(type)) d.emit(handler, result, a, b, d.read(3, ScalarType::b32));
+  }
+}
+
+constexpr Selector convert_table[] = {{Opcode::cvt, &select_cvt}, {Opcode::cvt_pack, &select_cvt_pack}};
 
 }  // namespace
 
