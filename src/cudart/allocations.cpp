@@ -19,7 +19,11 @@ namespace {
 
 /// The device allocates in this range of addresses; the host's heap, code and stacks are outside of it.
 constexpr std::uint64_t first_device_address = 0x10'0000'0000;
+/// Ranges that the program reserves, or whose addresses are known before their memory exists, begin here.
+constexpr std::uint64_t first_reserved_address = 0x4000'0000'0000;
 constexpr std::uint64_t end_of_device_addresses = 0x5000'0000'0000;
+/// Bytes between two reserved ranges, so that an access out of bounds hits no other memory.
+constexpr std::uint64_t reserved_gap = 64 * 1024;
 /// Host memory is allocated from this address on, so that addresses in reports are the same in every run.
 constexpr std::uint64_t first_host_address = 0x6800'0000'0000;
 
@@ -68,6 +72,11 @@ std::uint64_t whole_pages(std::uint64_t bytes) {
   return (std::max<std::uint64_t>(bytes, 1) + page - 1) / page * page;
 }
 
+[[noreturn]] void no_pages(std::uint64_t bytes) {
+  throw Failure(cudaErrorMemoryAllocation,
+                std::to_string(bytes) + " bytes of host memory cannot be allocated");
+}
+
 /// Pages of zeros. The page after them stays unmapped.
 void* host_pages(std::uint64_t bytes) {
   static std::mutex mutex;
@@ -75,9 +84,7 @@ void* host_pages(std::uint64_t bytes) {
   const std::lock_guard lock(mutex);
   void* const at = ::mmap(pointer_at(next), whole_pages(bytes), PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (at == MAP_FAILED)
-    throw Failure(cudaErrorMemoryAllocation,
-                  std::to_string(bytes) + " bytes of host memory cannot be allocated");
+  if (at == MAP_FAILED) no_pages(bytes);
   next += whole_pages(bytes) + whole_pages(1);
   return at;
 }
@@ -100,8 +107,42 @@ void* allocate(std::uint64_t bytes, MemoryKind kind, unsigned flags) {
   const std::uint64_t mapped_bytes = std::max<std::uint64_t>(bytes, 1);
   void* const memory = host_pages(mapped_bytes);
   map_host_memory(device(), {bytes_at(memory), mapped_bytes});
-  allocations().add({address_of(memory), mapped_bytes, kind, flags});
+  allocations().add({address_of(memory), mapped_bytes, kind, flags, bytes_at(memory)});
   return memory;
+}
+
+void* allocate(std::uint64_t bytes, std::shared_ptr<Pool> pool) {
+  pool->take(bytes);
+  try {
+    const std::uint64_t address = device().memory().allocate(bytes);
+    allocations().add({address, bytes, MemoryKind::device, 0, nullptr, pool});
+    return pointer_at(address);
+  } catch (...) {
+    pool->give_back(bytes);
+    throw;
+  }
+}
+
+std::uint64_t reserve_addresses(std::uint64_t bytes, std::uint64_t alignment) {
+  static std::mutex mutex;
+  static std::uint64_t next = first_reserved_address;
+  const std::lock_guard lock(mutex);
+  const std::uint64_t begin = (next + alignment - 1) / alignment * alignment;
+  if (bytes > end_of_device_addresses - begin)
+    throw Failure(cudaErrorMemoryAllocation, std::to_string(bytes) + " bytes of addresses are not free");
+  next = begin + bytes + reserved_gap;
+  return begin;
+}
+
+void allocate_at(std::uint64_t address, std::uint64_t bytes, std::shared_ptr<Pool> pool) {
+  if (allocation_at(pointer_at(address)))
+    throw Failure(cudaErrorInvalidValue, "the memory at this address is still allocated");
+  void* const pages = ::mmap(nullptr, whole_pages(bytes), PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (pages == MAP_FAILED) no_pages(bytes);
+  pool->take(bytes);
+  map_host_memory(device(), {bytes_at(pages), bytes}, address);
+  allocations().add({address, bytes, MemoryKind::device, 0, bytes_at(pages), std::move(pool)});
 }
 
 void release(const void* pointer, bool of_host) {
@@ -117,8 +158,8 @@ void release(const void* pointer, bool of_host) {
   }
   (void)allocations().take(allocation->begin);
   device().memory().free(allocation->begin);
-  if (allocation->kind != MemoryKind::device)
-    ::munmap(pointer_at(allocation->begin), whole_pages(allocation->bytes));
+  if (allocation->pages != nullptr) ::munmap(allocation->pages, whole_pages(allocation->bytes));
+  if (allocation->pool) allocation->pool->give_back(allocation->bytes);
 }
 
 void register_host(void* pointer, std::uint64_t bytes, unsigned flags) {
