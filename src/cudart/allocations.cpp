@@ -55,6 +55,17 @@ class Allocations {
     const std::lock_guard lock(mutex_);
     return used_;
   }
+  /// Counts memory without an address. Returns false if more than `most` bytes would be in use.
+  [[nodiscard]] bool count(std::uint64_t bytes, std::uint64_t most) {
+    const std::lock_guard lock(mutex_);
+    if (bytes > most - std::min(most, used_)) return false;
+    used_ += bytes;
+    return true;
+  }
+  void uncount(std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    used_ -= bytes;
+  }
 
  private:
   mutable std::mutex mutex_;
@@ -150,7 +161,9 @@ void release(const void* pointer, bool of_host) {
   const auto allocation = allocation_at(pointer);
   const bool begins = allocation && allocation->begin == address_of(pointer);
   const bool pinned = begins && allocation->kind == MemoryKind::pinned;
-  if (!begins || pinned != of_host || allocation->kind == MemoryKind::registered) {
+  const bool mapped =
+      begins && (allocation->kind == MemoryKind::registered || allocation->kind == MemoryKind::mapped);
+  if (!begins || pinned != of_host || mapped) {
     // The device itself reports an address at which none of its allocations begins.
     if (!allocation && !of_host) device().memory().free(address_of(pointer));
     throw Failure(cudaErrorInvalidValue, of_host ? "no allocation of pinned memory begins at this address"
@@ -185,7 +198,7 @@ std::optional<Allocation> allocation_at(const void* pointer) {
 
 Allocation host_allocation_at(const void* pointer) {
   const auto allocation = allocation_at(pointer);
-  if (!allocation || allocation->kind == MemoryKind::device)
+  if (!allocation || is_device(allocation->kind))
     throw Failure(cudaErrorInvalidValue,
                   "the address is not in host memory that CUDA has pinned, registered or manages");
   return *allocation;
@@ -193,9 +206,26 @@ Allocation host_allocation_at(const void* pointer) {
 
 bool is_device(const void* pointer) {
   const auto allocation = allocation_at(pointer);
-  if (allocation) return allocation->kind == MemoryKind::device;
+  if (allocation) return is_device(allocation->kind);
   const std::uint64_t address = address_of(pointer);
   return address >= first_device_address && address < end_of_device_addresses;
+}
+
+void add_mapped(std::uint64_t address, std::uint64_t bytes) {
+  allocations().add({address, bytes, MemoryKind::mapped});
+}
+void remove_mapped(std::uint64_t address) {
+  (void)allocations().take(address);
+}
+
+void count_allocated(std::uint64_t bytes) {
+  const std::uint64_t most = device().info().memory_bytes;
+  if (!allocations().count(bytes, most))
+    throw Failure(cudaErrorMemoryAllocation,
+                  "the device has no room for " + std::to_string(bytes) + " bytes");
+}
+void count_released(std::uint64_t bytes) noexcept {
+  allocations().uncount(bytes);
 }
 
 std::uint64_t used_bytes() {

@@ -115,11 +115,11 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
       (is_device(pointer) ? result.devicePointer : result.hostPointer) = address;
       return;
     }
-    result.type = allocation->kind == MemoryKind::device    ? cudaMemoryTypeDevice
+    result.type = is_device(allocation->kind)               ? cudaMemoryTypeDevice
                   : allocation->kind == MemoryKind::managed ? cudaMemoryTypeManaged
                                                             : cudaMemoryTypeHost;
     result.devicePointer = address;
-    if (allocation->kind != MemoryKind::device) result.hostPointer = address;
+    if (!is_device(allocation->kind)) result.hostPointer = address;
   });
 }
 

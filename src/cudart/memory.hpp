@@ -11,9 +11,14 @@
 TMAJIT_BEGIN
 namespace cudart {
 
-enum class MemoryKind : std::uint8_t { device, pinned, managed, registered };
+/// `mapped`: physical memory of the device in a range of addresses that the program reserved.
+enum class MemoryKind : std::uint8_t { device, mapped, pinned, managed, registered };
 
-/// Memory that the program allocated or registered.
+[[nodiscard]] constexpr bool is_device(MemoryKind kind) noexcept {
+  return kind == MemoryKind::device || kind == MemoryKind::mapped;
+}
+
+/// Memory that the program allocated, mapped or registered.
 struct Allocation {
   std::uint64_t begin = 0;
   std::uint64_t bytes = 0;
@@ -50,6 +55,12 @@ void unregister_host(const void* pointer);
 [[nodiscard]] Allocation host_allocation_at(const void* pointer);
 /// Whether the address is in device memory that the host cannot access.
 [[nodiscard]] bool is_device(const void* pointer);
+/// Records, and forgets, that device memory is mapped at an address.
+void add_mapped(std::uint64_t address, std::uint64_t bytes);
+void remove_mapped(std::uint64_t address);
+/// Counts device memory that has no address yet. Throws Failure if the device has no room.
+void count_allocated(std::uint64_t bytes);
+void count_released(std::uint64_t bytes) noexcept;
 /// Bytes of device memory in use.
 [[nodiscard]] std::uint64_t used_bytes();
 

@@ -156,3 +156,53 @@ TEST_CASE("tensor maps are encoded, by their symbol and by the driver's entry po
   std::memset(&map, 0, sizeof map);
   CHECK(cuTensorMapReplaceAddress(&map, reinterpret_cast<void*>(memory)) == CUDA_ERROR_INVALID_VALUE);
 }
+
+TEST_CASE("a device is no peer of itself", "[cudart]") {
+  int value = 0;
+  CHECK(cudaDeviceEnablePeerAccess(0, 0) == cudaErrorPeerAccessUnsupported);
+  CHECK(cudaDeviceEnablePeerAccess(1, 0) == cudaErrorInvalidDevice);
+  CHECK(cudaDeviceDisablePeerAccess(0) == cudaErrorPeerAccessNotEnabled);
+  CHECK(cudaDeviceDisablePeerAccess(1) == cudaErrorInvalidDevice);
+  CHECK(cudaDeviceGetP2PAttribute(&value, cudaDevP2PAttrAccessSupported, 0, 0) == cudaErrorInvalidDevice);
+  CHECK(cuDeviceGetP2PAttribute(&value, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 0, 1) ==
+        CUDA_ERROR_INVALID_DEVICE);
+  CUcontext context = nullptr;
+  REQUIRE(cuCtxGetCurrent(&context) == CUDA_SUCCESS);
+  CHECK(cuCtxEnablePeerAccess(context, 0) == CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
+  CHECK(cuCtxEnablePeerAccess(nullptr, 0) == CUDA_ERROR_INVALID_CONTEXT);
+  CHECK(cuCtxDisablePeerAccess(context) == CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
+  CHECK(cuCtxDisablePeerAccess(nullptr) == CUDA_ERROR_INVALID_CONTEXT);
+}
+
+TEST_CASE("the driver finds the block size of most threads per multiprocessor", "[cudart]") {
+  CUmodule module = nullptr;
+  CUfunction scale = nullptr;
+  REQUIRE(cuModuleLoadData(&module, program::ptx().c_str()) == CUDA_SUCCESS);
+  REQUIRE(cuModuleGetFunction(&scale, module, "scale") == CUDA_SUCCESS);
+  int multiprocessors = 0;
+  REQUIRE(cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0) ==
+          CUDA_SUCCESS);
+  int grid = 0;
+  int block = 0;
+  CHECK(cuOccupancyMaxPotentialBlockSize(&grid, &block, scale, nullptr, 0, 0) == CUDA_SUCCESS);
+  CHECK(block == 256);  // .maxntid
+  CHECK(grid == 2048 / 256 * multiprocessors);
+  CHECK(cuOccupancyMaxPotentialBlockSize(&grid, &block, scale, nullptr, 0, 100) == CUDA_SUCCESS);
+  CHECK(block == 64);  // 32 blocks of 64 threads; only 16 of 100
+  CHECK(grid == 32 * multiprocessors);
+  // A multiprocessor has shared memory for a single block of more than 64 threads, and for none of more than
+  // 224.
+  const CUoccupancyB2DSize shared_bytes = [](int threads) {
+    return static_cast<std::size_t>(threads) * 1024;
+  };
+  CHECK(cuOccupancyMaxPotentialBlockSizeWithFlags(&grid, &block, scale, shared_bytes, 0, 0, 0) ==
+        CUDA_SUCCESS);
+  CHECK(block * grid / multiprocessors == 224);
+  CHECK(cuOccupancyMaxPotentialBlockSize(&grid, &block, scale, nullptr, 1 << 20, 0) ==
+        CUDA_ERROR_INVALID_VALUE);
+  CHECK(cuOccupancyMaxPotentialBlockSize(nullptr, &block, scale, nullptr, 0, 0) == CUDA_ERROR_INVALID_VALUE);
+  int ctas = 0;
+  CHECK(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&ctas, scale, 256, 0, 0) == CUDA_SUCCESS);
+  CHECK(ctas == 8);
+  CHECK(cuModuleUnload(module) == CUDA_SUCCESS);
+}
