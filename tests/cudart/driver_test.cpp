@@ -206,3 +206,32 @@ TEST_CASE("the driver finds the block size of most threads per multiprocessor", 
   CHECK(ctas == 8);
   CHECK(cuModuleUnload(module) == CUDA_SUCCESS);
 }
+
+TEST_CASE("the driver links one PTX into a module", "[cudart]") {
+  std::array<char, 8> log{'u', 'n', 's', 'e', 't'};
+  std::array<CUjit_option, 2> options{CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
+  std::array<void*, 2> values{log.data(), reinterpret_cast<void*>(std::uintptr_t{log.size()})};
+  CUlinkState link = nullptr;
+  REQUIRE(cuLinkCreate(2, options.data(), values.data(), &link) == CUDA_SUCCESS);
+  CHECK(std::string(log.data()).empty());
+  std::string ptx = program::ptx();
+  CHECK(cuLinkAddData(link, CU_JIT_INPUT_CUBIN, ptx.data(), ptx.size(), "ptx", 0, nullptr, nullptr) ==
+        CUDA_ERROR_NOT_SUPPORTED);
+  CHECK(cuLinkAddFile(link, CU_JIT_INPUT_PTX, "absent.ptx", 0, nullptr, nullptr) ==
+        CUDA_ERROR_FILE_NOT_FOUND);
+  REQUIRE(cuLinkAddData(link, CU_JIT_INPUT_PTX, ptx.data(), ptx.size(), "ptx", 0, nullptr, nullptr) ==
+          CUDA_SUCCESS);
+  CHECK(cuLinkAddData(link, CU_JIT_INPUT_PTX, ptx.data(), ptx.size(), "ptx", 0, nullptr, nullptr) ==
+        CUDA_ERROR_NOT_SUPPORTED);
+  void* image = nullptr;
+  std::size_t bytes = 0;
+  CUmodule module = nullptr;
+  CUfunction scale = nullptr;
+  REQUIRE(cuLinkComplete(link, &image, &bytes) == CUDA_SUCCESS);
+  CHECK(bytes == ptx.size() + 1);
+  REQUIRE(cuModuleLoadData(&module, image) == CUDA_SUCCESS);
+  CHECK(cuLinkDestroy(link) == CUDA_SUCCESS);
+  CHECK(cuLinkDestroy(link) == CUDA_ERROR_INVALID_HANDLE);
+  CHECK(cuModuleGetFunction(&scale, module, "scale") == CUDA_SUCCESS);
+  CHECK(cuModuleUnload(module) == CUDA_SUCCESS);
+}
