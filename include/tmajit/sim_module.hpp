@@ -55,5 +55,7 @@ class TMAJIT_API SimModule {
 /// manages. DeviceMemory::free() ends the mapping, and leaves the host's memory alone. Throws
 /// Error{invalid_argument} for addresses at which the device has other memory.
 TMAJIT_API void map_host_memory(SimDevice& device, std::span<std::byte> memory);
+/// The same at another device address, like memory that CUDA maps into a reserved range of addresses.
+TMAJIT_API void map_host_memory(SimDevice& device, std::span<std::byte> memory, DevicePtr address);
 
 TMAJIT_END

@@ -19,7 +19,11 @@ namespace {
 
 /// The device allocates in this range of addresses; the host's heap, code and stacks are outside of it.
 constexpr std::uint64_t first_device_address = 0x10'0000'0000;
+/// Ranges that the program reserves, or whose addresses are known before their memory exists, begin here.
+constexpr std::uint64_t first_reserved_address = 0x4000'0000'0000;
 constexpr std::uint64_t end_of_device_addresses = 0x5000'0000'0000;
+/// Bytes between two reserved ranges, so that an access out of bounds hits no other memory.
+constexpr std::uint64_t reserved_gap = 64 * 1024;
 /// Host memory is allocated from this address on, so that addresses in reports are the same in every run.
 constexpr std::uint64_t first_host_address = 0x6800'0000'0000;
 
@@ -51,6 +55,17 @@ class Allocations {
     const std::lock_guard lock(mutex_);
     return used_;
   }
+  /// Counts memory without an address. Returns false if more than `most` bytes would be in use.
+  [[nodiscard]] bool count(std::uint64_t bytes, std::uint64_t most) {
+    const std::lock_guard lock(mutex_);
+    if (bytes > most - std::min(most, used_)) return false;
+    used_ += bytes;
+    return true;
+  }
+  void uncount(std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    used_ -= bytes;
+  }
 
  private:
   mutable std::mutex mutex_;
@@ -68,6 +83,11 @@ std::uint64_t whole_pages(std::uint64_t bytes) {
   return (std::max<std::uint64_t>(bytes, 1) + page - 1) / page * page;
 }
 
+[[noreturn]] void no_pages(std::uint64_t bytes) {
+  throw Failure(cudaErrorMemoryAllocation,
+                std::to_string(bytes) + " bytes of host memory cannot be allocated");
+}
+
 /// Pages of zeros. The page after them stays unmapped.
 void* host_pages(std::uint64_t bytes) {
   static std::mutex mutex;
@@ -75,9 +95,7 @@ void* host_pages(std::uint64_t bytes) {
   const std::lock_guard lock(mutex);
   void* const at = ::mmap(pointer_at(next), whole_pages(bytes), PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (at == MAP_FAILED)
-    throw Failure(cudaErrorMemoryAllocation,
-                  std::to_string(bytes) + " bytes of host memory cannot be allocated");
+  if (at == MAP_FAILED) no_pages(bytes);
   next += whole_pages(bytes) + whole_pages(1);
   return at;
 }
@@ -100,8 +118,42 @@ void* allocate(std::uint64_t bytes, MemoryKind kind, unsigned flags) {
   const std::uint64_t mapped_bytes = std::max<std::uint64_t>(bytes, 1);
   void* const memory = host_pages(mapped_bytes);
   map_host_memory(device(), {bytes_at(memory), mapped_bytes});
-  allocations().add({address_of(memory), mapped_bytes, kind, flags});
+  allocations().add({address_of(memory), mapped_bytes, kind, flags, bytes_at(memory)});
   return memory;
+}
+
+void* allocate(std::uint64_t bytes, std::shared_ptr<Pool> pool) {
+  pool->take(bytes);
+  try {
+    const std::uint64_t address = device().memory().allocate(bytes);
+    allocations().add({address, bytes, MemoryKind::device, 0, nullptr, pool});
+    return pointer_at(address);
+  } catch (...) {
+    pool->give_back(bytes);
+    throw;
+  }
+}
+
+std::uint64_t reserve_addresses(std::uint64_t bytes, std::uint64_t alignment) {
+  static std::mutex mutex;
+  static std::uint64_t next = first_reserved_address;
+  const std::lock_guard lock(mutex);
+  const std::uint64_t begin = (next + alignment - 1) / alignment * alignment;
+  if (bytes > end_of_device_addresses - begin)
+    throw Failure(cudaErrorMemoryAllocation, std::to_string(bytes) + " bytes of addresses are not free");
+  next = begin + bytes + reserved_gap;
+  return begin;
+}
+
+void allocate_at(std::uint64_t address, std::uint64_t bytes, std::shared_ptr<Pool> pool) {
+  if (allocation_at(pointer_at(address)))
+    throw Failure(cudaErrorInvalidValue, "the memory at this address is still allocated");
+  void* const pages = ::mmap(nullptr, whole_pages(bytes), PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (pages == MAP_FAILED) no_pages(bytes);
+  pool->take(bytes);
+  map_host_memory(device(), {bytes_at(pages), bytes}, address);
+  allocations().add({address, bytes, MemoryKind::device, 0, bytes_at(pages), std::move(pool)});
 }
 
 void release(const void* pointer, bool of_host) {
@@ -109,7 +161,9 @@ void release(const void* pointer, bool of_host) {
   const auto allocation = allocation_at(pointer);
   const bool begins = allocation && allocation->begin == address_of(pointer);
   const bool pinned = begins && allocation->kind == MemoryKind::pinned;
-  if (!begins || pinned != of_host || allocation->kind == MemoryKind::registered) {
+  const bool mapped =
+      begins && (allocation->kind == MemoryKind::registered || allocation->kind == MemoryKind::mapped);
+  if (!begins || pinned != of_host || mapped) {
     // The device itself reports an address at which none of its allocations begins.
     if (!allocation && !of_host) device().memory().free(address_of(pointer));
     throw Failure(cudaErrorInvalidValue, of_host ? "no allocation of pinned memory begins at this address"
@@ -117,8 +171,8 @@ void release(const void* pointer, bool of_host) {
   }
   (void)allocations().take(allocation->begin);
   device().memory().free(allocation->begin);
-  if (allocation->kind != MemoryKind::device)
-    ::munmap(pointer_at(allocation->begin), whole_pages(allocation->bytes));
+  if (allocation->pages != nullptr) ::munmap(allocation->pages, whole_pages(allocation->bytes));
+  if (allocation->pool) allocation->pool->give_back(allocation->bytes);
 }
 
 void register_host(void* pointer, std::uint64_t bytes, unsigned flags) {
@@ -144,7 +198,7 @@ std::optional<Allocation> allocation_at(const void* pointer) {
 
 Allocation host_allocation_at(const void* pointer) {
   const auto allocation = allocation_at(pointer);
-  if (!allocation || allocation->kind == MemoryKind::device)
+  if (!allocation || is_device(allocation->kind))
     throw Failure(cudaErrorInvalidValue,
                   "the address is not in host memory that CUDA has pinned, registered or manages");
   return *allocation;
@@ -152,9 +206,26 @@ Allocation host_allocation_at(const void* pointer) {
 
 bool is_device(const void* pointer) {
   const auto allocation = allocation_at(pointer);
-  if (allocation) return allocation->kind == MemoryKind::device;
+  if (allocation) return is_device(allocation->kind);
   const std::uint64_t address = address_of(pointer);
   return address >= first_device_address && address < end_of_device_addresses;
+}
+
+void add_mapped(std::uint64_t address, std::uint64_t bytes) {
+  allocations().add({address, bytes, MemoryKind::mapped});
+}
+void remove_mapped(std::uint64_t address) {
+  (void)allocations().take(address);
+}
+
+void count_allocated(std::uint64_t bytes) {
+  const std::uint64_t most = device().info().memory_bytes;
+  if (!allocations().count(bytes, most))
+    throw Failure(cudaErrorMemoryAllocation,
+                  "the device has no room for " + std::to_string(bytes) + " bytes");
+}
+void count_released(std::uint64_t bytes) noexcept {
+  allocations().uncount(bytes);
 }
 
 std::uint64_t used_bytes() {

@@ -120,7 +120,7 @@ CUresult cuPointerGetAttribute(void* result, CUpointer_attribute attribute, CUde
     const auto allocation = allocation_at(pointer_at(address));
     if (!allocation && !is_device(pointer_at(address)))
       throw Failure(cudaErrorInvalidValue, "the address is in no memory that CUDA knows");
-    const bool of_device = !allocation || allocation->kind == MemoryKind::device;
+    const bool of_device = !allocation || is_device(allocation->kind);
     switch (attribute) {
       case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
         *static_cast<CUmemorytype*>(result) =

@@ -57,6 +57,29 @@ static_assert(static_cast<int>(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) 
               static_cast<int>(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED) ==
                   static_cast<int>(cudaFuncAttributeNonPortableClusterSizeAllowed));
 
+/// The block with which the most threads run on a multiprocessor, and the CTAs that fill the device with such
+/// blocks, as the runtime's header searches for them.
+void find_block_size(int& grid, int& block, Kernel& kernel, CUoccupancyB2DSize shared_bytes_of,
+                     std::size_t shared_bytes, int limit) {
+  constexpr int warp = 32;
+  int threads_per_multiprocessor = 0;
+  cudaDeviceGetAttribute(&threads_per_multiprocessor, cudaDevAttrMaxThreadsPerMultiProcessor, 0);
+  const int most = static_cast<int>(kernel.facts().most_threads);
+  const int last = limit <= 0 ? most : std::min(limit, most);
+  int found = 0;
+  for (int aligned = (last + warp - 1) / warp * warp; aligned > 0; aligned -= warp) {
+    const int threads = std::min(aligned, last);
+    const int ctas = ctas_per_multiprocessor(
+        kernel, threads, shared_bytes_of == nullptr ? shared_bytes : shared_bytes_of(threads));
+    if (threads * ctas <= found) continue;
+    found = threads * ctas;
+    block = threads;
+    grid = ctas * static_cast<int>(device().info().sm_count);
+    if (found == threads_per_multiprocessor) return;
+  }
+  if (found == 0) throw Failure(cudaErrorInvalidValue, "no block of the kernel fits a multiprocessor");
+}
+
 }  // namespace
 
 extern "C" {
@@ -132,6 +155,24 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* count, CUfunction func
   return driven(__func__, [&] {
     required(count, "the result") = ctas_per_multiprocessor(kernel_at(function), threads, shared_bytes);
   });
+}
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* count, CUfunction function, int threads,
+                                                              std::size_t shared_bytes, unsigned) {
+  return cuOccupancyMaxActiveBlocksPerMultiprocessor(count, function, threads, shared_bytes);
+}
+CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, CUfunction function,
+                                                   CUoccupancyB2DSize shared_bytes_of,
+                                                   std::size_t shared_bytes, int limit, unsigned) {
+  return driven(__func__, [&] {
+    find_block_size(required(grid, "the grid"), required(block, "the block"), kernel_at(function),
+                    shared_bytes_of, shared_bytes, limit);
+  });
+}
+CUresult cuOccupancyMaxPotentialBlockSize(int* grid, int* block, CUfunction function,
+                                          CUoccupancyB2DSize shared_bytes_of, std::size_t shared_bytes,
+                                          int limit) {
+  return cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, function, shared_bytes_of, shared_bytes,
+                                                   limit, 0);
 }
 
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,

@@ -1,6 +1,7 @@
 // Graphs: the capture of streams, and nodes that the program adds itself.
 #include "cudart/graphs.hpp"
 
+#include "cudart/graph_memory.hpp"
 #include "cudart/handles.hpp"
 #include "cudart/launches.hpp"
 #include "cudart/memory.hpp"
@@ -32,6 +33,8 @@ Captures& captures() {
 struct GraphExec {
   std::vector<std::shared_ptr<Node>> nodes;
   std::vector<Work> work;
+  bool frees_on_launch = false;      ///< cudaGraphInstantiateFlagAutoFreeOnLaunch
+  std::shared_ptr<void> instance{};  ///< the only one of a graph with memory nodes
 };
 
 Handles<Graph>& graphs() {
@@ -43,9 +46,16 @@ Handles<GraphExec>& executables() {
   return all;
 }
 
-void instantiate(cudaGraphExec_t* result, cudaGraph_t graph) {
+void instantiate(cudaGraphExec_t* result, cudaGraph_t handle, unsigned long long flags) {
   auto made = std::make_unique<GraphExec>();
-  made->nodes = graphs().at(graph).nodes;
+  Graph& graph = graphs().at(handle);
+  if (has_memory_nodes(graph)) {
+    if (!graph.instance.expired())
+      throw Failure(cudaErrorNotSupported, "a graph with memory nodes is instantiated a second time");
+    graph.instance = made->instance = std::make_shared<char>();
+  }
+  made->frees_on_launch = (flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0;
+  made->nodes = graph.nodes;
   for (const auto& node : made->nodes) made->work.push_back(node->work);
   required(result, "the result") = reinterpret_cast<cudaGraphExec_t>(&executables().add(std::move(made)));
 }
@@ -58,6 +68,11 @@ Work& work_of(cudaGraphExec_t graph, cudaGraphNode_t node, cudaGraphNodeType typ
     if (each == node && known.nodes[i]->type == type) return known.work[i];
   }
   throw Failure(cudaErrorInvalidValue, "the executable graph has no such node of that kind");
+}
+
+void require_no_memory_nodes(const Graph& graph, const char* what) {
+  if (has_memory_nodes(graph))
+    throw Failure(cudaErrorNotSupported, std::string("a graph with memory nodes cannot be ") + what);
 }
 
 Work launch_of(const cudaKernelNodeParams& parameters) {
@@ -88,6 +103,10 @@ void add(cudaGraphNode_t* result, cudaGraph_t graph, cudaGraphNodeType type, Wor
 }
 
 }  // namespace
+
+Graph& graph_at(cudaGraph_t handle) {
+  return graphs().at(handle);
+}
 
 void enqueue(cudaStream_t stream, cudaGraphNodeType type, Work work) {
   if (Graph* const graph = captured_into(stream); graph != nullptr) {
@@ -162,6 +181,7 @@ cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned) {
 cudaError_t cudaGraphClone(cudaGraph_t* result, cudaGraph_t graph) {
   return guarded(__func__, [&] {
     auto copy = std::make_unique<Graph>();
+    require_no_memory_nodes(graphs().at(graph), "cloned");
     for (const auto& node : graphs().at(graph).nodes) copy->add(node->type, node->work);
     required(result, "the result") = reinterpret_cast<cudaGraph_t>(&graphs().add(std::move(copy)));
   });
@@ -223,6 +243,7 @@ cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph, cons
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t*,
                                        std::size_t, cudaGraph_t child) {
   return guarded(__func__, [&] {
+    require_no_memory_nodes(graphs().at(child), "a child of another graph");
     add(node, graph, cudaGraphNodeTypeGraph, [nodes = graphs().at(child).nodes](cudaStream_t stream) {
       for (const auto& each : nodes) {
         if (each->work) each->work(stream);
@@ -231,18 +252,26 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
   });
 }
 
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* result, cudaGraph_t graph, unsigned long long) {
-  return guarded(__func__, [&] { instantiate(result, graph); });
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* result, cudaGraph_t graph, unsigned long long flags) {
+  return guarded(__func__, [&] { instantiate(result, graph, flags); });
 }
-cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* result, cudaGraph_t graph, unsigned long long) {
-  return guarded(__func__, [&] { instantiate(result, graph); });
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* result, cudaGraph_t graph,
+                                          unsigned long long flags) {
+  return guarded(__func__, [&] { instantiate(result, graph, flags); });
 }
 cudaError_t cudaGraphUpload(cudaGraphExec_t graph, cudaStream_t) {
   return guarded(__func__, [&] { (void)executables().at(graph); });
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
   return guarded(__func__, [&] {
-    enqueue(stream, cudaGraphNodeTypeGraph, [work = executables().at(graph).work](cudaStream_t on) {
+    const GraphExec& known = executables().at(graph);
+    if (captured_into(stream) == nullptr) {
+      if (known.frees_on_launch) free_allocations(known.nodes);
+      require_no_allocations(known.nodes);
+    } else if (known.instance) {
+      throw Failure(cudaErrorNotSupported, "a graph with memory nodes cannot be part of a captured graph");
+    }
+    enqueue(stream, cudaGraphNodeTypeGraph, [work = known.work](cudaStream_t on) {
       for (const Work& each : work) {
         if (each) each(on);
       }

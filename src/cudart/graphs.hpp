@@ -2,6 +2,7 @@
 
 #include "cudart/device.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -15,18 +16,23 @@ using Work = std::function<void(cudaStream_t)>;
 
 struct Node {
   cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
-  Work work;  ///< empty: nothing
+  Work work;                ///< empty: nothing
+  void* memory = nullptr;   ///< the address that the node allocates or frees
+  std::uint64_t bytes = 0;  ///< of a node that allocates
 };
 
 /// Nodes run in the order in which they were added. This respects all dependencies, since a node can only
 /// depend on existing nodes.
 struct Graph {
   std::vector<std::shared_ptr<Node>> nodes;
+  std::weak_ptr<void> instance{};  ///< of a graph with memory nodes: the executable graph made of it
   Node& add(cudaGraphNodeType type, Work work) {
-    return *nodes.emplace_back(std::make_shared<Node>(Node{type, std::move(work)}));
+    return *nodes.emplace_back(std::make_shared<Node>(Node{type, std::move(work), nullptr, 0}));
   }
 };
 
+/// Throws Failure if no graph has this handle.
+[[nodiscard]] Graph& graph_at(cudaGraph_t handle);
 /// The work of a 3D copy. Throws Failure if it copies CUDA arrays.
 [[nodiscard]] Work copy_of(const cudaMemcpy3DParms& parameters);
 /// Does the work now, or adds it to the graph that the stream is captured into.

@@ -1,8 +1,11 @@
 // Functions of the runtime that allocate and query memory.
 #include "cudart/memory.hpp"
 
-#include "cudart/graphs.hpp"
+#include "cudart/graph_memory.hpp"
 #include "cudart/modules.hpp"
+
+#include <memory>
+#include <utility>
 
 using namespace tmajit::cudart;
 
@@ -15,6 +18,12 @@ std::size_t pitch_of(std::size_t width) {
   return (width + pitch_alignment - 1) / pitch_alignment * pitch_alignment;
 }
 
+/// Memory from a pool, or, if the stream is captured, memory of the graph.
+void* allocate_in_order(std::size_t bytes, std::shared_ptr<Pool> pool, cudaStream_t stream) {
+  Graph* const graph = captured_into(stream);
+  return graph == nullptr ? allocate(bytes, std::move(pool)) : add_allocation(*graph, bytes).memory;
+}
+
 }  // namespace
 
 extern "C" {
@@ -23,13 +32,13 @@ cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
   return guarded(__func__, [&] { required(pointer, "the result") = allocate(bytes, MemoryKind::device); });
 }
 cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
-  return guarded(__func__, [&] {
-    require_no_capture(stream, "an allocation");
-    required(pointer, "the result") = allocate(bytes, MemoryKind::device);
-  });
+  return guarded(__func__,
+                 [&] { required(pointer, "the result") = allocate_in_order(bytes, current_pool(), stream); });
 }
-cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t, cudaStream_t stream) {
-  return cudaMallocAsync(pointer, bytes, stream);
+cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool,
+                                    cudaStream_t stream) {
+  return guarded(__func__,
+                 [&] { required(pointer, "the result") = allocate_in_order(bytes, pool_at(pool), stream); });
 }
 cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height) {
   return guarded(__func__, [&] {
@@ -60,8 +69,11 @@ cudaError_t cudaFree(void* pointer) {
 }
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   return guarded(__func__, [&] {
-    require_no_capture(stream, "the end of an allocation");
-    release(pointer, false);
+    if (Graph* const graph = captured_into(stream); graph != nullptr) {
+      add_free(*graph, pointer);
+    } else {
+      release(pointer, false);
+    }
   });
 }
 cudaError_t cudaFreeHost(void* pointer) {
@@ -103,11 +115,11 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
       (is_device(pointer) ? result.devicePointer : result.hostPointer) = address;
       return;
     }
-    result.type = allocation->kind == MemoryKind::device    ? cudaMemoryTypeDevice
+    result.type = is_device(allocation->kind)               ? cudaMemoryTypeDevice
                   : allocation->kind == MemoryKind::managed ? cudaMemoryTypeManaged
                                                             : cudaMemoryTypeHost;
     result.devicePointer = address;
-    if (allocation->kind != MemoryKind::device) result.hostPointer = address;
+    if (!is_device(allocation->kind)) result.hostPointer = address;
   });
 }
 

@@ -1,22 +1,31 @@
 #pragma once
 
 #include "cudart/device.hpp"
+#include "cudart/pools.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 TMAJIT_BEGIN
 namespace cudart {
 
-enum class MemoryKind : std::uint8_t { device, pinned, managed, registered };
+/// `mapped`: physical memory of the device in a range of addresses that the program reserved.
+enum class MemoryKind : std::uint8_t { device, mapped, pinned, managed, registered };
 
-/// Memory that the program allocated or registered.
+[[nodiscard]] constexpr bool is_device(MemoryKind kind) noexcept {
+  return kind == MemoryKind::device || kind == MemoryKind::mapped;
+}
+
+/// Memory that the program allocated, mapped or registered.
 struct Allocation {
   std::uint64_t begin = 0;
   std::uint64_t bytes = 0;
   MemoryKind kind = MemoryKind::device;
-  unsigned flags = 0;  ///< flags of cudaHostAlloc() or cudaHostRegister()
+  unsigned flags = 0;            ///< flags of cudaHostAlloc() or cudaHostRegister()
+  std::byte* pages = nullptr;    ///< host memory that was mapped for the allocation; null if none was
+  std::shared_ptr<Pool> pool{};  ///< the pool that counts it; null if none does
 };
 
 [[nodiscard]] inline std::uint64_t address_of(const void* pointer) noexcept {
@@ -28,6 +37,13 @@ struct Allocation {
 
 /// Allocates memory of any kind except `registered`. Throws Failure or Error.
 [[nodiscard]] void* allocate(std::uint64_t bytes, MemoryKind kind, unsigned flags = 0);
+/// Allocates device memory from a pool.
+[[nodiscard]] void* allocate(std::uint64_t bytes, std::shared_ptr<Pool> pool);
+/// A range of device addresses without memory, which is never given again. Begins at a multiple of
+/// `alignment`, a power of two.
+[[nodiscard]] std::uint64_t reserve_addresses(std::uint64_t bytes, std::uint64_t alignment);
+/// Allocates device memory of a pool at a reserved address. Throws Failure if memory is already there.
+void allocate_at(std::uint64_t address, std::uint64_t bytes, std::shared_ptr<Pool> pool);
 /// Frees the allocation that begins at the pointer; ignores null. `of_host`: pinned memory, else device or
 /// managed memory. Throws Failure for other memory.
 void release(const void* pointer, bool of_host);
@@ -39,6 +55,12 @@ void unregister_host(const void* pointer);
 [[nodiscard]] Allocation host_allocation_at(const void* pointer);
 /// Whether the address is in device memory that the host cannot access.
 [[nodiscard]] bool is_device(const void* pointer);
+/// Records, and forgets, that device memory is mapped at an address.
+void add_mapped(std::uint64_t address, std::uint64_t bytes);
+void remove_mapped(std::uint64_t address);
+/// Counts device memory that has no address yet. Throws Failure if the device has no room.
+void count_allocated(std::uint64_t bytes);
+void count_released(std::uint64_t bytes) noexcept;
 /// Bytes of device memory in use.
 [[nodiscard]] std::uint64_t used_bytes();
 

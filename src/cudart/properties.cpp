@@ -26,7 +26,7 @@ constexpr int memory_clock_khz = 1'000'000;
 constexpr int bus_bits = 5'120;
 constexpr int last_attribute = 200;
 
-constexpr std::array<std::pair<cudaDeviceAttr, int>, 46> constants{{
+constexpr std::array<std::pair<cudaDeviceAttr, int>, 47> constants{{
     {cudaDevAttrMaxThreadsPerBlock, 1024},
     {cudaDevAttrMaxBlockDimX, 1024},
     {cudaDevAttrMaxBlockDimY, 1024},
@@ -72,7 +72,8 @@ constexpr std::array<std::pair<cudaDeviceAttr, int>, 46> constants{{
     {cudaDevAttrMemSyncDomainCount, 4},
     {cudaDevAttrNumaId, -1},
     {cudaDevAttrHostNumaId, -1},
-    // The runtime has no name for this attribute.
+    // The runtime has no names for these attributes.
+    {static_cast<cudaDeviceAttr>(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED), 1},
     {static_cast<cudaDeviceAttr>(CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED), 1},
 }};
 

@@ -1,6 +1,7 @@
 // Streams and events. Enqueued work is complete when the call that enqueues it returns.
 #include "cudart/graphs.hpp"
 #include "cudart/handles.hpp"
+#include "cudart/pools.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -73,6 +74,7 @@ cudaError_t create(const char* function, cudaStream_t* stream, unsigned flags, i
 /// and the program continues.
 void settle(cudaStream_t stream) {
   (void)facts_of(stream);
+  trim_pools();
   try {
     device().streams().synchronize(stream);
   } catch (const tmajit::Error&) {
@@ -183,7 +185,10 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
   return guarded(__func__, [&] { record(event, stream); });
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  return guarded(__func__, [&] { (void)events().at(event); });
+  return guarded(__func__, [&] {
+    (void)events().at(event);
+    trim_pools();
+  });
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   return guarded(__func__, [&] { (void)events().at(event); });

@@ -156,3 +156,82 @@ TEST_CASE("tensor maps are encoded, by their symbol and by the driver's entry po
   std::memset(&map, 0, sizeof map);
   CHECK(cuTensorMapReplaceAddress(&map, reinterpret_cast<void*>(memory)) == CUDA_ERROR_INVALID_VALUE);
 }
+
+TEST_CASE("a device is no peer of itself", "[cudart]") {
+  int value = 0;
+  CHECK(cudaDeviceEnablePeerAccess(0, 0) == cudaErrorPeerAccessUnsupported);
+  CHECK(cudaDeviceEnablePeerAccess(1, 0) == cudaErrorInvalidDevice);
+  CHECK(cudaDeviceDisablePeerAccess(0) == cudaErrorPeerAccessNotEnabled);
+  CHECK(cudaDeviceDisablePeerAccess(1) == cudaErrorInvalidDevice);
+  CHECK(cudaDeviceGetP2PAttribute(&value, cudaDevP2PAttrAccessSupported, 0, 0) == cudaErrorInvalidDevice);
+  CHECK(cuDeviceGetP2PAttribute(&value, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 0, 1) ==
+        CUDA_ERROR_INVALID_DEVICE);
+  CUcontext context = nullptr;
+  REQUIRE(cuCtxGetCurrent(&context) == CUDA_SUCCESS);
+  CHECK(cuCtxEnablePeerAccess(context, 0) == CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
+  CHECK(cuCtxEnablePeerAccess(nullptr, 0) == CUDA_ERROR_INVALID_CONTEXT);
+  CHECK(cuCtxDisablePeerAccess(context) == CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
+  CHECK(cuCtxDisablePeerAccess(nullptr) == CUDA_ERROR_INVALID_CONTEXT);
+}
+
+TEST_CASE("the driver finds the block size of most threads per multiprocessor", "[cudart]") {
+  CUmodule module = nullptr;
+  CUfunction scale = nullptr;
+  REQUIRE(cuModuleLoadData(&module, program::ptx().c_str()) == CUDA_SUCCESS);
+  REQUIRE(cuModuleGetFunction(&scale, module, "scale") == CUDA_SUCCESS);
+  int multiprocessors = 0;
+  REQUIRE(cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0) ==
+          CUDA_SUCCESS);
+  int grid = 0;
+  int block = 0;
+  CHECK(cuOccupancyMaxPotentialBlockSize(&grid, &block, scale, nullptr, 0, 0) == CUDA_SUCCESS);
+  CHECK(block == 256);  // .maxntid
+  CHECK(grid == 2048 / 256 * multiprocessors);
+  CHECK(cuOccupancyMaxPotentialBlockSize(&grid, &block, scale, nullptr, 0, 100) == CUDA_SUCCESS);
+  CHECK(block == 64);  // 32 blocks of 64 threads; only 16 of 100
+  CHECK(grid == 32 * multiprocessors);
+  // A multiprocessor has shared memory for a single block of more than 64 threads, and for none of more than
+  // 224.
+  const CUoccupancyB2DSize shared_bytes = [](int threads) {
+    return static_cast<std::size_t>(threads) * 1024;
+  };
+  CHECK(cuOccupancyMaxPotentialBlockSizeWithFlags(&grid, &block, scale, shared_bytes, 0, 0, 0) ==
+        CUDA_SUCCESS);
+  CHECK(block * grid / multiprocessors == 224);
+  CHECK(cuOccupancyMaxPotentialBlockSize(&grid, &block, scale, nullptr, 1 << 20, 0) ==
+        CUDA_ERROR_INVALID_VALUE);
+  CHECK(cuOccupancyMaxPotentialBlockSize(nullptr, &block, scale, nullptr, 0, 0) == CUDA_ERROR_INVALID_VALUE);
+  int ctas = 0;
+  CHECK(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&ctas, scale, 256, 0, 0) == CUDA_SUCCESS);
+  CHECK(ctas == 8);
+  CHECK(cuModuleUnload(module) == CUDA_SUCCESS);
+}
+
+TEST_CASE("the driver links one PTX into a module", "[cudart]") {
+  std::array<char, 8> log{'u', 'n', 's', 'e', 't'};
+  std::array<CUjit_option, 2> options{CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
+  std::array<void*, 2> values{log.data(), reinterpret_cast<void*>(std::uintptr_t{log.size()})};
+  CUlinkState link = nullptr;
+  REQUIRE(cuLinkCreate(2, options.data(), values.data(), &link) == CUDA_SUCCESS);
+  CHECK(std::string(log.data()).empty());
+  std::string ptx = program::ptx();
+  CHECK(cuLinkAddData(link, CU_JIT_INPUT_CUBIN, ptx.data(), ptx.size(), "ptx", 0, nullptr, nullptr) ==
+        CUDA_ERROR_NOT_SUPPORTED);
+  CHECK(cuLinkAddFile(link, CU_JIT_INPUT_PTX, "absent.ptx", 0, nullptr, nullptr) ==
+        CUDA_ERROR_FILE_NOT_FOUND);
+  REQUIRE(cuLinkAddData(link, CU_JIT_INPUT_PTX, ptx.data(), ptx.size(), "ptx", 0, nullptr, nullptr) ==
+          CUDA_SUCCESS);
+  CHECK(cuLinkAddData(link, CU_JIT_INPUT_PTX, ptx.data(), ptx.size(), "ptx", 0, nullptr, nullptr) ==
+        CUDA_ERROR_NOT_SUPPORTED);
+  void* image = nullptr;
+  std::size_t bytes = 0;
+  CUmodule module = nullptr;
+  CUfunction scale = nullptr;
+  REQUIRE(cuLinkComplete(link, &image, &bytes) == CUDA_SUCCESS);
+  CHECK(bytes == ptx.size() + 1);
+  REQUIRE(cuModuleLoadData(&module, image) == CUDA_SUCCESS);
+  CHECK(cuLinkDestroy(link) == CUDA_SUCCESS);
+  CHECK(cuLinkDestroy(link) == CUDA_ERROR_INVALID_HANDLE);
+  CHECK(cuModuleGetFunction(&scale, module, "scale") == CUDA_SUCCESS);
+  CHECK(cuModuleUnload(module) == CUDA_SUCCESS);
+}

@@ -131,7 +131,10 @@ std::unique_ptr<SimModule> load_sim_module(const std::shared_ptr<SimDevice>& dev
 }
 
 void map_host_memory(SimDevice& device, std::span<std::byte> memory) {
-  sim::host_of(device).global_memory().map(memory.data(), memory.size());
+  map_host_memory(device, memory, reinterpret_cast<std::uintptr_t>(memory.data()));
+}
+void map_host_memory(SimDevice& device, std::span<std::byte> memory, DevicePtr address) {
+  sim::host_of(device).global_memory().map(memory.data(), memory.size(), address);
 }
 
 TMAJIT_END

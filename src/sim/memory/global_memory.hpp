@@ -109,11 +109,10 @@ class GlobalMemory {
     used_ += bytes;
     return regions_.emplace(region.begin, std::move(region)).first->first;
   }
-  /// Makes host memory an allocation whose device address is its host address. Throws Error{invalid_argument}
-  /// if the range overlaps another allocation or a window of generic addresses.
-  void map(std::byte* host, std::uint64_t bytes) {
+  /// Makes host memory an allocation that begins at the device address `begin`. Throws
+  /// Error{invalid_argument} if the range overlaps another allocation or a window of generic addresses.
+  void map(std::byte* host, std::uint64_t bytes, std::uint64_t begin) {
     const std::lock_guard lock(mutex_);
-    const auto begin = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(host));
     const auto next = regions_.lower_bound(begin);
     const bool intersects =
         (next != regions_.end() && next->first - begin < bytes) ||

@@ -30,6 +30,10 @@ void use_modules(const std::string& ptx_file) {
   module->load("scale")->launch({.block = {32, 1, 1}}, parameters, nullptr);
   device->streams().synchronize(nullptr);
   expect(values[31] == 35, "a kernel writes memory of the host");
+  constexpr DevicePtr elsewhere = 0x4000'0000'0000;
+  map_host_memory(*device, std::as_writable_bytes(std::span(values)), elsewhere);
+  device->memory().fill(elsewhere + 4, std::byte{1}, 4, nullptr);
+  expect(values[1] == 0x01010101, "memory of the host has another address on the device");
   std::array<unsigned, 1> launches{};
   module->read("launches", 0, std::as_writable_bytes(std::span(launches)));
   expect(launches[0] == 1, "the host reads a variable of the device");

@@ -1,0 +1,86 @@
+// The driver's linker. It takes one PTX, and its result is this text, which cuModuleLoadData() loads.
+#include "cudart/driver.hpp"
+#include "cudart/handles.hpp"
+
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <span>
+#include <sstream>
+#include <string>
+#include <utility>
+
+using namespace tmajit::cudart;
+
+namespace {
+
+struct Link {
+  std::string ptx;
+};
+Handles<Link>& links() {
+  static auto& all = *new Handles<Link>("link");
+  return all;
+}
+
+/// Empties the logs that the program asks for: nothing is compiled, so there is nothing to say.
+void clear_logs(std::span<const CUjit_option> options, void** values) {
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    switch (options[i]) {
+      case CU_JIT_INFO_LOG_BUFFER:
+      case CU_JIT_ERROR_LOG_BUFFER: required(static_cast<char*>(values[i]), "a log") = '\0'; break;
+      case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
+      case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
+      case CU_JIT_WALL_TIME: values[i] = nullptr; break;
+      default: break;
+    }
+  }
+}
+
+void add(CUlinkState state, CUjitInputType type, std::string input) {
+  Link& link = links().at(state);
+  if (type != CU_JIT_INPUT_PTX) throw Failure(cudaErrorNotSupported, "only PTX can be linked");
+  if (!link.ptx.empty())
+    throw Failure(cudaErrorNotSupported, "PTX of several inputs cannot be linked into one module");
+  link.ptx = std::move(input);
+}
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuLinkCreate(unsigned count, CUjit_option* options, void** values, CUlinkState* state) {
+  return driven(__func__, [&] {
+    if (count != 0) required(values, "the options' values");
+    clear_logs({options, count}, values);
+    required(state, "the result") = reinterpret_cast<CUlinkState>(&links().add(std::make_unique<Link>()));
+  });
+}
+CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void* data, std::size_t bytes, const char*,
+                       unsigned, CUjit_option*, void**) {
+  return driven(__func__, [&] {
+    const char* const text = &required(static_cast<const char*>(data), "the input");
+    add(state, type, std::string(text, ::strnlen(text, bytes)));
+  });
+}
+CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path, unsigned, CUjit_option*,
+                       void**) {
+  return driven(__func__, [&] {
+    std::ifstream file(&required(path, "the path"), std::ios::binary);
+    if (!file) throw Failure(cudaErrorFileNotFound, std::string("\"") + path + "\" cannot be read");
+    std::ostringstream text;
+    text << file.rdbuf();
+    add(state, type, text.str());
+  });
+}
+CUresult cuLinkComplete(CUlinkState state, void** image, std::size_t* bytes) {
+  return driven(__func__, [&] {
+    std::string& ptx = links().at(state).ptx;
+    required(image, "the result") = ptx.data();
+    if (bytes != nullptr) *bytes = ptx.size() + 1;
+  });
+}
+CUresult cuLinkDestroy(CUlinkState state) {
+  return driven(__func__, [&] { links().remove(state); });
+}
+
+}  // extern "C"

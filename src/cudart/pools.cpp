@@ -1,0 +1,245 @@
+// Memory pools. The device has one default pool; programs may create more.
+#include "cudart/pools.hpp"
+
+#include "cudart/handles.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+TMAJIT_BEGIN
+namespace cudart {
+namespace {
+
+using Owned = std::shared_ptr<Pool>;
+
+struct Pools {
+  Handles<Owned> all{"memory pool"};
+  std::mutex mutex;
+  std::vector<Owned*> made;  ///< in the order of their creation; the first is the default pool
+  Owned* current = nullptr;
+
+  Pools() { current = &add(std::numeric_limits<std::uint64_t>::max()); }
+  Owned& add(std::uint64_t most) {
+    Owned& added = all.add(std::make_unique<Owned>(std::make_shared<Pool>(most)));
+    const std::lock_guard lock(mutex);
+    made.push_back(&added);
+    return added;
+  }
+};
+Pools& pools() {
+  static auto& all = *new Pools;
+  return all;
+}
+
+cudaMemPool_t handle_of(Owned* pool) {
+  return reinterpret_cast<cudaMemPool_t>(pool);
+}
+
+bool is_count(cudaMemPoolAttr attribute) {
+  return attribute >= cudaMemPoolAttrReleaseThreshold;
+}
+
+/// Throws Failure unless the location is the device, the only place that has pools.
+void require_location(const cudaMemLocation& location) {
+  if (location.type != cudaMemLocationTypeDevice)
+    throw Failure(cudaErrorNotSupported, "only pools of device memory are supported");
+  if (location.id != 0) throw Failure(cudaErrorInvalidValue, "the location is not the only device, 0");
+}
+
+}  // namespace
+
+void Pool::take(std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (bytes > most_ - used_) {
+    throw Failure(cudaErrorMemoryAllocation, "the pool has no room for " + std::to_string(bytes) +
+                                                 " bytes: " + std::to_string(used_) + " of " +
+                                                 std::to_string(most_) + " are in use");
+  }
+  used_ += bytes;
+  most_used_ = std::max(most_used_, used_);
+  reserved_ = std::max(reserved_, used_);
+  most_reserved_ = std::max(most_reserved_, reserved_);
+}
+
+void Pool::give_back(std::uint64_t bytes) noexcept {
+  const std::lock_guard lock(mutex_);
+  used_ -= std::min(used_, bytes);
+}
+
+void Pool::trim(std::uint64_t bytes) noexcept {
+  const std::lock_guard lock(mutex_);
+  reserved_ = std::max(used_, std::min(reserved_, bytes));
+}
+
+void Pool::trim_to_threshold() noexcept {
+  const std::lock_guard lock(mutex_);
+  reserved_ = std::max(used_, std::min(reserved_, threshold_));
+}
+
+std::uint64_t Pool::get(cudaMemPoolAttr attribute) const {
+  const std::lock_guard lock(mutex_);
+  switch (attribute) {
+    case cudaMemPoolReuseFollowEventDependencies: return follows_events_ ? 1 : 0;
+    case cudaMemPoolReuseAllowOpportunistic: return opportunistic_ ? 1 : 0;
+    case cudaMemPoolReuseAllowInternalDependencies: return adds_dependencies_ ? 1 : 0;
+    case cudaMemPoolAttrReleaseThreshold: return threshold_;
+    case cudaMemPoolAttrReservedMemCurrent: return reserved_;
+    case cudaMemPoolAttrReservedMemHigh: return most_reserved_;
+    case cudaMemPoolAttrUsedMemCurrent: return used_;
+    case cudaMemPoolAttrUsedMemHigh: return most_used_;
+    default: throw Failure(cudaErrorInvalidValue, "a pool has no attribute " + std::to_string(attribute));
+  }
+}
+
+void Pool::set(cudaMemPoolAttr attribute, std::uint64_t value) {
+  const std::lock_guard lock(mutex_);
+  const auto reset = [&](std::uint64_t& high, std::uint64_t current) {
+    if (value != 0) throw Failure(cudaErrorInvalidValue, "a high watermark can only be reset to 0");
+    high = current;
+  };
+  switch (attribute) {
+    case cudaMemPoolReuseFollowEventDependencies: follows_events_ = value != 0; return;
+    case cudaMemPoolReuseAllowOpportunistic: opportunistic_ = value != 0; return;
+    case cudaMemPoolReuseAllowInternalDependencies: adds_dependencies_ = value != 0; return;
+    case cudaMemPoolAttrReleaseThreshold: threshold_ = value; return;
+    case cudaMemPoolAttrReservedMemHigh: return reset(most_reserved_, reserved_);
+    case cudaMemPoolAttrUsedMemHigh: return reset(most_used_, used_);
+    default:
+      throw Failure(cudaErrorInvalidValue,
+                    "attribute " + std::to_string(attribute) + " of a pool cannot be set");
+  }
+}
+
+std::shared_ptr<Pool> current_pool() {
+  Pools& known = pools();
+  const std::lock_guard lock(known.mutex);
+  return *known.current;
+}
+
+std::shared_ptr<Pool> pool_at(cudaMemPool_t handle) {
+  if (Owned* const found = pools().all.find(handle); found != nullptr) return *found;
+  throw Failure(cudaErrorInvalidValue, "no memory pool has this handle; it may have been destroyed");
+}
+
+const std::shared_ptr<Pool>& graph_pool() {
+  static const auto& one = *new Owned([] {
+    auto pool = std::make_shared<Pool>(std::numeric_limits<std::uint64_t>::max());
+    // Memory of graphs stays reserved until cudaDeviceGraphMemTrim().
+    pool->set(cudaMemPoolAttrReleaseThreshold, std::numeric_limits<std::uint64_t>::max());
+    return pool;
+  }());
+  return one;
+}
+
+void trim_pools() noexcept {
+  Pools& known = pools();
+  const std::lock_guard lock(known.mutex);
+  for (const Owned* each : known.made) (*each)->trim_to_threshold();
+}
+
+}  // namespace cudart
+TMAJIT_END
+
+using namespace tmajit::cudart;
+
+extern "C" {
+
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int ordinal) {
+  return guarded(__func__, [&] {
+    require_device(ordinal);
+    Pools& known = pools();
+    const std::lock_guard lock(known.mutex);
+    required(pool, "the result") = handle_of(known.made.front());
+  });
+}
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int ordinal) {
+  return guarded(__func__, [&] {
+    require_device(ordinal);
+    Pools& known = pools();
+    const std::lock_guard lock(known.mutex);
+    required(pool, "the result") = handle_of(known.current);
+  });
+}
+cudaError_t cudaDeviceSetMemPool(int ordinal, cudaMemPool_t pool) {
+  return guarded(__func__, [&] {
+    require_device(ordinal);
+    (void)pool_at(pool);
+    Pools& known = pools();
+    const std::lock_guard lock(known.mutex);
+    known.current = reinterpret_cast<Owned*>(pool);
+  });
+}
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
+  return guarded(__func__, [&] {
+    const auto& p = required(properties, "the properties");
+    if (p.allocType != cudaMemAllocationTypePinned)
+      throw Failure(cudaErrorInvalidValue, "a pool's allocations have the type pinned");
+    if (p.handleTypes != cudaMemHandleTypeNone)
+      throw Failure(cudaErrorNotSupported, "a pool cannot be shared with other processes");
+    require_location(p.location);
+    const std::uint64_t most = p.maxSize == 0 ? std::numeric_limits<std::uint64_t>::max() : p.maxSize;
+    required(pool, "the result") = handle_of(&pools().add(most));
+  });
+}
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
+  return guarded(__func__, [&] {
+    (void)pool_at(pool);
+    Pools& known = pools();
+    {
+      const std::lock_guard lock(known.mutex);
+      auto* const owned = reinterpret_cast<Owned*>(pool);
+      if (owned == known.made.front())
+        throw Failure(cudaErrorInvalidValue, "the default pool cannot be destroyed");
+      if (known.current == owned) known.current = known.made.front();
+      std::erase(known.made, owned);
+    }
+    // The pool's allocations keep it until they are freed.
+    known.all.remove(pool);
+  });
+}
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t bytes) {
+  return guarded(__func__, [&] { pool_at(pool)->trim(bytes); });
+}
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  return guarded(__func__, [&] {
+    const Owned owned = pool_at(pool);
+    required(static_cast<char*>(value), "the value");
+    owned->set(attribute, is_count(attribute) ? *static_cast<std::uint64_t*>(value)
+                                              : static_cast<std::uint64_t>(*static_cast<int*>(value) != 0));
+  });
+}
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  return guarded(__func__, [&] {
+    const std::uint64_t found = pool_at(pool)->get(attribute);
+    required(static_cast<char*>(value), "the result");
+    if (is_count(attribute)) {
+      *static_cast<std::uint64_t*>(value) = found;
+    } else {
+      *static_cast<int*>(value) = static_cast<int>(found);
+    }
+  });
+}
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* descriptions,
+                                 std::size_t count) {
+  return guarded(__func__, [&] {
+    (void)pool_at(pool);
+    if (count != 0) required(descriptions, "the descriptions");
+    for (const auto& each : std::span(descriptions, count)) {
+      require_location(each.location);
+      if (each.flags != cudaMemAccessFlagsProtReadWrite)
+        throw Failure(cudaErrorInvalidDevice, "a pool's own device always has access");
+    }
+  });
+}
+cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool, cudaMemLocation* location) {
+  return guarded(__func__, [&] {
+    (void)pool_at(pool);
+    require_location(required(location, "the location"));
+    required(flags, "the result") = cudaMemAccessFlagsProtReadWrite;
+  });
+}
+
+}  // extern "C"
