@@ -13,7 +13,7 @@ TMAJIT_BEGIN
 
 /// Size of the part of a launch's scratch memory, from its beginning, that is zero before and after the
 /// launch.
-inline constexpr std::uint32_t scratch_zeros = 512 << 10;
+inline constexpr std::uint32_t scratch_zeros = 1 << 20;
 
 struct LaunchShape {
   std::array<std::uint32_t, 3> grid{1, 1, 1};

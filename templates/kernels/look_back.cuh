@@ -79,8 +79,10 @@ struct LookBack {
   // Waits until no tile needs the old contents of this tile's slots. Thread `n` checks one part of the ring.
   __device__ __forceinline__ void wait_for_slots(u32 n) const {
     const u32 log2_part = ring.log2_tiles - 3;
-    const i32 before = static_cast<i32>((part * groups + group) >> log2_part) - 9 + static_cast<i32>(n);
-    if (n >= ring.waits || before < 0) return;
+    const u32 own = (part * groups + group) >> log2_part;
+    if (n >= ring.waits || own < params::ring_parts) return;  // the first round through the ring finds it empty
+    const i32 before = static_cast<i32>(own) - 9 + static_cast<i32>(n);
+    if (before < 0) return;
     const u32 wanted = (static_cast<u32>(before) / params::ring_parts + 1) << log2_part;
     while (ptx::load_relaxed(scratch + 8 * (static_cast<u32>(before) % params::ring_parts)) < wanted) {
     }
@@ -96,12 +98,26 @@ struct LookBack {
     while (!slot.is(from.tag)) slot.load(from.at);
     return slot.state();
   }
-  // Combines the members `first` to `last` of the tile's unit (level 0) or block (level 1), in order.
-  __device__ __forceinline__ State combined(u32 level, u32 first, u32 last, u32 column) const {
+  // Combines one share, of `shares`, of the members before the tile in its unit (level 0) or block (level 1), in order. It
+  // loads four slots before it waits for the first.
+  __device__ __forceinline__ State share(u32 level, u32 share, u32 shares, u32 column) const {
+    constexpr u32 at_once = 4;
+    const u32 members = place(level);
+    const u32 begin = unit_of(level) - members;
+    const u32 most = (members + shares - 1) / shares;
+    const u32 last = least(share * most + most, members);
     State all = Scanned::none();
-    const u32 begin = unit_of(level) - place(level);
-#pragma unroll 4
-    for (u32 n = first; n < last; ++n) all = Scanned::both(all, wait(peek(level, begin + n, column), level, begin + n, column));
+    for (u32 n = share * most; n < last; n += at_once) {
+      Slot<State> slots[at_once];
+#pragma unroll
+      for (u32 k = 0; k < at_once; ++k) {
+        if (n + k < last) slots[k] = peek(level, begin + n + k, column);
+      }
+#pragma unroll
+      for (u32 k = 0; k < at_once; ++k) {
+        if (n + k < last) all = Scanned::both(all, wait(slots[k], level, begin + n + k, column));
+      }
+    }
     return all;
   }
   // The combined state of the blocks before the tile's block.

@@ -85,86 +85,76 @@ __device__ __forceinline__ void scan_alone(const Plan& plan) {
   }
 }
 
-// Shared memory with the states of the CTA's columns, one row for each phase.
-struct Phases {
+// Shared memory with states of the CTA's columns, in rows: one for each phase, or for each team of threads.
+struct StateRows {
   State* at;
-  u32 width;  // columns of a phase
+  u32 width;  // columns
 
+  __device__ __forceinline__ StateRows after(u32 rows) const { return {at + rows * width, width}; }
+  __device__ __forceinline__ State& of(u32 row, u32 column) const { return at[row * width + column]; }
   // Stores a thread's states.
-  __device__ __forceinline__ void put(u32 phase, u32 column, const State (&state)[vector]) const {
+  __device__ __forceinline__ void put(u32 row, u32 column, const State (&state)[vector]) const {
 #pragma unroll
-    for (u32 k = 0; k < vector; ++k) at[phase * width + column + k] = state[k];
+    for (u32 k = 0; k < vector; ++k) of(row, column + k) = state[k];
   }
-  // Combines the states of the phases from `first` to `last`, in order.
+  // Combines the rows from `first` to `last`, in order.
   __device__ __forceinline__ void add(State (&state)[vector], u32 first, u32 last, u32 column) const {
 #pragma unroll 4
-    for (u32 phase = first; phase < last; ++phase) {
+    for (u32 row = first; row < last; ++row) {
 #pragma unroll
-      for (u32 k = 0; k < vector; ++k) state[k] = Scanned::both(state[k], at[phase * width + column + k]);
+      for (u32 k = 0; k < vector; ++k) state[k] = Scanned::both(state[k], of(row, column + k));
     }
+  }
+  // The combined states of one column in these rows.
+  __device__ __forceinline__ State combined(u32 first, u32 last, u32 column) const {
+    State all = Scanned::none();
+#pragma unroll 4
+    for (u32 row = first; row < last; ++row) all = Scanned::both(all, of(row, column));
+    return all;
   }
 };
 
-// The number of phases that have a share of `all`.
-__device__ __forceinline__ u32 shares(u32 all, u32 share) {
-  return share == 0 ? 0 : (all + share - 1) / share;
-}
-
-// Adds to `before`, the identity for each of a thread's columns, the phases before its own and the tiles before this one. Each phase
-// looks back at a share of the block's units and of the unit's tiles; the first phase publishes the tile's aggregates.
-__device__ __forceinline__ void add_before_tile(const Plan& plan, const LookBack<Scanned>& look_back, const Phases& phases,
-                                                u32 phase, u32 column, bool exists, State (&before)[vector]) {
-  State all[vector];
-#pragma unroll
-  for (u32 k = 0; k < vector; ++k) all[k] = before[k];
-  if (exists) phases.add(before, 0, phase, column);
-  if (exists && phase == 0) {
-    phases.add(all, 0, plan.phases, column);
-#pragma unroll
-    for (u32 k = 0; k < vector; ++k) look_back.publish_tile(column + k, all[k]);
-  }
-  __syncthreads();
-  State found[vector];
-  State unit[vector];
-  const u32 units = look_back.place(1);
-  const u32 unit_share = (units + plan.phases - 1) / plan.phases;
-  const u32 unit_tiles = look_back.place(0);
-  const u32 share = (unit_tiles + plan.phases - 1) / plan.phases;
+// Adds to `before`, the identity for each of a thread's columns, the phases before its own and the tiles before this one.
+// To look back, a thread takes one column, and shares it with the threads of the other teams. The first team publishes.
+__device__ __forceinline__ void add_before_tile(const Plan& plan, const LookBack<Scanned>& look_back, const StateRows& phases,
+                                                u32 phase, u32 first_column, bool exists, State (&before)[vector]) {
+  const u32 column = first_column + phase % vector;
+  const u32 team = phase / vector;
+  const u32 teams = plan.phases / vector;
+  const bool publishes = exists && team == 0;
+  const StateRows own = phases.after(plan.phases);  // a row for each team, as in the next two
+  const StateRows tiles = own.after(teams);
+  const StateRows units = tiles.after(teams);
+  State prefix = Scanned::none();
   if (exists) {
-#pragma unroll
-    for (u32 k = 0; k < vector; ++k) {
-      unit[k] = look_back.combined(0, least(phase * share, unit_tiles), least(phase * share + share, unit_tiles), column + k);
-    }
-    phases.put(phase, column, unit);
+    own.of(team, column) = phases.combined(team * vector, team * vector + vector, column);
+    phases.add(before, 0, phase, first_column);
   }
   __syncthreads();
-#pragma unroll
-  for (u32 k = 0; k < vector; ++k) unit[k] = Scanned::none();
-  if (exists) phases.add(unit, 0, shares(unit_tiles, share), column);
-  if (exists && phase == 0) {
-#pragma unroll
-    for (u32 k = 0; k < vector; ++k) look_back.publish_unit(column + k, Scanned::both(unit[k], all[k]));
+  State tile = Scanned::none();
+  if (publishes) {
+    tile = own.combined(0, teams, column);
+    look_back.publish_tile(column, tile);
+  }
+  if (exists) tiles.of(team, column) = look_back.share(0, team, teams, column);
+  __syncthreads();
+  if (publishes) {
+    prefix = tiles.combined(0, teams, column);
+    look_back.publish_unit(column, Scanned::both(prefix, tile));
+  }
+  if (exists) units.of(team, column) = look_back.share(1, team, teams, column);
+  __syncthreads();
+  if (publishes) {
+    prefix = Scanned::both(units.combined(0, teams, column), prefix);
+    prefix = Scanned::both(look_back.block_prefix(column), prefix);
+    look_back.publish_block(column, Scanned::both(prefix, tile));
+    own.of(0, column) = prefix;
   }
   __syncthreads();
   if (exists) {
 #pragma unroll
-    for (u32 k = 0; k < vector; ++k) {
-      found[k] = look_back.combined(1, least(phase * unit_share, units), least(phase * unit_share + unit_share, units), column + k);
-      if (phase == 0) found[k] = Scanned::both(look_back.block_prefix(column + k), found[k]);
-    }
-    phases.put(phase, column, found);
+    for (u32 k = 0; k < vector; ++k) before[k] = Scanned::both(own.of(0, first_column + k), before[k]);
   }
-  __syncthreads();
-#pragma unroll
-  for (u32 k = 0; k < vector; ++k) found[k] = Scanned::none();
-  if (exists) phases.add(found, 0, least(shares(units, unit_share) + 1, plan.phases), column);
-#pragma unroll
-  for (u32 k = 0; k < vector; ++k) {
-    found[k] = Scanned::both(found[k], unit[k]);
-    before[k] = Scanned::both(found[k], before[k]);
-    if (exists && phase == 0) look_back.publish_block(column + k, Scanned::both(found[k], all[k]));
-  }
-  __syncthreads();
   if (threadIdx.x == 0) look_back.leave();
 }
 
@@ -174,13 +164,12 @@ __device__ __forceinline__ void add_before_tile(const Plan& plan, const LookBack
 struct CarriedPrefix {
   __device__ __forceinline__ void prepare() const {}
   // Adds to `before`, which is `carried` at first, the phases before the thread's own; `carried` becomes the state up to the
-  // tile's end.
-  __device__ __forceinline__ void add(const Plan& plan, const Phases& phases, u32 phase, u32 column, bool exists,
+  // tile's end. `is_last`: no tile follows.
+  __device__ __forceinline__ void add(const Plan& plan, const StateRows& phases, u32 phase, u32 column, bool exists, bool is_last,
                                       State (&before)[vector], State (&carried)[vector]) const {
-    if (exists) {
-      phases.add(before, 0, phase, column);
-      phases.add(carried, 0, plan.phases, column);
-    }
+    if (exists) phases.add(before, 0, phase, column);
+    if (is_last) return;
+    if (exists) phases.add(carried, 0, plan.phases, column);
     __syncthreads();
   }
 };
@@ -188,7 +177,7 @@ struct CarriedPrefix {
 struct FoundPrefix {
   LookBack<Scanned> look_back;
   __device__ __forceinline__ void prepare() const { look_back.wait_for_slots(threadIdx.x); }
-  __device__ __forceinline__ void add(const Plan& plan, const Phases& phases, u32 phase, u32 column, bool exists,
+  __device__ __forceinline__ void add(const Plan& plan, const StateRows& phases, u32 phase, u32 column, bool exists, bool,
                                       State (&before)[vector], State (&)[vector]) const {
     add_before_tile(plan, look_back, phases, phase, column, exists, before);
   }
@@ -203,7 +192,7 @@ __device__ __forceinline__ void scan_parts(const Plan& plan, u32 group, Part par
   u32 phase = threadIdx.x;
   const u32 owner = take(plan.owners, phase);
   const u32 owners = plan.owners.divisor;
-  const Phases phases{reinterpret_cast<State*>(shared), owners * vector};
+  const StateRows phases{reinterpret_cast<State*>(shared), owners * vector};
   const Index kept = static_cast<Index>(group) * owners + owner;
   const bool exists = kept < plan.kept && phase < plan.phases;
   Index across;
@@ -236,7 +225,7 @@ __device__ __forceinline__ void scan_parts(const Plan& plan, u32 group, Part par
     const u32 column = owner * vector;
     if (phase < plan.phases) phases.put(phase, column, own);
     __syncthreads();
-    prefix.add(plan, phases, phase, column, exists, before, carried);
+    prefix.add(plan, phases, phase, column, exists, part + 1 == end, before, carried);
     store_rows(plan, begin, first, range, whole, inputs, before);
   }
 }

@@ -4,9 +4,9 @@
 //     --shuffles--> prefixes of a warp's vectors; the warp's aggregate --shared memory, one barrier--> prefixes of the warps
 //     --Prefix: from the row's tiles before this one--> each vector's prefix, combined with its values again --> destination
 //
-// A warp owns 32 * turns neighbouring vectors. Sources are read once: their elements stay in registers between both passes.
+// A warp owns 32 * turns neighbouring vectors. If whole rows fill its 32 lanes, warps exchange nothing. Sources are read once: their elements stay in registers between both passes.
 //@ # Facts of the kernel: those of scan_elements.cuh, turns, exclusive, farthest, RowBegins, RowStarts; Anchor of staggered rows;
-//@ # Tile of whole rows.
+//@ # Tile of whole rows, and whether each row is within one turn of a warp.
 #include "tmajit/bulk.cuh"
 #include "tmajit/look_back.cuh"
 #include "tmajit/scan_elements.cuh"
@@ -84,6 +84,7 @@ struct ManyRowStarts : OneRowStart {
 
 // A CTA's tile of whole rows. A warp's aggregate is that of the last row in its vectors.
 struct WholeRows {
+  static constexpr bool rows_within_warps = within_warps;
   // One vector of the tile.
   struct Item {
     i64 destination;  // bytes
@@ -168,6 +169,7 @@ struct SeparateRows : WholeRows {
 
 // A tile of one long row. The state before it comes from the row's earlier tiles.
 struct RowTile {
+  static constexpr bool rows_within_warps = false;
   struct Item {
     i64 destination;  // bytes
     Range range;
@@ -317,16 +319,18 @@ __device__ __forceinline__ void scan_tile(const Plan& plan, const Tile& tile, Pr
     before[turn] = Tile::before(item, lane, previous, aggregate);
     Tile::append(aggregate, item, last);
   }
-  if (lane == 0) exchange.warp[warp] = aggregate;
-  __syncthreads();
   State before_warp = Scanned::none();
-  State all = Scanned::none();
+  if constexpr (!Tile::rows_within_warps) {
+    if (lane == 0) exchange.warp[warp] = aggregate;
+    __syncthreads();
+    State all = Scanned::none();
 #pragma unroll 4
-  for (u32 w = 0; w < warps; ++w) {
-    if (w == warp) before_warp = all;
-    all = exchange.warp[w].after(all);
+    for (u32 w = 0; w < warps; ++w) {
+      if (w == warp) before_warp = all;
+      all = exchange.warp[w].after(all);
+    }
+    before_warp = prefix.before(exchange, all, before_warp, lane, warp == warps - 1);
   }
-  before_warp = prefix.before(exchange, all, before_warp, lane, warp == warps - 1);
 #pragma unroll
   for (u32 turn = 0; turn < turns; ++turn) {
     const auto& item = items[turn];

@@ -78,12 +78,17 @@ TEST_CASE("a scan by tiles that look back equals a sequential one, and leaves ze
 }
 
 TEST_CASE("tiles reuse the slots of a ring when earlier tiles are complete") {
-  // There are more adjacent tiles than the ring for columns has slots.
-  const std::vector<std::uint64_t> shape{70'000, 8};
-  const Scan what{.op = ScanOp::sum, .axis = 0};
+  // For 128 columns with states of 8 bytes the ring has 256 slots.
+  const std::vector<std::uint64_t> shape{40'000, 128};
+  const Scan what{.op = ScanOp::min, .axis = 0};
+  std::uint32_t tiles = 0;
+  for (const KernelPlan& plan : plan_candidates(operation::scan(
+           dense(ElementType::u8, shape, 0x7000'0000'0000), what, {dense(ElementType::u8, shape)})))
+    tiles = std::max(tiles, plan.launch_shape().grid[0]);
+  REQUIRE(tiles > 256);
   Runtime runtime(
       {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
-  const auto scan = dense_scan(what, ElementType::u8, ElementType::i64, shape);
+  const auto scan = dense_scan(what, ElementType::u8, ElementType::u8, shape);
   INFO(scan.text());
   CHECK(tests::run_candidates(runtime, scan, 11) == "");
 }

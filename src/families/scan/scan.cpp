@@ -32,6 +32,7 @@ struct ScanFacts {
   Flag dense = 0;
   Flag crosses = 0;
   Flag short_rows = 0;
+  Flag within_warps = 0;
   Flag split = 0;
   Flag alone = 0;
   Flag in_step = 0;
@@ -59,6 +60,7 @@ ScanFacts facts_of_layout(const ScanLayout& layout, const Problem& problem) {
                   .dense = layout.dense ? 1U : 0U,
                   .crosses = layout.crosses ? 1U : 0U,
                   .short_rows = layout.crosses && layout.length < layout.vector ? 1U : 0U,
+                  .within_warps = layout.is_within_warps() ? 1U : 0U,
                   .split = layout.split ? 1U : 0U,
                   .alone = layout.alone ? 1U : 0U,
                   .in_step = layout.in_step ? 1U : 0U,
@@ -123,6 +125,7 @@ void add_row_facts(SourceParts& parts, const ScanFacts& facts) {
   if (facts.packed != 0)
     parts.facts +=
         policy_fact("Tile", facts.dense != 0 ? "DenseRows" : "SeparateRows", "a tile's whole rows");
+  parts.facts += flag_fact("within_warps", facts.within_warps != 0, "no row is divided between warps");
   parts.facts += policy_fact("RowBegins", facts.staggered != 0 ? "StaggeredRows" : "AlignedRows");
   parts.facts += policy_fact("RowStarts",
                              facts.short_rows != 0 ? "ManyRowStarts"
@@ -208,8 +211,10 @@ class ScanFamily final : public ScanBase {
     const ScanLayout& layout = scan_layout_of(candidate);
     Footprint footprint{.threads = layout.threads, .tiles = layout.ctas(), .registers = 64};
     if (layout.columns && !layout.alone) {
-      footprint.dynamic_shared_bytes = layout.owners * layout.phases * layout.vector * max_scan_state;
-      footprint.max_dynamic_shared_bytes = max_scan_threads * layout.vector * max_scan_state;
+      // A state for each phase of a column, and three for each thread that looks back.
+      const std::uint32_t states = layout.vector + (layout.split ? 3 : 0);
+      footprint.dynamic_shared_bytes = layout.owners * layout.phases * states * max_scan_state;
+      footprint.max_dynamic_shared_bytes = max_scan_threads * (layout.vector + 3) * max_scan_state;
     } else if (!layout.columns) {
       footprint.static_shared_bytes = 2 * 17 * 2 * max_scan_state;
     }

@@ -16,14 +16,17 @@ constexpr std::uint32_t scan_vector_bytes = 16;
 constexpr std::uint32_t scan_warp = 32;
 constexpr std::uint32_t default_threads = 256;
 // Columns. A thread walks columns alone, or several threads (phases) share each.
-constexpr std::uint32_t input_registers = 32;      // of a thread's vectors
-constexpr std::uint32_t max_rows_at_once = 32;     // rows that a thread that walks alone loads at once
+constexpr std::uint32_t input_registers = 32;   // of a thread's vectors
+constexpr std::uint32_t max_rows_at_once = 32;  // rows that a thread that walks alone loads at once
+constexpr std::uint64_t min_short_per_sm =
+    64;  // columns of over 16 rows; with fewer, several threads share each
 constexpr std::uint64_t alone_per_sm = 512;        // threads that walk alone; with fewer, vectors shrink
 constexpr std::uint64_t many_alone_per_sm = 1024;  // so many threads need few loads each
 constexpr std::uint32_t min_at_once = 4;           // rows that each of these loads at once
 constexpr std::uint64_t min_alone_per_sm = 256;    // long columns; with fewer, several threads share each
 constexpr std::uint32_t shared_turns = 8;          // most rows of a thread of short shared columns
 constexpr std::uint64_t shared_phases = 16;        // most threads that share a short column
+constexpr std::uint32_t min_shared_threads = 64;   // of a CTA whose threads share columns
 constexpr std::uint32_t column_state = 32;         // most bytes of a thread's states
 constexpr std::uint32_t min_line = 128;            // contiguous bytes that the threads of one phase take
 constexpr std::uint64_t threads_per_sm = 1024;     // wanted: if columns are fewer, several threads share each
@@ -31,9 +34,11 @@ constexpr std::uint64_t split_ctas_per_sm = 8;     // columns are not split if t
 
 // Rows.
 constexpr std::uint32_t longest_turns = 8;       // most vectors of a thread
+constexpr std::uint32_t packed_threads = 128;    // of a CTA with rows that begin inside vectors
 constexpr std::uint32_t packed_turns = 4;        // most vectors of a thread, if rows are short
 constexpr std::uint32_t few_turns = 2;           // the same, if tiles then still hold several rows
 constexpr std::uint64_t many_rows = 8;           // tiles of so many long rows are as wide as a CTA allows
+constexpr std::uint64_t huge = 128 << 20;        // bytes of the first source; their tiles, too
 constexpr std::uint64_t min_rows = 4;            // of a packed tile: fewer leave much of it empty
 constexpr std::uint32_t row_registers = 56;      // of a thread's vectors, and of the state before each
 constexpr std::uint32_t position_registers = 3;  // of the position of a vector, if rows are not aligned
@@ -41,6 +46,7 @@ constexpr std::uint32_t row_state = 64;          // most bytes of the states of 
 
 // Looking back, and prefetching into the L2 cache meanwhile.
 constexpr std::uint32_t max_log2_unit = 5;         // each lane of a warp looks at one tile of a unit
+constexpr std::uint32_t min_log2_ring = 5;         // slots of tiles; ring_parts divides them
 constexpr std::uint64_t ahead_per_sm = 32 << 10;   // bytes to prefetch
 constexpr std::uint64_t max_ahead = 16 << 20;      // bytes of one tile of each row; of more, no prefetch
 constexpr std::uint64_t min_for_ahead = 32 << 20;  // bytes of the sources: fewer stay in the cache anyway
@@ -89,13 +95,13 @@ class Planner {
   }
 
   /// The most elements of a vector: 16 bytes of the widest source; 16 bytes of the destination, or 32 if its
-  /// elements have 4 bytes or more; `state` bytes of states.
-  [[nodiscard]] std::uint32_t max_vector(std::uint32_t state) const {
+  /// elements have `wide` bytes or more; `state` bytes of states.
+  [[nodiscard]] std::uint32_t max_vector(std::uint32_t state, std::uint32_t wide) const {
     std::uint32_t widest = 1;
     for (std::uint32_t i = 1; i < nest_.operands; ++i) widest = std::max(widest, problem_.element_bytes(i));
     const std::uint32_t to = problem_.element_bytes(0);
     return std::min(
-        {scan_vector_bytes / widest, (to < 4 ? 1 : 2) * scan_vector_bytes / to, state / state_bytes()});
+        {scan_vector_bytes / widest, (to < wide ? 1 : 2) * scan_vector_bytes / to, state / state_bytes()});
   }
   [[nodiscard]] std::uint32_t registers_of_vector() const {
     std::uint32_t sum = 0;
@@ -178,11 +184,18 @@ class Planner {
     for (std::uint32_t i = 0; i < nest_.operands; ++i) any = any || is_run(i);
     const bool dense = find_dense();
     const std::uint64_t most = dense ? sat_mul(layout_.length, nest_.shape[0]) : layout_.length;
-    std::uint32_t vector = any ? max_vector(row_state) : 1;
+    std::uint32_t vector = any ? max_vector(row_state, 4) : 1;
     while (vector > most) vector /= 2;
-    layout_.dense = dense && vector > 1 &&
-                    layout_.length * min_rows <= std::uint64_t{threads_} * choose_turns(vector) * vector;
-    if (!layout_.dense) {
+    const auto fits_rows = [&] {
+      return layout_.length * min_rows <= std::uint64_t{threads_} * choose_turns(vector) * vector;
+    };
+    layout_.dense = dense && vector > 1 && fits_rows();
+    if (layout_.dense) {
+      // Few elements are divided among more threads.
+      const std::uint64_t wanted = problem_.sm_count * std::uint64_t{packed_threads} / 2;
+      while (vector > 2 && nest_.elements() < wanted * vector && fits_rows()) vector /= 2;
+    } else {
+      if (any && !fits_rows()) vector = std::min(vector, max_vector(row_state, 16));
       std::fill(layout_.first.begin(), layout_.first.end(), 0);
       layout_.backwards = false;
       while (vector > layout_.length) vector /= 2;
@@ -204,8 +217,11 @@ class Planner {
     std::uint32_t turns = std::bit_floor(std::clamp((row_registers - spent) / each, 1U, longest_turns));
     const std::uint64_t vectors = ceil_div(nest_.elements(), vector);
     const bool is_short = layout_.length * min_rows <= std::uint64_t{threads_} * turns * vector;
-    const std::uint64_t ctas = is_short ? problem_.sm_count * 2 : problem_.sm_count / 4;
-    while (turns > 1 && vectors < ctas * threads_ * turns) turns /= 2;
+    // Turns with which one CTA takes a long row: it looks back at no tile.
+    const std::uint64_t whole = std::bit_ceil(ceil_div(ceil_div(layout_.length, vector), max_scan_threads));
+    const bool is_whole = !is_short && whole <= turns;
+    const std::uint64_t wanted = problem_.sm_count * (is_short || is_whole ? 512 : 32 * state_bytes() / 2);
+    while (turns > 1 && vectors < wanted * turns && !(is_whole && turns == whole)) turns /= 2;
     if (tuning_.turns > 0) return tuning_.turns;
     if (!is_short) return turns;
     // A thread of short rows keeps the position of each vector: with more vectors it would spill registers.
@@ -215,6 +231,10 @@ class Planner {
 
   void plan_rows() {
     choose_row_vector();
+    // A thread whose vectors cross rows runs longer: smaller CTAs are spread more evenly.
+    if (layout_.crosses && tuning_.threads == 0 &&
+        layout_.length * min_rows <= std::uint64_t{packed_threads} * few_turns * layout_.vector)
+      threads_ = packed_threads;
     layout_.turns = choose_turns(layout_.vector);
     add_steps(axis_);
     const std::uint32_t vector = layout_.vector;
@@ -241,8 +261,9 @@ class Planner {
     // Looking back costs a tile a fixed time. So tiles of many rows are as long as a CTA allows, unless loads
     // are narrow. Long tiles of few rows are split, so that more CTAs run at once.
     const bool is_long = turns == longest_turns || state_bytes() > 4;
-    const bool is_wide =
-        tuning_.threads == 0 && registers_of_vector() >= 4 && (layout_.kept >= many_rows || !is_long);
+    const bool is_huge = sat_mul(nest_.elements(), problem_.element_bytes(1)) >= huge;
+    const bool is_wide = tuning_.threads == 0 && registers_of_vector() >= 4 &&
+                         (layout_.kept >= many_rows || !is_long || is_huge);
     layout_.parts =
         is_one ? 1 : ceil_div(layout_.row_vectors, is_wide ? std::uint64_t{max_scan_threads} * turns : tile);
     layout_.threads = threads_for(ceil_div(layout_.row_vectors, layout_.parts));
@@ -254,7 +275,7 @@ class Planner {
   // ---- columns ----
 
   void plan_columns(std::uint32_t column) {
-    std::uint32_t vector = max_vector(column_state);
+    std::uint32_t vector = max_vector(column_state, 16);
     const auto fits = [&] {
       if (vector > nest_.shape[column]) return false;
       for (std::uint32_t i = 0; i < nest_.operands; ++i) {
@@ -269,35 +290,70 @@ class Planner {
     // Threads walk columns alone if they can load a short column at once, and so wait only once; or if
     // columns are so many that their threads keep the memory busy.
     const std::uint64_t columns = nest_.elements() / layout_.length;
-    layout_.alone =
-        !tuning_.shared && (layout_.length <= max_rows_at_once || columns >= problem_.sm_count * min_alone());
+    const bool is_short =
+        layout_.length <= max_rows_at_once / 2 ||
+        (layout_.length <= max_rows_at_once && columns >= problem_.sm_count * min_short_per_sm);
+    layout_.alone = !tuning_.shared && (is_short || columns >= problem_.sm_count * min_alone());
     while (layout_.alone && layout_.vector > 1 && columns / layout_.vector < problem_.sm_count * alone_per_sm)
       layout_.vector /= 2;
-    vector = layout_.vector;
+    if (layout_.alone) return plan_alone(column);
+    plan_shared(column);
+  }
+
+  /// Divides columns into vectors of `vector` elements, of which a thread loads at most `turns` at once.
+  void divide_columns(std::uint32_t column, std::uint32_t vector, std::uint32_t turns) {
+    layout_.vector = vector;
     layout_.cut = nest_.shape[column] % vector != 0;
     for (std::uint32_t i = 0; i < nest_.operands; ++i)
       layout_.run[i] = stride(i, column) == 1 && vector > 1 ? 1 : 0;
-    layout_.turns = std::clamp(std::bit_floor(input_registers / registers_of_vector()), 1U, 16U);
-    if (tuning_.turns > 0) layout_.turns = tuning_.turns;
+    layout_.turns = turns;
     while (layout_.turns > 1 && layout_.turns / 2 >= layout_.length) layout_.turns /= 2;
+    layout_.steps.clear();
+    layout_.kept = 1;
     add_steps(column);
-    if (layout_.alone) return plan_alone(column);
+  }
+
+  /// Plans several threads for each column. If there are fewer CTAs than SMs, vectors become shorter, then
+  /// CTAs smaller, then more threads share a column.
+  void plan_shared(std::uint32_t column) {
+    std::uint32_t vector = layout_.vector;
+    std::uint32_t threads = threads_;
+    std::uint32_t turns = std::clamp(std::bit_floor(input_registers / registers_of_vector()), 1U, 16U);
+    if (tuning_.turns > 0) turns = tuning_.turns;
+    if (tuning_.turns == 0 && layout_.length <= shared_phases * shared_turns)
+      turns = std::min(turns, shared_turns);
+    share_columns(column, vector, turns, threads);
+    // Whether this makes more CTAs, and no column gets more tiles.
+    const auto shrinks = [&](std::uint32_t less_vector, std::uint32_t less_turns,
+                             std::uint32_t less_threads) {
+      if (layout_.ctas() >= problem_.sm_count) return false;
+      ScanLayout before = layout_;
+      share_columns(column, less_vector, less_turns, less_threads);
+      if (layout_.parts <= before.parts) return true;
+      layout_ = std::move(before);
+      return false;
+    };
+    while (vector > 1 && shrinks(vector / 2, turns, threads)) vector /= 2;
+    while (threads > min_shared_threads && shrinks(vector, turns, threads / 2)) threads /= 2;
+    while (turns > 1 && tuning_.turns == 0 && shrinks(vector, turns / 2, threads)) turns /= 2;
+  }
+  void share_columns(std::uint32_t column, std::uint32_t vector, std::uint32_t turns, std::uint32_t threads) {
+    divide_columns(column, vector, turns);
     const std::uint64_t line =
         std::clamp<std::uint64_t>(min_line / (vector * problem_.element_bytes(0)), 1, scan_warp);
     const std::uint64_t wanted = problem_.sm_count * threads_per_sm;
     const std::uint64_t most = max_scan_threads / std::min(line, layout_.kept);
-    if (tuning_.turns == 0 && layout_.length <= shared_phases * shared_turns)
-      layout_.turns = std::min(layout_.turns, shared_turns);
     std::uint64_t phases = 1;
     while (phases < scan_warp && 2 * phases <= most && layout_.kept * phases < wanted &&
            phases * layout_.turns < layout_.length)
       phases *= 2;
     layout_.phases = static_cast<std::uint32_t>(phases);
-    layout_.owners = static_cast<std::uint32_t>(std::min(layout_.kept, std::max(threads_ / phases, line)));
+    layout_.owners = static_cast<std::uint32_t>(std::min(layout_.kept, std::max(threads / phases, line)));
     layout_.threads = static_cast<std::uint32_t>(round_up(layout_.owners * phases, scan_warp));
     layout_.groups = ceil_div(layout_.kept, layout_.owners);
     layout_.parts = ceil_div(layout_.length, phases * layout_.turns);
-    layout_.split = layout_.parts > 1 && layout_.groups < problem_.sm_count * split_ctas_per_sm &&
+    layout_.split = layout_.parts > 1 && phases >= vector &&
+                    layout_.groups < problem_.sm_count * split_ctas_per_sm &&
                     find_ring(layout_.owners * vector);
   }
 
@@ -321,6 +377,7 @@ class Planner {
 
   /// Plans threads that walk columns alone, some rows at a time.
   void plan_alone(std::uint32_t column) {
+    divide_columns(column, layout_.vector, 1);
     std::uint32_t most = std::clamp(input_registers / registers_of_vector(), 1U, max_rows_at_once);
     // If threads are many, enough loads are in flight with fewer rows each.
     if (layout_.kept >= problem_.sm_count * many_alone_per_sm) {
@@ -368,7 +425,7 @@ class Planner {
             log2_unit == 0 ? tiles : tiles + (tiles >> log2_unit) + (tiles >> 2 * log2_unit);
         return slots * column_bytes + params::ring_prologue <= scratch_zeros;
       };
-      std::uint32_t log2_tiles = 2 * log2_unit + 5;
+      std::uint32_t log2_tiles = std::max(min_log2_ring, 2 * log2_unit);
       if (!fits(log2_tiles)) continue;
       while (log2_tiles < 20 && fits(log2_tiles + 1)) ++log2_tiles;
       // The number of tiles after a slot's own that may still read it.

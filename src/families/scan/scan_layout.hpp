@@ -69,6 +69,10 @@ struct ScanLayout {
     const std::uint64_t lanes = dense ? (length + vector - 2) / vector : row_vectors - 1;
     return packed ? static_cast<std::uint32_t>(std::bit_floor(std::min<std::uint64_t>(lanes, 31))) : 0;
   }
+  /// Whether the lanes of a warp hold whole rows in each turn.
+  [[nodiscard]] bool is_within_warps() const noexcept {
+    return packed && !crosses && !staggered && 32 % row_vectors == 0;
+  }
   [[nodiscard]] std::uint64_t ctas() const noexcept { return split ? groups * parts : groups; }
 };
 
