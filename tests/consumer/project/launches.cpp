@@ -100,6 +100,13 @@ void use_launches() {
   std::ofstream(folder.path / "k.cu") << "__global__ void k() {}\n";
   expect(read_kernel_file((folder.path / "k.cu").string()).kernel.include_folders[0] == folder.path,
          "read_kernel_file()");
+  try {
+    const Runtime runtime({.cache_directory = std::nullopt});
+    const KernelFile file = read_kernel_file((folder.path / "k.cu").string());
+    expect(compile_kernel_file(runtime, file).entry() == "_Z1kv", "compile_kernel_file()");
+  } catch (const Error& error) {
+    expect(error.code() == ErrorCode::unavailable, error.what());
+  }
   const MachineReport machine = examine_machine(folder.path);
   expect(machine_text(machine, 80, false).find("NVRTC") != std::string::npos, "machine_text()");
   expect(machine_json(machine).starts_with("{\"compiles\""), "machine_json()");
