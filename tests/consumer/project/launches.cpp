@@ -7,6 +7,7 @@
 #include <tmajit/machine/machine.hpp>
 #include <tmajit/machine/sass.hpp>
 #include <tmajit/sim.hpp>
+#include <tmajit/view/page.hpp>
 
 #include <fstream>
 #include <string>
@@ -104,6 +105,7 @@ void use_launches() {
     const Runtime runtime({.cache_directory = std::nullopt});
     const KernelFile file = read_kernel_file((folder.path / "k.cu").string());
     expect(compile_kernel_file(runtime, file).entry() == "_Z1kv", "compile_kernel_file()");
+    expect(viewed_kernel(runtime, file).headers.empty(), "viewed_kernel() of a file");
   } catch (const Error& error) {
     expect(error.code() == ErrorCode::unavailable, error.what());
   }
