@@ -64,21 +64,25 @@ function explanationOf(kernels) {
   for (const kernel of kernels) {
     const {explanation} = kernel.data;
     if (!explanation) continue;
-    const fastest = explanation.candidates[0].predicted_us;
-    const time = us => us === null ? '–' : us.toFixed(1);
+    const chosenTime = explanation.candidates[0].predicted_us;
+    const rows = explanation.candidates.map(
+        ({choice, predicted_us, measured_us, chosen}) =>
+            [chosen ? `${choice} (chosen)` : choice, microseconds(predicted_us),
+             relative(predicted_us / chosenTime), microseconds(measured_us)]);
     parts.push(
         element('pre', {}, explanation.text),
-        table(
-            ['candidate', 'predicted µs', 'relative to the chosen', 'measured µs'],
-            explanation.candidates.map(
-                ({choice, predicted_us, measured_us, chosen}) =>
-                    [chosen ? `${choice} (chosen)` : choice, element('span', {}, time(predicted_us)),
-                     element(
-                         'meter', {min: 0, max: 4, value: fastest > 0 ? predicted_us / fastest : 0},
-                         fastest > 0 ? `${(predicted_us / fastest).toFixed(2)}×` : '–'),
-                     element('span', {}, time(measured_us))])));
+        table(['candidate', 'predicted µs', 'relative to the chosen', 'measured µs'], rows));
   }
   return parts;
+}
+
+function microseconds(time) { return element('span', {}, time ? time.toFixed(1) : '–'); }
+
+/// A ratio as a number and a bar.
+function relative(ratio) {
+  if (!Number.isFinite(ratio)) return '–';
+  const bar = element('meter', {min: 0, max: 4, value: ratio, 'aria-hidden': true});
+  return element('span', {}, `${ratio.toFixed(2)} × `, bar);
 }
 
 /// Numbers of two kernels side by side, with their difference.

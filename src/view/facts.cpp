@@ -14,7 +14,8 @@ Facts::Facts(const ViewedKernel& viewed)
     shown.push_back({.file = path.substr(path.rfind('/') + 1),
                      .line = place.line,
                      .row = row ? static_cast<std::int32_t>(*row) : -1,
-                     .caller = place.caller == Place::none ? -1 : static_cast<std::int32_t>(place.caller)});
+                     .caller = place.caller == Place::none ? -1 : static_cast<std::int32_t>(place.caller),
+                     .function = place.function});
   }
 }
 

@@ -20,6 +20,7 @@ struct ShownPlace {
   std::uint64_t line = 0;
   std::int32_t row = -1;     ///< index into SourceRows::rows(); −1: the file is not at hand
   std::int32_t caller = -1;  ///< index of the call's place; −1: none
+  std::string function;      ///< name of the inlined function; empty if it is not known
 };
 
 struct Facts {

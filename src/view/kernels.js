@@ -43,12 +43,13 @@ class Kernel {
     }
   }
 
-  /// The places of an inlined call, the innermost first: [{file, line, row}].
+  /// The places of an inlined call, the innermost first: [{file, line, row, name}]. The name is that of the
+  /// inlined function.
   chain(place) {
     const chain = [];
     while (place >= 0) {
-      const [file, line, row, next] = this.data.places[place];
-      chain.push({file, line, row});
+      const [file, line, row, next, name] = this.data.places[place];
+      chain.push({file, line, row, name});
       place = next;
     }
     return chain;

@@ -223,6 +223,7 @@ std::vector<DiffRow> diff(const std::vector<std::string>& left, const std::vecto
 std::string ptx_key(std::string_view line) {
   const auto text = llvm::StringRef(line.data(), line.size()).trim();
   if (text.startswith(".loc")) return ".loc";
+  if (text.startswith(".reg ")) return text.split('<').first.str();
   if (text.startswith(".b8 ") || text.startswith(".b32 ") || text.startswith(".b64 ")) return ".b";
   return replaced(line, [](llvm::StringRef& rest, std::string& key) {
     for (const llvm::StringRef prefix : {"%rs", "%rd", "%rq", "%r", "%fd", "%f", "%p", "%h", "$L__BB0_"}) {

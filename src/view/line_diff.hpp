@@ -24,8 +24,9 @@ struct DiffRow {
 [[nodiscard]] std::vector<DiffRow> diff(const std::vector<std::string>& left,
                                         const std::vector<std::string>& right);
 
-/// A line without numbers of registers, labels and addresses in the code, and `.loc` without its numbers.
-/// Compilers renumber these after any change, so that they would hide the differences that matter.
+/// A line without numbers of registers and labels. In PTX also without the numbers of a `.loc`, of a
+/// declaration of registers, and in debug sections. Compilers renumber these after any change, so that they
+/// would hide the differences that matter.
 [[nodiscard]] std::string ptx_key(std::string_view line);
 [[nodiscard]] std::string sass_key(std::string_view line);
 

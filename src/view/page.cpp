@@ -82,7 +82,7 @@ Json sass_json(const Facts& facts) {
 Json places_json(const Facts& facts) {
   Json places = Json::array();
   for (const ShownPlace& place : facts.shown)
-    places.push_back({place.file, place.line, place.row, place.caller});
+    places.push_back({place.file, place.line, place.row, place.caller, place.function});
   return places;
 }
 

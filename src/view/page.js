@@ -26,10 +26,14 @@ class Page {
     this.active.view.focus({preventScroll: true});
   }
 
-  /// The first line of the source that became an instruction; else the first line of PTX.
+  /// The first line of a kernel that became an instruction; else the first line of PTX.
   beginning() {
-    const used = [...this.kernels[0].users.ptx.keys()].sort((a, b) => a - b)[0];
-    return used === undefined ? [this.panes.ptx, 0] : [this.panes.source, this.rows.source.rows[0][used]];
+    const [kernel] = this.kernels;
+    for (const place of kernel.data.ptx.places) {
+      const row = kernel.chain(place).at(-1)?.row ?? -1;
+      if (row >= 0) return [this.panes.source, this.rows.source.rows[0][row]];
+    }
+    return [this.panes.ptx, 0];
   }
 
   addNotes() {
@@ -86,27 +90,32 @@ class Page {
 
   showCalls(chains) {
     const most = 6;
-    const section = document.getElementById('calls');
-    const lines = chains.slice(0, most).map(
-        ({kernel, chain}) => element('p', {}, ...chain.flatMap((place, depth) => {
-          const row = this.rows.source.rows[kernel][place.row];
-          const text = place.row < 0 ? '' : this.kernels[kernel].lines.source[place.row].trim();
-          return [
-            depth === 0 ? '' : ' ← ',
-            element(
-                'button', {
-                  type: 'button',
-                  title: text,
-                  disabled: row === undefined ? '' : undefined,
-                  onclick: () => this.select(this.panes.source, row)
-                },
-                `${place.file}:${place.line}`),
-            depth === 0 ? element('code', {}, ` ${text}`) : ''
-          ];
-        })));
+    const lines = chains.slice(0, most).map(({kernel, chain}) => this.callLine(kernel, chain));
     if (chains.length > most)
       lines.push(element('p', {}, `and ${chains.length - most} more chains of calls`));
-    section.replaceChildren(...(lines.length ? lines : [element('p', {}, 'no line of the source is known')]));
+    if (lines.length === 0) lines.push(element('p', {}, 'no line of the source is known'));
+    document.getElementById('calls').replaceChildren(...lines);
+  }
+
+  /// "init h.cuh:3 ← k.cu:10": each place with the inlined function that it is in, then the first's text.
+  callLine(kernel, chain) {
+    const line = element('p');
+    chain.forEach((place, depth) => {
+      const row = this.rows.source.rows[kernel][place.row];
+      if (depth > 0) line.append(' ← ');
+      if (place.name) line.append(`${place.name} `);
+      line.append(element(
+          'button', {
+            type: 'button',
+            title: this.kernels[kernel].lines.source[place.row]?.trim(),
+            disabled: row === undefined ? '' : undefined,
+            onclick: () => this.select(this.panes.source, row)
+          },
+          `${place.file}:${place.line}`));
+    });
+    const text = this.kernels[kernel].lines.source[chain[0].row]?.trim();
+    if (text) line.append(element('code', {}, `  ${text}`));
+    return line;
   }
 
   /// Shows the next caller in the source.

@@ -83,7 +83,10 @@ class Pane {
     this.space.style.height = `${this.rows.length * this.height}px`;
     this.space.style.minWidth = `${longest + 14}ch`;
     this.view.addEventListener('scroll', () => this.draw(), {passive: true});
-    new ResizeObserver(() => this.draw()).observe(this.view);
+    new ResizeObserver(() => {
+      if (this.cursorInSight) this.reveal(this.cursor);
+      this.draw();
+    }).observe(this.view);
     this.view.addEventListener('mousemove', event => {
       const row = this.rowAt(event);
       if (row !== this.hovered && row < this.rows.length) onHover(this, this.hovered = row);
@@ -143,6 +146,7 @@ class Pane {
   }
 
   draw() {
+    this.cursorInSight = this.isVisible(this.cursor);
     const margin = 10;
     const first = Math.max(0, Math.floor(this.view.scrollTop / this.height) - margin);
     const last = Math.min(

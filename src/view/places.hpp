@@ -19,12 +19,15 @@ struct Place {
   std::uint32_t path = 0;       ///< index into Places::paths()
   std::uint64_t line = 0;       ///< from 1
   std::uint32_t caller = none;  ///< index of the call's place; none: the function was not inlined
+  std::string function = {};    ///< name of the inlined function; empty if it is not known
 };
 
 /// The places of one kernel, each once. A caller has a smaller index than its callees.
 class Places {
  public:
-  std::uint32_t add(std::string_view path, std::uint64_t line, std::uint32_t caller);
+  /// A place that is there already gets `function` as its name if it has none.
+  std::uint32_t add(std::string_view path, std::uint64_t line, std::uint32_t caller,
+                    const std::string& function = {});
   [[nodiscard]] const std::vector<Place>& all() const noexcept { return places_; }
   [[nodiscard]] const Place& operator[](std::uint32_t index) const { return places_[index]; }
   [[nodiscard]] const std::vector<std::string>& paths() const noexcept { return paths_; }

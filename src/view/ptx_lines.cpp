@@ -4,6 +4,7 @@
 #include "ptx/operands.hpp"
 #include "ptx/parser.hpp"
 #include "ptx/resolve.hpp"
+#include "view/inlined_names.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -15,16 +16,18 @@ namespace view {
 namespace {
 
 /// Adds the frames of a function. Returns the place of each.
-std::vector<std::uint32_t> add_frames(const ptx::FlatFunction& function, Places& places) {
+std::vector<std::uint32_t> add_frames(const ptx::FlatFunction& function, const InlinedNames& names,
+                                      Places& places) {
   std::vector<std::uint32_t> added;
   // A caller's frame is before its callee's.
-  for (const ptx::SourceFrame& frame : function.frames) {
+  for (std::uint32_t i = 0; i < function.frames.size(); ++i) {
+    const ptx::SourceFrame& frame = function.frames[i];
     if (frame.at.line == 0) {
       added.push_back(Place::none);
       continue;
     }
     const std::uint32_t caller = frame.caller == ptx::SourceFrame::none ? Place::none : added[frame.caller];
-    added.push_back(places.add(frame.at.path, frame.at.line, caller));
+    added.push_back(places.add(frame.at.path, frame.at.line, caller, names.of(function, i)));
   }
   return added;
 }
@@ -92,8 +95,9 @@ bool ends_statement(const std::string& text) {
   return text.find(';') != std::string::npos;
 }
 
-void add_function(const ptx::FlatFunction& function, Places& places, PtxLines& lines) {
-  const auto added = add_frames(function, places);
+void add_function(const ptx::FlatFunction& function, const InlinedNames& inlined, Places& places,
+                  PtxLines& lines) {
+  const auto added = add_frames(function, inlined, places);
   for (const ptx::FlatInstruction& flat : function.instructions) {
     ++lines.opcodes[flat.instruction->words.front()];
     if (flat.frame == ptx::SourceFrame::none) continue;
@@ -120,13 +124,14 @@ PtxLines read_ptx(std::string_view ptx, Places& places) {
     return lines;
   }
   const ptx::ModuleNames names(*parsed.module);
+  const InlinedNames inlined(*parsed.module);
   for (const auto& directive : parsed.module->directives) {
     if (const auto* const file = std::get_if<ptx::File>(&directive); file != nullptr && file->index == 1)
       lines.main_path = file->name;
     const auto* const function = std::get_if<ptx::Function>(&directive);
     if (function == nullptr || !function->body) continue;
     if (const auto flat = resolve(names, *function)) {
-      add_function(*flat.function, places, lines);
+      add_function(*flat.function, inlined, places, lines);
     } else {
       lines.why = "function " + function->name + " does not resolve: " + flat.diagnostics.front().message;
     }

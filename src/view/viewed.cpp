@@ -1,27 +1,20 @@
+#include "check/kernel_name.hpp"
 #include "launch/files.hpp"
 #include "spec/refuse.hpp"
 
 #include <tmajit/launch/buffers.hpp>
 #include <tmajit/launch/kernels.hpp>
+#include <tmajit/validate.hpp>
 #include <tmajit/view/page.hpp>
 
 #include <algorithm>
+#include <array>
 #include <utility>
-#include <variant>
 
 #include <spdlog/fmt/fmt.h>
 
 TMAJIT_BEGIN
 namespace {
-
-void add_map(std::vector<ViewedTile>& tiles, const LaunchDescription& launch, std::string name,
-             const TensorMapParameter& map) {
-  std::optional<ElementType> type = map.type;
-  const auto buffer = std::ranges::find(launch.buffers, map.at.buffer, &BufferDescription::name);
-  if (!type && buffer != launch.buffers.end()) type = buffer->type;
-  if (!type || map.box.empty()) return;
-  tiles.push_back({std::move(name), BoxLayout(*type, map.box, map.swizzle, map.interleave)});
-}
 
 std::vector<ViewedTile> tiles_of(const KernelPlan& plan) {
   std::vector<ViewedTile> tiles;
@@ -31,18 +24,12 @@ std::vector<ViewedTile> tiles_of(const KernelPlan& plan) {
   return tiles;
 }
 
-std::vector<ViewedTile> tiles_of(const LaunchDescription& launch) {
+std::vector<ViewedTile> tiles_of(const std::vector<LaunchMap>& maps) {
   std::vector<ViewedTile> tiles;
-  for (std::size_t i = 0; i < launch.parameters.size(); ++i) {
-    const std::string name = fmt::format("parameter {}", i);
-    if (const auto* const map = std::get_if<TensorMapParameter>(&launch.parameters[i]))
-      add_map(tiles, launch, name, *map);
-    const auto* const members = std::get_if<StructParameter>(&launch.parameters[i]);
-    if (members == nullptr) continue;
-    for (std::size_t field = 0; field < members->fields.size(); ++field) {
-      if (const auto* const map = std::get_if<TensorMapParameter>(&members->fields[field].value))
-        add_map(tiles, launch, fmt::format("{}, field {}", name, field), *map);
-    }
+  for (const LaunchMap& map : maps) {
+    if (!validate(map.spec).empty()) continue;
+    const std::string place = map.offset == 0 ? "" : fmt::format(", byte {}", map.offset);
+    tiles.push_back({fmt::format("parameter {}{}", map.parameter, place), BoxLayout(map.spec)});
   }
   return tiles;
 }
@@ -53,6 +40,18 @@ std::optional<std::string> read_text(const std::string& path) {
   } catch (const Error&) {
     return std::nullopt;  // the source may be on another machine
   }
+}
+
+/// Whether a path has the suffix of a source. A file of PTX may name any file of this machine, which must not
+/// get into a page that the user sends to others.
+bool is_source(std::string_view path) {
+  constexpr std::array suffixes{".cu",  ".cuh", ".c",   ".cc",  ".cpp", ".cxx", ".h",  ".hh",  ".hpp",
+                                ".hxx", ".inl", ".ipp", ".inc", ".py",  ".jl",  ".rs", ".mojo"};
+  return std::ranges::any_of(suffixes, [&](std::string_view suffix) { return path.ends_with(suffix); });
+}
+
+std::optional<std::string> read_source(const std::string& path) {
+  return is_source(path) ? read_text(path) : std::nullopt;
 }
 
 /// The time that `jitc tune` measured for a step's choice; nothing if it is another choice or none.
@@ -66,9 +65,16 @@ std::optional<double> measured_time(const Runtime& runtime, const std::string& s
   return std::nullopt;
 }
 
+std::string describe_constants(const std::vector<KernelConstant>& constants) {
+  std::vector<std::string> texts;
+  for (const KernelConstant& constant : constants)
+    texts.push_back(fmt::format("{} = {}", constant.name, constant.literal()));
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
 ViewedKernel compiled(const Kernel& kernel, std::uint32_t shared_bytes, std::string title) {
   ViewedKernel viewed{.title = std::move(title), .artifact = kernel.artifact()};
-  viewed.rows.push_back({"kernel", kernel.entry()});
+  viewed.rows.push_back({"kernel", check::shown_name(kernel.entry())});
   viewed.rows.push_back({"resources", describe_resources(kernel, shared_bytes)});
   return viewed;
 }
@@ -94,17 +100,20 @@ ViewedKernel viewed_kernel(const Runtime& runtime, const KernelFile& file) {
   const std::uint32_t shared_bytes = file.launch ? file.launch->shared_bytes : 0;
   ViewedKernel viewed = compiled(compile_kernel_file(runtime, file), shared_bytes, file.kernel.file);
   if (const auto headers = source(file.kernel).headers) viewed.headers = *headers;
+  if (!file.kernel.constants.empty())
+    viewed.rows.push_back({"constants", describe_constants(file.kernel.constants)});
   LintOptions options{.name = file.kernel.file + ".ptx", .read_source = read_text};
   if (file.launch) {
-    options.maps = LaunchBuffers(*file.launch, file.launch_folder).map_facts(*file.launch);
-    viewed.tiles = tiles_of(*file.launch);
+    const LaunchBuffers buffers(*file.launch, file.launch_folder);
+    options.maps = buffers.map_facts(*file.launch);
+    viewed.tiles = tiles_of(buffers.tensor_maps(*file.launch));
   }
   viewed.lint = lint_ptx(viewed.artifact.ptx, options);
   return viewed;
 }
 
 ViewedKernel viewed_ptx(std::string ptx, std::string_view name) {
-  ViewedKernel viewed{.title = std::string(name), .read_source = read_text};
+  ViewedKernel viewed{.title = std::string(name), .read_source = read_source};
   viewed.lint = lint_ptx(ptx, {.name = viewed.title, .read_source = read_text});
   viewed.artifact.ptx = std::move(ptx);
   return viewed;

@@ -100,6 +100,8 @@ def test_helper(pages: Pages, page: pathlib.Path, has_sass: bool) -> None:
             any(strength == "counterpart" and "fence.mbarrier_init" in text for strength, text in source),
             f"the helper's line is not marked: {source}",
         )
+        text = browser.value("document.querySelector('#calls p').textContent")
+        require(text.startswith("fence_mbarrier_init") or "fence_mbarrier_init" in text.split(" ← ")[0], text)
         # The callers are in other parts of the source; c shows them one after the other.
         browser.press("c")
         source = browser.value(MARKED.format(text="source"))
@@ -321,7 +323,7 @@ def main() -> int:
     options = parser.parse_args()
     program = find_browser()
     if program is None:
-        print("skipped: no browser: install chromium, or name one with $TMAJIT_BROWSER")
+        print("SKIPPED: no browser: install chromium, or name one with $TMAJIT_BROWSER")
         return 4
     options.work.mkdir(parents=True, exist_ok=True)
     with Browser(program) as browser:

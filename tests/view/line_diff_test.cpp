@@ -97,6 +97,7 @@ TEST_CASE("numbers of registers and labels are no differences") {
   CHECK(view::ptx_key("add.s32 %r1, %r2, 8;") != view::ptx_key("add.s32 %r1, %r2, 9;"));
   CHECK(view::ptx_key("add.s32 %r1, %r2, 8;") != view::ptx_key("add.s32 %r1, %rd2, 8;"));
   CHECK(view::ptx_key("@%p1 bra $L__BB0_2;") == view::ptx_key("@%p3 bra $L__BB0_11;"));
+  CHECK(view::ptx_key("\t.reg .b32 \t%r<6>;") == view::ptx_key("\t.reg .b32 \t%r<70>;"));
   CHECK(view::ptx_key("\t.loc\t1 20 3") == view::ptx_key("\t.loc\t2 9 1"));
   CHECK(view::ptx_key("mov.u32 %r1, %r2x;") != view::ptx_key("mov.u32 %r1, %r3x;"));
   CHECK(view::sass_key("@!P0 IADD3 R2, R12, UR4, RZ ;") == view::sass_key("@!P1 IADD3 R8, R2, UR5, RZ ;"));

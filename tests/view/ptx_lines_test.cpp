@@ -36,6 +36,14 @@ $done:
 }
 .file 1 "/src/k.cu"
 .file 2 "/src/h.cuh"
+.section .debug_str
+{
+$L__info_string0:
+.b8 95,90,53,111,117,116,101
+.b8 114,105,0
+$L__info_string1:
+.b8 105,110,110,101,114,0
+}
 )";
 
 }  // namespace
@@ -45,7 +53,7 @@ TEST_CASE("an instruction of an inlined helper belongs to the helper's line and 
   const PtxLines lines = view::read_ptx(nested, places);
   CHECK(lines.why.empty());
   CHECK(lines.main_path == "/src/k.cu");
-  REQUIRE(lines.texts.size() == 24);
+  REQUIRE(lines.texts.size() == 32);
   const auto at = [&](std::size_t number) { return chain(places, lines.facts[number - 1].place); };
   CHECK(at(11) == "k.cu:20");
   CHECK(at(14) == "h.cuh:3 k.cu:10 k.cu:20");
@@ -56,6 +64,15 @@ TEST_CASE("an instruction of an inlined helper belongs to the helper's line and 
   CHECK(at(12).empty());  // a .loc
   // Each place is there once: the helper's, the call's in outer(), and the kernel's two lines.
   CHECK(places.all().size() == 4);
+}
+
+TEST_CASE("places of inlined functions have the functions' names") {
+  Places places;
+  const PtxLines lines = view::read_ptx(nested, places);
+  const view::Place& inner = places[lines.facts[13].place];
+  CHECK(inner.function == "inner");
+  CHECK(places[inner.caller].function == "outer(int)");
+  CHECK(places[places[inner.caller].caller].function.empty());
 }
 
 TEST_CASE("live registers are those that hold a value at an instruction, a result included") {

@@ -42,10 +42,11 @@ struct ViewedKernel {
 /// `runtime` is the plan's. Throws Error{invalid_argument} if there is no such step.
 [[nodiscard]] TMAJIT_API ViewedKernel viewed_kernel(const Runtime& runtime, const Plan& plan,
                                                     std::size_t step = 0);
-/// The kernel of a file of CUDA C++: with its lint, and the tiles of its launch if one is described. Maps of
-/// buffers whose element type only a file has are left out. Throws as compile_kernel_file() does.
+/// The kernel of a file of CUDA C++: with its lint, and the tiles of its launch if one is described. Illegal
+/// maps are left out. Throws as compile_kernel_file() does.
 [[nodiscard]] TMAJIT_API ViewedKernel viewed_kernel(const Runtime& runtime, const KernelFile& file);
-/// A module of PTX under the name `name`, with its lint. Sources that it names are read from their files.
+/// A module of PTX under the name `name`, with its lint. Sources that it names are read from their files,
+/// if the files' names end like those of sources (.cu, .h, .py …).
 [[nodiscard]] TMAJIT_API ViewedKernel viewed_ptx(std::string ptx, std::string_view name);
 
 /// One HTML file that needs no other: source, PTX and SASS side by side. A line's counterparts in the other

@@ -87,6 +87,7 @@ void launch(const std::filesystem::path& folder, const std::shared_ptr<Device>& 
   expect(buffers.bytes() == 32 && buffers.parameter_bytes(description)[1].size() == 128, "parameter_bytes()");
   expect(buffers.own_launch(description).arguments.size() == 2, "own_launch()");
   expect(buffers.map_facts(description)[0].box_bytes == 16, "map_facts()");
+  expect(buffers.tensor_maps(description)[0].spec.rank == 1, "tensor_maps()");
 }
 
 }  // namespace
