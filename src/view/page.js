@@ -41,8 +41,10 @@ class Page {
       const notes = this.kernels.map(kernel => kernel.data[text].why).filter(each => each);
       document.querySelector(`#${text} small`).textContent = [...new Set(notes)].join('; ');
     }
-    if (this.rows.source.length === 0)
-      document.querySelector('#source h2').append(element('small', {}, 'no source is at hand'));
+    let note = '';
+    if (this.rows.source.length === 0) note = 'no source is at hand';
+    if (this.kernels.every(kernel => kernel.data.places.length === 0)) note = 'no line information';
+    document.querySelector('#source h2').append(element('small', {}, note));
   }
 
   addFiles() {
@@ -62,10 +64,14 @@ class Page {
     }, {passive: true});
   }
 
-  /// Moves the cursor to a row, and marks the rows that belong to it.
-  select(pane, row) {
+  activate(pane) {
     this.active = pane;
     for (const each of Object.values(this.panes)) each.section.classList.toggle('active', each === pane);
+  }
+
+  /// Moves the cursor to a row, and marks the rows that belong to it.
+  select(pane, row) {
+    this.activate(pane);
     pane.cursor = Math.min(Math.max(row, 0), pane.rows.length - 1);
     pane.reveal(pane.cursor);
     this.depth = 0;
@@ -151,13 +157,13 @@ class Page {
     this.term = term.toLowerCase();
     this.matches = [];
     for (const text of texts) {
-      this.panes[text].term = this.term;
-      for (let row = 0; this.term !== '' && row < this.rows[text].length; ++row)
-        if (this.rows[text].textOf(row).toLowerCase().includes(this.term))
+      const rows = this.rows[text];
+      for (let row = 0; this.term !== '' && row < rows.length; ++row) {
+        if (rows.textOf(row).toLowerCase().includes(this.term))
           this.matches.push({pane: this.panes[text], row});
-      this.panes[text].draw();
+      }
+      this.panes[text].setTerm(this.term);
     }
-    this.match = -1;
     document.getElementById('matches').textContent = this.term === '' ? '' : `${this.matches.length} lines`;
   }
 
@@ -184,6 +190,8 @@ class Page {
 
   listen() {
     for (const pane of Object.values(this.panes)) {
+      // A press of the button comes before the focus, which then must not scroll to the cursor.
+      pane.view.addEventListener('mousedown', () => this.activate(pane));
       pane.view.addEventListener('focus', () => {
         if (this.active !== pane) this.select(pane, pane.cursor);
       });

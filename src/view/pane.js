@@ -67,6 +67,7 @@ class Pane {
     this.cursor = 0;
     this.marked = new Map();
     this.term = '';
+    this.drawn = new Map();  // elements by row
     this.section = document.getElementById(this.text);
     this.space = element('div', {class: 'space'});
     this.view = element(
@@ -87,17 +88,21 @@ class Pane {
       if (this.cursorInSight) this.reveal(this.cursor);
       this.draw();
     }).observe(this.view);
+    // Drawing would end a selection of text.
+    const isSelecting = event => event.buttons !== 0 || getSelection().type === 'Range';
     this.view.addEventListener('mousemove', event => {
       const row = this.rowAt(event);
-      if (row !== this.hovered && row < this.rows.length) onHover(this, this.hovered = row);
+      if (row === this.hovered || row >= this.rows.length || isSelecting(event)) return;
+      onHover(this, this.hovered = row);
     });
-    this.view.addEventListener('mouseleave', () => {
+    this.view.addEventListener('mouseleave', event => {
+      if (isSelecting(event)) return;
       this.hovered = undefined;
       onHover(this, undefined);
     });
     this.view.addEventListener('click', event => {
       const row = this.rowAt(event);
-      if (row < this.rows.length) onSelect(this, row);
+      if (row < this.rows.length && !isSelecting(event)) onSelect(this, row);
     });
   }
 
@@ -145,44 +150,62 @@ class Pane {
     this.draw();
   }
 
+  /// Marks every occurrence of a term, which is in lower case.
+  setTerm(term) {
+    this.term = term;
+    this.drawn.clear();
+    this.space.replaceChildren();
+    this.draw();
+  }
+
+  /// Draws the lines in sight. Lines that are there already stay, so that a selection of text does, too.
   draw() {
     this.cursorInSight = this.isVisible(this.cursor);
     const margin = 10;
     const first = Math.max(0, Math.floor(this.view.scrollTop / this.height) - margin);
     const last = Math.min(
         this.rows.length, Math.ceil((this.view.scrollTop + this.view.clientHeight) / this.height) + margin);
-    const drawn = [];
-    for (let row = first; row < last; ++row) drawn.push(this.line(row));
-    this.space.replaceChildren(...drawn);
+    for (const [row, made] of this.drawn) {
+      if (row >= first && row < last) continue;
+      made.remove();
+      this.drawn.delete(row);
+    }
+    let next = this.space.firstChild;
+    for (let row = first; row < last; ++row) {
+      let made = this.drawn.get(row);
+      if (made) {
+        next = made.nextSibling;
+      } else {
+        made = this.line(row);
+        this.drawn.set(row, made);
+        this.space.insertBefore(made, next);
+      }
+      made.className = this.classesOf(row);
+      made.setAttribute('aria-selected', row === this.cursor);
+    }
     const id = `${this.text}-${this.cursor}`;
-    if (document.getElementById(id))
+    if (this.drawn.has(this.cursor))
       this.view.setAttribute('aria-activedescendant', id);
     else
       this.view.removeAttribute('aria-activedescendant');
   }
 
+  classesOf(row) {
+    const strength = this.marked.get(row), sign = this.rows.sign(row);
+    const classes = ['line'];
+    if (strength) classes.push(strength === counterpart ? 'counterpart' : 'caller');
+    if (row === this.cursor) classes.push('cursor');
+    if (this.rows.isHeading(row)) classes.push('heading');
+    if (sign) classes.push(sign === '−' ? 'only-left' : 'only-right');
+    return classes.join(' ');
+  }
+
   line(row) {
     const {rows, text} = this;
     const kernel = rows.shown(row), line = rows.lines[kernel][row];
-    const strength = this.marked.get(row), sign = rows.sign(row);
-    const classes = [
-      'line',
-      strength === counterpart ? 'counterpart' :
-          strength === caller  ? 'caller' :
-                                 '',
-      row === this.cursor ? 'cursor' : '', rows.isHeading(row) ? 'heading' : '',
-      sign === '−'     ? 'only-left' :
-          sign === '+' ? 'only-right' :
-                         ''
-    ];
-    const made = element('div', {
-      class: classes.filter(each => each).join(' '),
-      id: `${text}-${row}`,
-      role: 'option',
-      'aria-selected': row === this.cursor
-    });
+    const made = element('div', {id: `${text}-${row}`, role: 'option'});
     made.style.top = `${row * this.height}px`;
-    if (rows.lines.length > 1) made.append(element('span', {class: 'sign'}, sign));
+    if (rows.lines.length > 1) made.append(element('span', {class: 'sign'}, rows.sign(row)));
     const found = rows.findings(row);
     const worst = ['mistake', 'omission', 'advice'].find(each => found.some(one => one.severity === each));
     made.append(element(

@@ -155,5 +155,23 @@ class Browser:
         )
         self.call("Input.dispatchMouseEvent", type="mouseMoved", x=box[0], y=box[1])
 
+    def drag(self, selector: str, columns: int, lines: int) -> None:
+        """Presses the button at an element's left edge, moves by columns and lines of text, and releases it."""
+        x, y = self.value(
+            f"(box => [box.left + 2, box.top + box.height / 2])"
+            f"(document.querySelector({json.dumps(selector)}).getBoundingClientRect())"
+        )
+        end = (x + 8 * columns, y + 18 * lines)
+        for kind, to in (("mousePressed", (x, y)), ("mouseMoved", end), ("mouseReleased", end)):
+            self.call(
+                "Input.dispatchMouseEvent",
+                type=kind,
+                x=to[0],
+                y=to[1],
+                button="left",
+                buttons=1,
+                clickCount=1,
+            )
+
     def picture(self, path: pathlib.Path) -> None:
         path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot")["data"]))

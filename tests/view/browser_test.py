@@ -173,6 +173,17 @@ def test_pointer(pages: Pages, page: pathlib.Path) -> None:
             "the PTX of the line of SASS under the pointer is not marked, or not in sight",
         )
         require(browser.value("page.active.cursor") == cursor, "the pointer moves the cursor")
+        browser.drag("#sass-52 .text", columns=0, lines=0)
+        require(
+            browser.value("[page.active.text, page.active.cursor].join()") == "sass,52",
+            "a click does not select",
+        )
+        # Text of two lines can be selected, and the selection stays.
+        browser.drag("#sass-50 .text", columns=20, lines=1)
+        browser.move_pointer("#sass-55")
+        first = browser.value("page.rows.sass.textOf(50)")
+        selected = browser.value("getSelection().toString()")
+        require(first in selected and len(selected) > len(first), f"the selected text is {selected}")
 
 
 def test_colours(pages: Pages, page: pathlib.Path) -> None:
