@@ -66,10 +66,10 @@ std::optional<double> measured_time(const Runtime& runtime, const std::string& s
 }
 
 std::string describe_constants(const std::vector<KernelConstant>& constants) {
-  std::vector<std::string> texts;
+  std::string text;
   for (const KernelConstant& constant : constants)
-    texts.push_back(fmt::format("{} = {}", constant.name, constant.literal()));
-  return fmt::format("{}", fmt::join(texts, ", "));
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", constant.name, constant.literal());
+  return text;
 }
 
 ViewedKernel compiled(const Kernel& kernel, std::uint32_t shared_bytes, std::string title) {

@@ -1,3 +1,5 @@
+#include "temporary_folder.hpp"
+
 #include <tmajit/view/page.hpp>
 
 #include <optional>
@@ -56,6 +58,20 @@ TEST_CASE("a page of PTX alone says why it has no SASS") {
   CHECK(kernel["sass"]["why"] == "there is no cubin: only the PTX of this kernel was given");
   CHECK(kernel["ptx"]["why"] == "");
   CHECK(kernel["kernels"] == nlohmann::json{"k"});
+}
+
+TEST_CASE("a page has the sources that PTX names, and no other files") {
+  const TemporaryFolder folder;
+  const auto page_of = [&](const std::string& name) {
+    tests::write_file(folder / name, "the file's text\n");
+    return view_page(
+        viewed_ptx(".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k()\n{\n"
+                   "  .loc 1 1 1\n  ret;\n}\n.file 1 \"" +
+                       folder / name + "\"\n",
+                   "k.ptx"));
+  };
+  CHECK_THAT(page_of("kernel.cu"), ContainsSubstring("the file's text"));
+  CHECK_THAT(page_of("secret.key"), !ContainsSubstring("the file's text"));
 }
 
 TEST_CASE("the arrays of a text have a number for each line") {
