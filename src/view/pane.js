@@ -59,6 +59,9 @@ function withMarks(line, term) {
   return pieces;
 }
 
+/// Columns of a line; a tab counts as four at most.
+function columnsOf(line) { return line.length + 3 * (line.match(/\t/g)?.length ?? 0); }
+
 class Pane {
   /// onSelect(pane, row) is called when the cursor moves, onHover(pane, row) when the pointer does.
   constructor(rows, onSelect, onHover) {
@@ -112,7 +115,7 @@ class Pane {
     for (let row = 0; row < this.rows.length; row += 1000) {
       let most = 0;
       for (let i = row; i < Math.min(row + 1000, this.rows.length); ++i)
-        most = Math.max(most, this.rows.textOf(i).length);
+        most = Math.max(most, columnsOf(this.rows.textOf(i)));
       lengths.push(most);
     }
     return lengths;

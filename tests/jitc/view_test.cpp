@@ -43,6 +43,17 @@ TEST_CASE("the page of an operation has its explanation, its candidates and its 
   CHECK_THAT(tiles[0]["box"].get<std::string>(), ContainsSubstring("f32 64x32, swizzle 128B"));
 }
 
+TEST_CASE("a candidate that jitc tune measured has its time") {
+  // The shipped choices have this class for an H200, which jitc plans for where there is no GPU.
+  const auto explanation = kernel_of(
+      {"view", "permute", "--shape", "64x128x256x512", "--axes", "0,2,1,3", "--type", "f32"})["explanation"];
+  const bool is_tuned = explanation["text"].get<std::string>().find("by a measurement") != std::string::npos;
+  const auto& candidates = explanation["candidates"];
+  CHECK(candidates[0]["measured_us"].is_number() == is_tuned);
+  if (is_tuned) CHECK(candidates[0]["measured_us"] > 0);
+  CHECK(candidates[1]["measured_us"].is_null());
+}
+
 TEST_CASE("the page of a kernel of one's own has its headers and its launch's tiles") {
   const auto kernel = kernel_of({"view", own + "/convolution.cu", "--launch", own + "/convolution.json"});
   CHECK(kernel["title"] == own + "/convolution.cu");

@@ -156,7 +156,7 @@ class Browser:
         self.call("Input.dispatchMouseEvent", type="mouseMoved", x=box[0], y=box[1])
 
     def drag(self, selector: str, columns: int, lines: int) -> None:
-        """Presses the button at an element's left edge, moves by columns and lines of text, and releases it."""
+        """Presses the button at an element's left edge, moves by columns and lines, and releases it."""
         x, y = self.value(
             f"(box => [box.left + 2, box.top + box.height / 2])"
             f"(document.querySelector({json.dumps(selector)}).getBoundingClientRect())"
