@@ -7,7 +7,7 @@ set(sim_headers ${headers}/finding.hpp ${headers}/lint.hpp ${headers}/sim.hpp ${
 install(TARGETS tmajit EXPORT tmajitTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development)
 install(DIRECTORY ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
-        FILES_MATCHING PATTERN "*.hpp" REGEX "/(finding|lint|sim|sim_module)\\.hpp$" EXCLUDE REGEX "/(launch|machine|report)$" EXCLUDE)
+        FILES_MATCHING PATTERN "*.hpp" REGEX "/(finding|lint|sim|sim_module)\\.hpp$" EXCLUDE REGEX "/(launch|machine|report|view)$" EXCLUDE)
 # The library contains these texts, too. The installed templates are for reading, the device headers for editors and nvcc -I.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/templates DESTINATION ${CMAKE_INSTALL_DATADIR}/tmajit
         COMPONENT development FILES_MATCHING PATTERN "*.cuh" PATTERN "*.cu")
@@ -23,7 +23,7 @@ set_target_properties(${sim_libraries} PROPERTIES INSTALL_RPATH "$ORIGIN")
 install(TARGETS ${sim_libraries} EXPORT tmajitSimTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT sim)
 install(FILES ${sim_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tmajit COMPONENT sim)
-install(DIRECTORY ${headers}/launch ${headers}/machine ${headers}/report DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tmajit COMPONENT sim)
+install(DIRECTORY ${headers}/launch ${headers}/machine ${headers}/report ${headers}/view DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tmajit COMPONENT sim)
 
 if(TARGET jitc)
   # The path is relative to the program, so that the prefix can be moved.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tmajit/finding.hpp>
+#include <tmajit/kernel_plan.hpp>
 #include <tmajit/tensor_map_spec.hpp>
 
 #include <cstdint>
@@ -26,6 +27,9 @@ struct MapFacts {
 
 /// The facts of a map that is encoded from `spec`.
 [[nodiscard]] TMAJIT_API MapFacts map_facts(std::string_view parameter, const TensorMapSpec& spec);
+
+/// The facts of every map that a plan's kernel takes.
+[[nodiscard]] TMAJIT_API std::vector<MapFacts> map_facts(const KernelPlan& plan);
 
 /// A rule whose findings are suppressed.
 struct AllowedRule {

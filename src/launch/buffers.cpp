@@ -280,14 +280,13 @@ OwnLaunch LaunchBuffers::own_launch(const LaunchDescription& description) const 
   return launch;
 }
 
-std::vector<MapFacts> LaunchBuffers::map_facts(const KernelLaunch& launch) const {
-  std::vector<MapFacts> facts;
+std::vector<LaunchMap> LaunchBuffers::tensor_maps(const KernelLaunch& launch) const {
+  std::vector<LaunchMap> maps;
   for (std::size_t i = 0; i < launch.parameters.size(); ++i) {
     const auto& parameter = launch.parameters[i];
     const auto path = fmt::format("{}.parameters[{}].tensor_map", launch.path, i);
     const auto add = [&](const TensorMapParameter& map, std::uint64_t offset) {
-      facts.push_back(tmajit::map_facts(std::to_string(i), tensor_map(map, path)));
-      facts.back().offset = offset;
+      maps.push_back({i, offset, tensor_map(map, path)});
     };
     if (const auto* const map = std::get_if<TensorMapParameter>(&parameter)) add(*map, 0);
     const auto* const structure = std::get_if<StructParameter>(&parameter);
@@ -297,6 +296,15 @@ std::vector<MapFacts> LaunchBuffers::map_facts(const KernelLaunch& launch) const
       if (const auto* const map = std::get_if<TensorMapParameter>(&structure->fields[f].value))
         add(*map, offsets[f]);
     }
+  }
+  return maps;
+}
+
+std::vector<MapFacts> LaunchBuffers::map_facts(const KernelLaunch& launch) const {
+  std::vector<MapFacts> facts;
+  for (const LaunchMap& map : tensor_maps(launch)) {
+    facts.push_back(tmajit::map_facts(std::to_string(map.parameter), map.spec));
+    facts.back().offset = map.offset;
   }
   return facts;
 }

@@ -199,6 +199,15 @@ MapFacts map_facts(std::string_view parameter, const TensorMapSpec& spec) {
           .type = spec.type};
 }
 
+std::vector<MapFacts> map_facts(const KernelPlan& plan) {
+  std::vector<MapFacts> facts;
+  const auto parameters = plan.parameters();
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].map) facts.push_back(map_facts(std::to_string(i), *parameters[i].map));
+  }
+  return facts;
+}
+
 LintResult lint_ptx(std::string_view text, const LintOptions& options) {
   LintResult result;
   lint::Allowed allowed(text, options);

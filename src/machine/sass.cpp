@@ -1,4 +1,5 @@
 #include "launch/files.hpp"
+#include "machine/listing.hpp"
 #include "machine/process.hpp"
 #include "spec/refuse.hpp"
 
@@ -46,7 +47,7 @@ std::string nvdisasm_remedy() {
          "nvidia-cuda-nvdisasm, or name it with $TMAJIT_NVDISASM";
 }
 
-std::string disassemble(std::span<const std::byte> cubin) {
+std::string list_sass(std::span<const std::byte> cubin, std::vector<std::string> options) {
   const auto program = find_nvdisasm();
   if (!program) {
     fail(ErrorCode::unavailable, "nvdisasm, which turns a cubin into SASS, was not found: {}",
@@ -60,12 +61,17 @@ std::string disassemble(std::span<const std::byte> cubin) {
          std::generic_category().message(errno));
   }
   write_fully(file.get(), cubin, "a temporary file for nvdisasm");
-  auto result = run_process(*program, {"-c", fmt::format("/proc/self/fd/{}", file.get())});
+  options.push_back(fmt::format("/proc/self/fd/{}", file.get()));
+  auto result = run_process(*program, options);
   if (result.status != 0) {
     fail(ErrorCode::io, "{} failed with status {}: {}", program->string(), result.status,
          result.err.empty() ? result.out : result.err);
   }
   return std::move(result.out);
+}
+
+std::string disassemble(std::span<const std::byte> cubin) {
+  return list_sass(cubin, {"-c"});
 }
 
 TMAJIT_END

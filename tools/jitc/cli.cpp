@@ -284,6 +284,7 @@ int run(int argc, const char* const* argv) {
   add_tune_command(app, session);
   add_validate_command(app, session);
   add_lint_command(app, session);
+  add_view_command(app, session);
   add_layout_command(app, session);
   add_cache_command(app, session);
   add_operations_command(app, session);

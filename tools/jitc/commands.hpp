@@ -32,6 +32,7 @@ void add_explain_command(CLI::App& app, Session& session);
 void add_tune_command(CLI::App& app, Session& session);
 void add_validate_command(CLI::App& app, Session& session);
 void add_lint_command(CLI::App& app, Session& session);
+void add_view_command(CLI::App& app, Session& session);
 void add_layout_command(CLI::App& app, Session& session);
 void add_cache_command(CLI::App& app, Session& session);
 void add_operations_command(CLI::App& app, Session& session);

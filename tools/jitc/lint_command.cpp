@@ -3,8 +3,6 @@
 #include "files.hpp"
 #include "finding_formats.hpp"
 #include "option_group.hpp"
-#include "options.hpp"
-#include "own_kernel.hpp"
 #include "parse.hpp"
 #include "plan_kernels.hpp"
 #include "ptx/parser.hpp"
@@ -16,10 +14,8 @@
 
 #include <tmajit/launch/buffers.hpp>
 #include <tmajit/launch/kernels.hpp>
-#include <tmajit/runtime.hpp>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -34,11 +30,7 @@ namespace {
 using tmajit::Error;
 using tmajit::MapFacts;
 
-struct LintCommand {
-  ProblemOptions problem;  ///< its word may also be a file
-  std::uint32_t step = 1;  ///< step among several kernels, from 1
-  OwnOptions own;
-  CompilerOptions compiler;
+struct LintCommand : KernelOptions {
   std::vector<std::string> maps;
   std::vector<std::string> box_bytes;
   std::vector<std::string> allow;
@@ -149,41 +141,14 @@ Subject read_file(const LintCommand& command) {
   return subject;
 }
 
-/// Whether a text has host code, which NVRTC does not compile.
-bool has_host_code(std::string_view text) {
-  constexpr std::array signs{"<<<",      "int main(",  "<cstdio>",   "<stdio.h>",     "<iostream>",
-                             "<vector>", "<stdlib.h>", "<cstdlib>",  "<cuda_runtime", "\"cuda_runtime",
-                             "<cuda.h>", "<string>",   "<algorithm>"};
-  return std::ranges::any_of(signs, [&](std::string_view sign) { return text.find(sign) != text.npos; });
-}
-
-/// Whether NVRTC did not find a header that the text includes as <name>: it has no host headers.
-bool lacks_system_header(std::string_view text, std::string_view error) {
-  const std::size_t message_begin = error.find("open source file \"");
-  if (message_begin == error.npos) return false;
-  const std::size_t begin = error.find('"', message_begin) + 1;
-  const std::string_view name = error.substr(begin, error.find('"', begin) - begin);
-  return text.find(fmt::format("<{}>", name)) != text.npos;
-}
-
 /// The kernel of a file of CUDA C++.
 Subject make_own_kernel(const LintCommand& command) {
   const std::string& path = command.problem.word;
   const tmajit::KernelFile file = read_own_kernel(path, command.own);
-  const tmajit::Source source = naming(path, [&] { return tmajit::source(file.kernel); });
-  const auto runtime = planning_runtime(command.compiler);
   Subject subject;
-  try {
+  {
     const Progress progress("compiling");
-    subject.artifact = runtime.kernel(source).artifact();
-  } catch (const tmajit::CompileError& error) {
-    if (!has_host_code(source.text) && !lacks_system_header(source.text, error.what())) throw;
-    throw tmajit::CompileError(
-        fmt::format(
-            "{}\n{} has host code or host headers, which NVRTC cannot compile. Check its kernels alone:\n"
-            "  nvcc -ptx -arch=sm_90a -lineinfo -o - {} | jitc lint -",
-            error.what(), path, path),
-        error.log());
+    subject.artifact = compile_kernel_file(planning_runtime(command.compiler), file).artifact();
   }
   subject.text = subject.artifact.ptx;
   subject.options.name = path + ".ptx";
@@ -211,10 +176,7 @@ Subject make_kernel(const LintCommand& command) {
   subject.artifact = kernel.artifact();
   subject.text = subject.artifact.ptx;
   subject.options.name = kernel.entry() + ".ptx";
-  const auto parameters = plan.parameters();
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    if (parameters[i].map) subject.options.maps.push_back(map_facts(std::to_string(i), *parameters[i].map));
-  }
+  subject.options.maps = map_facts(plan);
   subject.first_given_map = subject.options.maps.size();
   return subject;
 }
@@ -405,16 +367,10 @@ void add_lint_command(CLI::App& app, Session& session) {
   auto& command = *app.add_subcommand(
       "lint", "Check the PTX of a file or an operation for protocol mistakes, without running it");
   auto options = std::make_shared<LintCommand>();
-  add_problem_options(command, options->problem);
-  auto* const word = command.get_option("OPERATION");
-  word->description(
-      fmt::format("A file of PTX, a file of CUDA C++ (kernel.cu), - for standard input, or an operation or a "
-                  "family with its options. A file with the name of an operation needs a path: ./copy. {}",
-                  word->get_description()));
-  add_step_option(command, options->step);
-  add_own_options(command, options->own);
-  add_launch_option(command, options->own);
-  add_compiler_options(command, options->compiler);
+  add_kernel_options(
+      command, *options,
+      "A file of PTX, a file of CUDA C++ (kernel.cu), - for standard input, or an operation or a "
+      "family with its options. A file with the name of an operation needs a path: ./copy. ");
   OptionGroup facts(command, "Facts about a file's tensor maps");
   facts.add_list("--map", options->maps, "MAP",
                  "PARAM=TYPE:BOX[:SWIZZLE], such as 0=bf16:64x64:128B. PARAM is the kernel parameter that is "

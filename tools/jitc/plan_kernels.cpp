@@ -16,6 +16,17 @@
 
 namespace jitc {
 
+void add_kernel_options(CLI::App& command, KernelOptions& options, const std::string& word) {
+  add_problem_options(command, options.problem);
+  auto* const operation = command.get_option("OPERATION");
+  operation->description(word + operation->get_description());
+  OptionGroup(command).add_number("--step", options.step, "N", "Which kernel, if an operation takes several",
+                                  1, std::numeric_limits<std::uint32_t>::max());
+  add_own_options(command, options.own);
+  add_launch_option(command, options.own);
+  add_compiler_options(command, options.compiler);
+}
+
 ChipChoice select_chip(const std::string& text) {
   if (text == "h200") return {};
   const auto search =
@@ -47,11 +58,6 @@ const tmajit::KernelPlan& kernel_of_step(const std::vector<tmajit::KernelPlan>& 
   refuse(plans.empty()
              ? "there is nothing to move, and so there is no kernel"
              : fmt::format("--step {}, but the plan has {}; jitc explain shows them", step, plans.size()));
-}
-
-void add_step_option(CLI::App& command, std::uint32_t& step) {
-  OptionGroup(command).add_number("--step", step, "N", "Which kernel, if an operation takes several", 1,
-                                  std::numeric_limits<std::uint32_t>::max());
 }
 
 std::vector<tmajit::Kernel> make_kernels(const std::vector<tmajit::KernelPlan>& plans,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "own_kernel.hpp"
 #include "problem.hpp"
 
 #include <tmajit/device.hpp>
@@ -9,6 +10,16 @@
 #include <vector>
 
 namespace jitc {
+
+/// A kernel to make and not to run: of an operation, or of a file.
+struct KernelOptions {
+  ProblemOptions problem;  ///< its word may also be a file
+  std::uint32_t step = 1;  ///< step among several kernels, from 1
+  OwnOptions own;
+  CompilerOptions compiler;
+};
+/// `word` says in the help what OPERATION may be besides an operation.
+void add_kernel_options(CLI::App& command, KernelOptions& options, const std::string& word);
 
 /// The chip that --device names to a command that plans and runs nothing.
 struct ChipChoice {
@@ -32,7 +43,6 @@ struct ChipChoice {
 /// The kernel that --step names, counted from 1. Throws Error{invalid_argument} if there are fewer.
 [[nodiscard]] const tmajit::KernelPlan& kernel_of_step(const std::vector<tmajit::KernelPlan>& plans,
                                                        std::uint32_t step);
-void add_step_option(CLI::App& command, std::uint32_t& step);
 
 /// Compiles the plans' kernels, and shows progress.
 [[nodiscard]] std::vector<tmajit::Kernel> make_kernels(const std::vector<tmajit::KernelPlan>& plans,

@@ -1,7 +1,6 @@
 #include "commands.hpp"
 #include "files.hpp"
 #include "option_group.hpp"
-#include "own_kernel.hpp"
 #include "plan_kernels.hpp"
 #include "report.hpp"
 #include "terminal.hpp"
@@ -11,6 +10,7 @@
 #include <tmajit/cache.hpp>
 #include <tmajit/codegen.hpp>
 #include <tmajit/error.hpp>
+#include <tmajit/launch/kernels.hpp>
 #include <tmajit/machine/sass.hpp>
 
 #include <cstdint>
@@ -29,11 +29,7 @@ using tmajit::ErrorCode;
 
 enum class Stage { source, ptx, sass, cubin };
 
-struct StageOptions {
-  ProblemOptions problem;
-  std::uint32_t step = 1;  ///< step among several kernels, from 1
-  OwnOptions own;
-  CompilerOptions compiler;
+struct StageOptions : KernelOptions {
   std::string out;
 };
 
@@ -83,16 +79,15 @@ Product make_compiled(Stage stage, const tmajit::Kernel& kernel, const tmajit::L
 Product make_own_product(Stage stage, const StageOptions& options) {
   const std::string& path = options.problem.word;
   const tmajit::KernelFile file = read_own_kernel(path, options.own);
-  tmajit::Source source = naming(path, [&] { return tmajit::source(file.kernel); });
   Product product;
   if (stage == Stage::source) {
-    product = make_source(std::move(source), options);
+    product = make_source(naming(path, [&] { return tmajit::source(file.kernel); }), options);
   } else {
     const tmajit::LaunchShape shape{.shared_bytes = file.launch ? file.launch->shared_bytes : 0};
     const auto runtime = planning_runtime(options.compiler);
     const auto kernel = [&] {
       const Progress progress("compiling");
-      return runtime.kernel(source, shape.shared_bytes);
+      return compile_kernel_file(runtime, file);
     }();
     product = make_compiled(stage, kernel, shape);
   }
@@ -155,13 +150,7 @@ void add_stage(CLI::App& app, Session& session, Stage stage, const std::string& 
                const std::string& description, const std::string& footer) {
   auto& command = *app.add_subcommand(name, description);
   auto options = std::make_shared<StageOptions>();
-  add_problem_options(command, options->problem);
-  auto* const word = command.get_option("OPERATION");
-  word->description("A file of CUDA C++, kernel.cu, or an operation: " + word->get_description());
-  add_step_option(command, options->step);
-  add_own_options(command, options->own);
-  add_launch_option(command, options->own);
-  add_compiler_options(command, options->compiler);
+  add_kernel_options(command, *options, "A file of CUDA C++, kernel.cu, or an operation: ");
   OptionGroup(command).add("-o,--output", options->out, "FILE",
                            "Write to this file; default: standard output");
   command.footer(footer);

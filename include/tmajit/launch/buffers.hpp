@@ -16,6 +16,13 @@
 
 TMAJIT_BEGIN
 
+/// A tensor map among a launch's parameters.
+struct LaunchMap {
+  std::size_t parameter = 0;  ///< number of the parameter, from 0
+  std::uint64_t offset = 0;   ///< bytes from the parameter's beginning, in a struct
+  TensorMapSpec spec;
+};
+
 /// The buffers of a description with their files open. Paths are relative to `folder`. Type and shape of a
 /// buffer come from the description or from its file. Every function throws Error{invalid_argument} where the
 /// description contradicts a file or itself, and what InputArray and OutputArray throw.
@@ -32,7 +39,10 @@ class LaunchBuffers {
 
   /// The size of all buffers together.
   [[nodiscard]] TMAJIT_API std::uint64_t bytes() const;
-  /// Facts for lint about the tensor maps among a launch's parameters, whether the maps are legal or not.
+  /// The tensor maps among a launch's parameters, whether they are legal or not. Dimensions beyond the fifth
+  /// are left out.
+  [[nodiscard]] TMAJIT_API std::vector<LaunchMap> tensor_maps(const KernelLaunch& launch) const;
+  /// Facts for lint about these maps.
   [[nodiscard]] TMAJIT_API std::vector<MapFacts> map_facts(const KernelLaunch& launch) const;
 
   /// The bytes of each parameter, tensor maps encoded; upload() comes first. Throws SpecError with every rule

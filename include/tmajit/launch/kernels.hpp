@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tmajit/launch/description.hpp>
+#include <tmajit/runtime.hpp>
 
 #include <array>
 #include <cstdint>
@@ -44,6 +45,11 @@ struct PtxKernel {
 /// the PTX declares.
 [[nodiscard]] TMAJIT_API const PtxKernel& match_kernel(const KernelLaunch& launch,
                                                        const std::vector<PtxKernel>& kernels);
+
+/// Compiles the kernel of a file, for its launch if it has one. Throws what source() and Runtime::kernel()
+/// throw. Where NVRTC cannot compile a file because of its host code or host headers, the CompileError says
+/// how to make its PTX by nvcc.
+[[nodiscard]] TMAJIT_API Kernel compile_kernel_file(const Runtime& runtime, const KernelFile& file);
 
 /// A draft of a launch file, as JSON, for a kernel of a PTX module. It follows from the kernel's declarations
 /// and from its use of the parameters. A value that the PTX does not determine is a string that begins with a

@@ -7,6 +7,7 @@
 #include <tmajit/machine/machine.hpp>
 #include <tmajit/machine/sass.hpp>
 #include <tmajit/sim.hpp>
+#include <tmajit/view/page.hpp>
 
 #include <fstream>
 #include <string>
@@ -86,6 +87,7 @@ void launch(const std::filesystem::path& folder, const std::shared_ptr<Device>& 
   expect(buffers.bytes() == 32 && buffers.parameter_bytes(description)[1].size() == 128, "parameter_bytes()");
   expect(buffers.own_launch(description).arguments.size() == 2, "own_launch()");
   expect(buffers.map_facts(description)[0].box_bytes == 16, "map_facts()");
+  expect(buffers.tensor_maps(description)[0].spec.rank == 1, "tensor_maps()");
 }
 
 }  // namespace
@@ -100,6 +102,14 @@ void use_launches() {
   std::ofstream(folder.path / "k.cu") << "__global__ void k() {}\n";
   expect(read_kernel_file((folder.path / "k.cu").string()).kernel.include_folders[0] == folder.path,
          "read_kernel_file()");
+  try {
+    const Runtime runtime({.cache_directory = std::nullopt});
+    const KernelFile file = read_kernel_file((folder.path / "k.cu").string());
+    expect(compile_kernel_file(runtime, file).entry() == "_Z1kv", "compile_kernel_file()");
+    expect(viewed_kernel(runtime, file).headers.empty(), "viewed_kernel() of a file");
+  } catch (const Error& error) {
+    expect(error.code() == ErrorCode::unavailable, error.what());
+  }
   const MachineReport machine = examine_machine(folder.path);
   expect(machine_text(machine, 80, false).find("NVRTC") != std::string::npos, "machine_text()");
   expect(machine_json(machine).starts_with("{\"compiles\""), "machine_json()");

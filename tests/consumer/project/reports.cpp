@@ -1,4 +1,4 @@
-// Calls every function of <tmajit/report/>.
+// Calls every function of <tmajit/report/> and <tmajit/view/>.
 #include "expect.hpp"
 
 #include <tmajit/compile.hpp>
@@ -9,6 +9,8 @@
 #include <tmajit/report/source_location.hpp>
 #include <tmajit/sim.hpp>
 #include <tmajit/tiles.hpp>
+#include <tmajit/tmajit.hpp>
+#include <tmajit/view/page.hpp>
 
 #include <sstream>
 #include <string>
@@ -100,10 +102,16 @@ void write_plans() {
   const std::vector<Violation> broken{{"box.rank", "box", "6", "at most 5", "5", "cuda.h"}};
   expect(contains(violations_json(broken), "box.rank"), "violations_json()");
   expect(contains(violations_text(broken, 80), "box.rank"), "violations_text()");
+  const ViewedKernel foreign = viewed_ptx(".version 8.0\n", "k.ptx");
+  expect(contains(view_page(foreign), "<title>k.ptx"), "view_page()");
+  expect(contains(view_page(foreign, foreign), "k.ptx | k.ptx"), "view_page() of two kernels");
   try {
     expect(contains(compiler_json(compiler()), "NVRTC"), "compiler_json()");
     const Kernel kernel = Runtime({.cache_directory = std::nullopt}).kernel(plan);
     expect(contains(kernel_json(kernel, plan.launch_shape()), "\"registers\""), "kernel_json()");
+    const Runtime runtime({.cache_directory = std::nullopt});
+    const Plan moved = tmajit::plan(runtime, operation::copy(Tensor{view, 0x10000}, Tensor{view, 0x20000}));
+    expect(viewed_kernel(runtime, moved).explanation.has_value(), "viewed_kernel() of a plan");
     expect(contains(describe_origin(kernel), "compiled in"), "describe_origin()");
     expect(contains(describe_resources(kernel, 0), "registers"), "describe_resources()");
   } catch (const Error& error) {

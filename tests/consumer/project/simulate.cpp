@@ -144,6 +144,9 @@ void lint(const std::string& ptx) {
          "rules are allowed by a text");
   expect(std::string_view(name(Severity::omission)) == "omission", "severities have names");
   const auto map = TensorMapSpec::of(TensorView::contiguous(ElementType::f32, {64}), {32});
+  const TensorView view = TensorView::contiguous(ElementType::f32, {64, 64});
+  const KernelPlan copy = plan_tiles({.family = "copy", .destination = view, .sources = {view}});
+  expect(map_facts(copy).size() == 2, "map_facts() of a plan");
   const LintResult wrong = lint_ptx("mov.u32 %r1;", {.name = "text", .maps = {map_facts("map", map)}});
   expect(!wrong.findings.empty() && wrong.report.find("text:1:") != std::string::npos, "text that is no PTX");
 }

@@ -1,0 +1,193 @@
+'use strict';
+// The lines of kernels, and which lines belong together.
+
+const texts = ['source', 'ptx', 'sass'];
+
+/// How strongly a line belongs to the selected one: it is its counterpart, or a call on the way to it.
+const counterpart = 2, caller = 1;
+
+/// The lines of one kernel. A line is an index into one of its three texts, from 0.
+class Kernel {
+  constructor(data) {
+    this.data = data;
+    this.lines = {};
+    for (const text of texts) {
+      this.lines[text] = data[text].text.split('\n');
+      this.lines[text].pop();
+    }
+    // users[text][row]: the lines of PTX or SASS that a row of the source became, and how.
+    this.users = {ptx: new Map(), sass: new Map()};
+    for (const text of ['ptx', 'sass'])
+      data[text].places.forEach((place, line) => this.use(text, place, line));
+    this.sassOfPtx = new Map();
+    data.sass.ptx.forEach((ptx, line) => {
+      if (data.sass.addresses[line] !== null) append(this.sassOfPtx, ptx, line);
+    });
+    this.findings = {source: new Map(), ptx: new Map(), sass: new Map()};
+    for (const finding of data.findings) this.addFinding(finding);
+  }
+
+  use(text, place, line) {
+    this.chain(place).forEach(({row}, depth) => {
+      if (row >= 0) append(this.users[text], row, {line, strength: depth === 0 ? counterpart : caller});
+    });
+  }
+
+  addFinding(finding) {
+    if (!finding.ptx_line) return;
+    for (const number of [finding.ptx_line, ...(finding.also_lines ?? [])]) {
+      append(this.findings.ptx, number - 1, finding);
+      for (const {row} of this.chain(this.data.ptx.places[number - 1] ?? -1))
+        if (row >= 0) append(this.findings.source, row, finding);
+      for (const line of this.sassOfPtx.get(number - 1) ?? []) append(this.findings.sass, line, finding);
+    }
+  }
+
+  /// The places of an inlined call, the innermost first: [{file, line, row, name}]. The name is that of the
+  /// inlined function.
+  chain(place) {
+    const chain = [];
+    while (place >= 0) {
+      const [file, line, row, next, name] = this.data.places[place];
+      chain.push({file, line, row, name});
+      place = next;
+    }
+    return chain;
+  }
+
+  /// The number that stands before a line.
+  number(text, line) {
+    if (text === 'source') return this.data.source.lines[line] || '';
+    if (text === 'ptx') return line + 1;
+    const address = this.data.sass.addresses[line];
+    return address === null ? '' : address.toString(16).padStart(4, '0');
+  }
+
+  /// Registers that are live at a line, by kind; or null.
+  live(text, line) {
+    const kinds = this.data[text].live;
+    return kinds && kinds[0][line] !== null && kinds[0][line] !== undefined ? kinds.map(kind => kind[line]) :
+                                                                              null;
+  }
+
+  isHeading(text, line) {
+    return text === 'source' ? this.data.source.headings.includes(line) :
+                               text === 'sass' && this.data.sass.addresses[line] === null;
+  }
+
+  /// The lines that belong to a line, with their strength, and the calls by which it was inlined:
+  /// {source: Map, ptx: Map, sass: Map, chains: []}.
+  related(text, line) {
+    const found = {source: new Map(), ptx: new Map(), sass: new Map(), chains: []};
+    found[text].set(line, counterpart);
+    if (text === 'source') {
+      this.relateSource(line, found);
+    } else {
+      const place = this.data[text].places[line] ?? -1;
+      this.addChain(this.chain(place), found);
+      if (text === 'ptx') this.relateSass(line, place, found);
+      const ptx = text === 'sass' ? this.data.sass.ptx[line] : -1;
+      if (ptx >= 0) strengthen(found.ptx, ptx, counterpart);
+    }
+    return found;
+  }
+
+  addChain(chain, found) {
+    if (chain.length === 0) return;
+    found.chains.push(chain);
+    chain.forEach(({row}, depth) => strengthen(found.source, row, depth === 0 ? counterpart : caller));
+  }
+
+  /// An instruction of PTX without SASS of its own has that of its line of the source, more weakly.
+  relateSass(line, place, found) {
+    const own = this.sassOfPtx.get(line) ?? [];
+    for (const each of own) strengthen(found.sass, each, counterpart);
+    const row = own.length === 0 ? this.chain(place)[0]?.row : undefined;
+    for (const {line: each, strength} of this.users.sass.get(row) ?? [])
+      if (strength === counterpart) strengthen(found.sass, each, caller);
+  }
+
+  relateSource(row, found) {
+    const known = new Set();
+    for (const text of ['ptx', 'sass']) {
+      for (const {line, strength} of this.users[text].get(row) ?? []) {
+        strengthen(found[text], line, strength);
+        const place = this.data[text].places[line];
+        if (known.has(place)) continue;
+        known.add(place);
+        const chain = this.chain(place);
+        const depth = chain.findIndex(each => each.row === row);
+        for (const each of chain) strengthen(found.source, each.row, caller);
+        const calls = chain.slice(depth);
+        const isNew = found.chains.every(other => !sameChain(other, calls));
+        if (isNew) found.chains.push(calls);
+      }
+    }
+    found.source.set(row, counterpart);
+  }
+}
+
+function append(map, key, value) {
+  const list = map.get(key);
+  if (list)
+    list.push(value);
+  else
+    map.set(key, [value]);
+}
+
+function strengthen(map, line, strength) {
+  if (line >= 0) map.set(line, Math.max(map.get(line) ?? 0, strength));
+}
+
+function sameChain(a, b) {
+  return a.length === b.length && a.every((each, i) => each.row === b[i].row && each.line === b[i].line);
+}
+
+/// The rows of a pane: lines of one kernel, or a diff of two. lines[kernel][row] is a line or −1, and
+/// rows[kernel][line] a row.
+class Rows {
+  constructor(text, kernels, diff) {
+    this.text = text;
+    this.kernels = kernels;
+    this.lines = diff ?? [kernels[0].lines[text].map((_, line) => line)];
+    this.length = this.lines[0].length;
+    this.rows = this.lines.map((lines, kernel) => {
+      const rows = new Array(kernels[kernel].lines[text].length);
+      lines.forEach((line, row) => {
+        if (line >= 0) rows[line] = row;
+      });
+      return rows;
+    });
+  }
+  /// The kernel that a row's text is taken from.
+  shown(row) { return this.lines[0][row] >= 0 ? 0 : 1; }
+  textOf(row) { return this.kernels[this.shown(row)].lines[this.text][this.lines[this.shown(row)][row]]; }
+  /// '−' and '+' for lines that one kernel has, '' for others.
+  sign(row) {
+    if (this.lines.length === 1) return '';
+    return this.lines[1][row] < 0 ? '−' : this.lines[0][row] < 0 ? '+' : '';
+  }
+  isHeading(row) {
+    const kernel = this.shown(row);
+    return this.kernels[kernel].isHeading(this.text, this.lines[kernel][row]);
+  }
+  findings(row) {
+    return this.lines.flatMap(
+        (lines, kernel) => this.kernels[kernel].findings[this.text].get(lines[row]) ?? []);
+  }
+}
+
+/// The rows of all panes that belong to a row of one: {source: Map, ptx: Map, sass: Map, chains: []}.
+function relatedRows(panes, text, row) {
+  const found = {source: new Map(), ptx: new Map(), sass: new Map(), chains: []};
+  panes[text].lines.forEach((lines, index) => {
+    if (lines[row] < 0) return;
+    const related = panes[text].kernels[index].related(text, lines[row]);
+    for (const each of texts) {
+      for (const [line, strength] of related[each])
+        strengthen(found[each], panes[each].rows[index][line], strength);
+    }
+    for (const chain of related.chains) found.chains.push({kernel: index, chain});
+  });
+  return found;
+}

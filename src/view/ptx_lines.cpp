@@ -1,0 +1,143 @@
+#include "view/ptx_lines.hpp"
+
+#include "ptx/liveness.hpp"
+#include "ptx/operands.hpp"
+#include "ptx/parser.hpp"
+#include "ptx/resolve.hpp"
+#include "view/inlined_names.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include <llvm/ADT/StringRef.h>
+
+TMAJIT_BEGIN
+namespace view {
+namespace {
+
+/// Adds the frames of a function. Returns the place of each.
+std::vector<std::uint32_t> add_frames(const ptx::FlatFunction& function, const InlinedNames& names,
+                                      Places& places) {
+  std::vector<std::uint32_t> added;
+  // A caller's frame is before its callee's.
+  for (std::uint32_t i = 0; i < function.frames.size(); ++i) {
+    const ptx::SourceFrame& frame = function.frames[i];
+    if (frame.at.line == 0) {
+      added.push_back(Place::none);
+      continue;
+    }
+    const std::uint32_t caller = frame.caller == ptx::SourceFrame::none ? Place::none : added[frame.caller];
+    added.push_back(places.add(frame.at.path, frame.at.line, caller, names.of(function, i)));
+  }
+  return added;
+}
+
+/// The set of live registers while a block's instructions are visited from its end to its begin.
+class LiveSet {
+ public:
+  explicit LiveSet(const ptx::FlatFunction& function)
+      : function_(function), is_live_(function.registers.size()) {}
+
+  void begin(llvm::ArrayRef<std::uint32_t> registers) {
+    std::fill(is_live_.begin(), is_live_.end(), false);
+    count_ = {};
+    for (const std::uint32_t each : registers) set(each, true);
+  }
+  /// Steps back over an instruction. Returns the count at it.
+  LiveRegisters step(const ptx::FlatInstruction& flat) {
+    ptx::for_each_read(flat, [&](std::uint32_t each) { set(each, true); });
+    ptx::for_each_written(flat, [&](std::uint32_t each, std::uint32_t) { set(each, true); });
+    const LiveRegisters at = count_;
+    if (!flat.instruction->guard) {
+      ptx::for_each_written(flat, [&](std::uint32_t each, std::uint32_t) { set(each, false); });
+      ptx::for_each_read(flat, [&](std::uint32_t each) { set(each, true); });
+    }
+    return at;
+  }
+
+ private:
+  void set(std::uint32_t index, bool live) {
+    if (is_live_[index] == live) return;
+    is_live_[index] = live;
+    const ptx::Register& reg = function_.registers[index];
+    auto& count = reg.type == ptx::ScalarType::pred ? count_.predicates : count_.words;
+    const std::uint32_t size = (ptx::bits_of(reg.type) + 31) / 32 * reg.vector_width;
+    count = live ? count + size : count - size;
+  }
+
+  const ptx::FlatFunction& function_;
+  std::vector<bool> is_live_;
+  LiveRegisters count_;
+};
+
+void add_live(const ptx::FlatFunction& function, PtxLines& lines) {
+  const bool is_known = std::ranges::none_of(function.instructions, [](const auto& flat) {
+    return flat.instruction->opcode == ptx::Opcode::unknown;
+  });
+  if (!is_known) return;
+  const ptx::ControlFlow flow(function);
+  std::vector<std::uint32_t> slots(function.registers.size());
+  std::iota(slots.begin(), slots.end(), 0U);
+  ptx::Liveness liveness;
+  if (!liveness.find(function, flow, slots, slots.size())) return;
+  LiveSet live(function);
+  for (const std::uint32_t block : flow.order()) {
+    live.begin(liveness.out(block));
+    for (std::uint32_t i = flow.blocks()[block].last; i-- > flow.blocks()[block].first;) {
+      const ptx::FlatInstruction& flat = function.instructions[i];
+      lines.facts[flat.instruction->location.line - 1].live = live.step(flat);
+    }
+  }
+}
+
+/// Whether a line ends an instruction.
+bool ends_statement(const std::string& text) {
+  return text.find(';') != std::string::npos;
+}
+
+void add_function(const ptx::FlatFunction& function, const InlinedNames& inlined, Places& places,
+                  PtxLines& lines) {
+  const auto added = add_frames(function, inlined, places);
+  for (const ptx::FlatInstruction& flat : function.instructions) {
+    ++lines.opcodes[flat.instruction->words.front()];
+    if (flat.frame == ptx::SourceFrame::none) continue;
+    std::size_t line = flat.instruction->location.line - 1;
+    lines.facts[line].place = added[flat.frame];
+    while (!ends_statement(lines.texts[line]) && line + 1 < lines.texts.size())
+      lines.facts[++line].place = added[flat.frame];
+  }
+  add_live(function, lines);
+}
+
+}  // namespace
+
+PtxLines read_ptx(std::string_view ptx, Places& places) {
+  PtxLines lines;
+  for (llvm::StringRef rest(ptx.data(), ptx.size()), each; !rest.empty();) {
+    std::tie(each, rest) = rest.split('\n');
+    lines.texts.push_back(each.rtrim('\r').str());
+  }
+  lines.facts.resize(lines.texts.size());
+  const auto parsed = ptx::parse(ptx);
+  if (!parsed) {
+    lines.why = "the PTX does not parse: " + parsed.report;
+    return lines;
+  }
+  const ptx::ModuleNames names(*parsed.module);
+  const InlinedNames inlined(*parsed.module);
+  for (const auto& directive : parsed.module->directives) {
+    if (const auto* const file = std::get_if<ptx::File>(&directive); file != nullptr && file->index == 1)
+      lines.main_path = file->name;
+    const auto* const function = std::get_if<ptx::Function>(&directive);
+    if (function == nullptr || !function->body) continue;
+    if (const auto flat = resolve(names, *function)) {
+      add_function(*flat.function, inlined, places, lines);
+    } else {
+      lines.why = "function " + function->name + " does not resolve: " + flat.diagnostics.front().message;
+    }
+  }
+  return lines;
+}
+
+}  // namespace view
+TMAJIT_END

@@ -1,0 +1,113 @@
+#include "view/ptx_lines.hpp"
+
+#include "view/chain.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+using tests::chain;
+using view::LiveRegisters, view::Place, view::Places, view::PtxLines;
+
+namespace {
+
+/// A kernel (line 20 of k.cu) that calls outer() (line 10), which calls inner() (line 3 of h.cuh). The blank
+/// line before the text makes its first line number 2.
+constexpr auto nested = R"(
+.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<3>;
+  .reg .pred %p<2>;
+  .loc 1 20 3
+  ld.param.u64 %rd1, [out];
+  .loc 1 10 5, function_name $L__info_string0, inlined_at 1 20 3
+  .loc 2 3 7, function_name $L__info_string1, inlined_at 1 10 5
+  mov.u32 %r1,
+    %tid.x;
+  setp.ne.s32 %p1, %r1, 0;
+  .loc 1 21 3
+  @%p1 bra $done;
+  st.global.u32 [%rd1], %r1;
+$done:
+  ret;
+}
+.file 1 "/src/k.cu"
+.file 2 "/src/h.cuh"
+.section .debug_str
+{
+$L__info_string0:
+.b8 95,90,53,111,117,116,101
+.b8 114,105,0
+$L__info_string1:
+.b8 105,110,110,101,114,0
+}
+)";
+
+}  // namespace
+
+TEST_CASE("an instruction of an inlined helper belongs to the helper's line and to each call") {
+  Places places;
+  const PtxLines lines = view::read_ptx(nested, places);
+  CHECK(lines.why.empty());
+  CHECK(lines.main_path == "/src/k.cu");
+  REQUIRE(lines.texts.size() == 32);
+  const auto at = [&](std::size_t number) { return chain(places, lines.facts[number - 1].place); };
+  CHECK(at(11) == "k.cu:20");
+  CHECK(at(14) == "h.cuh:3 k.cu:10 k.cu:20");
+  CHECK(at(15) == "h.cuh:3 k.cu:10 k.cu:20");  // the instruction's second line
+  CHECK(at(16) == "h.cuh:3 k.cu:10 k.cu:20");
+  CHECK(at(18) == "k.cu:21");
+  CHECK(at(7).empty());   // a declaration
+  CHECK(at(12).empty());  // a .loc
+  // Each place is there once: the helper's, the call's in outer(), and the kernel's two lines.
+  CHECK(places.all().size() == 4);
+}
+
+TEST_CASE("places of inlined functions have the functions' names") {
+  Places places;
+  const PtxLines lines = view::read_ptx(nested, places);
+  const view::Place& inner = places[lines.facts[13].place];
+  CHECK(inner.function == "inner");
+  CHECK(places[inner.caller].function == "outer(int)");
+  CHECK(places[places[inner.caller].caller].function.empty());
+}
+
+TEST_CASE("live registers are those that hold a value at an instruction, a result included") {
+  Places places;
+  const PtxLines lines = view::read_ptx(nested, places);
+  const auto live = [&](std::size_t number) { return lines.facts[number - 1].live; };
+  CHECK(live(11) == LiveRegisters{2, 0});  // %rd1, of two words
+  CHECK(live(14) == LiveRegisters{3, 0});  // and %r1
+  CHECK(live(16) == LiveRegisters{3, 1});  // and %p1
+  CHECK(live(18) == LiveRegisters{3, 1});
+  CHECK(live(19) == LiveRegisters{3, 0});
+  CHECK(live(21) == LiveRegisters{0, 0});
+  CHECK(live(7) == std::nullopt);
+}
+
+TEST_CASE("instructions are counted by the first word of their names") {
+  Places places;
+  const auto opcodes = view::read_ptx(nested, places).opcodes;
+  CHECK(opcodes == std::map<std::string, std::uint32_t>{
+                       {"bra", 1}, {"ld", 1}, {"mov", 1}, {"ret", 1}, {"setp", 1}, {"st", 1}});
+}
+
+TEST_CASE("a text that does not parse has lines and a reason for missing facts") {
+  Places places;
+  const PtxLines lines = view::read_ptx("int main() {\n}\n", places);
+  CHECK(lines.texts == std::vector<std::string>{"int main() {", "}"});
+  CHECK(lines.why.starts_with("the PTX does not parse: "));
+  CHECK(places.all().empty());
+}
+
+TEST_CASE("a kernel with an unknown instruction has no counts of live registers") {
+  std::string text = nested;
+  text.replace(text.find("setp.ne.s32"), 11, "setq.ne.s32");
+  Places places;
+  const PtxLines lines = view::read_ptx(text, places);
+  CHECK(lines.facts[10].live == std::nullopt);
+  CHECK(lines.facts[10].place != Place::none);
+}
