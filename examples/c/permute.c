@@ -11,10 +11,10 @@
 enum { heads = 6, tokens = 100, width = 64, elements = heads * tokens * width };
 
 // Prints what went wrong, and ends the program.
-static void check(tmajit_status status, tmajit_error* error) {
+static void check(tmajit_status status, tmajit_error** error) {
   if (status == TMAJIT_OK) return;
-  fprintf(stderr, "c_permute: %s: %s\n", tmajit_status_name(status), tmajit_error_message(error));
-  tmajit_error_destroy(error);
+  fprintf(stderr, "c_permute: %s: %s\n", tmajit_status_name(status), tmajit_error_message(*error));
+  tmajit_error_destroy(*error);
   exit(status == TMAJIT_UNAVAILABLE ? 77 : 1);
 }
 
@@ -22,8 +22,8 @@ static void check(tmajit_status status, tmajit_error* error) {
 static tmajit_buffer* upload(tmajit_runtime* runtime, const float* values) {
   tmajit_error* error;
   tmajit_buffer* buffer;
-  check(tmajit_buffer_make(runtime, elements * sizeof(float), &buffer, &error), error);
-  check(tmajit_buffer_write(buffer, 0, values, elements * sizeof(float), NULL, &error), error);
+  check(tmajit_buffer_make(runtime, elements * sizeof(float), &buffer, &error), &error);
+  check(tmajit_buffer_write(buffer, 0, values, elements * sizeof(float), NULL, &error), &error);
   return buffer;
 }
 
@@ -31,8 +31,8 @@ static tmajit_buffer* upload(tmajit_runtime* runtime, const float* values) {
 static int is_permuted(tmajit_runtime* runtime, const tmajit_buffer* buffer, const float* x) {
   static float y[elements];
   tmajit_error* error;
-  check(tmajit_buffer_read(buffer, 0, y, sizeof y, NULL, &error), error);
-  check(tmajit_synchronize(runtime, NULL, &error), error);
+  check(tmajit_buffer_read(buffer, 0, y, sizeof y, NULL, &error), &error);
+  check(tmajit_synchronize(runtime, NULL, &error), &error);
   for (int h = 0; h < heads; ++h)
     for (int t = 0; t < tokens; ++t)
       for (int w = 0; w < width; ++w)
@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
   tmajit_runtime* runtime;
   const tmajit_runtime_options options = {.size = sizeof options,
                                           .device = simulated ? TMAJIT_DEVICE_SIMULATED : TMAJIT_DEVICE_GPU};
-  check(tmajit_runtime_make(&options, &runtime, &error), error);
+  check(tmajit_runtime_make(&options, &runtime, &error), &error);
   tmajit_buffer* from = upload(runtime, x);
   tmajit_buffer* to = upload(runtime, x);
 
@@ -64,14 +64,14 @@ int main(int argc, char** argv) {
                                      .rank = 3,
                                      .extents = {tokens, heads, width}};
   const tmajit_permute_arguments arguments = {.size = sizeof arguments, .axes = {3, 0, {1, 0, 2}}};
-  check(tmajit_permute(runtime, &destination, &source, &arguments, NULL, &error), error);
+  check(tmajit_permute(runtime, &destination, &source, &arguments, NULL, &error), &error);
   int right = is_permuted(runtime, to, x);
 
   tmajit_plan* plan;
-  check(tmajit_permute_plan(runtime, &destination, &source, &arguments, NULL, &plan, &error), error);
+  check(tmajit_permute_plan(runtime, &destination, &source, &arguments, NULL, &plan, &error), &error);
   tmajit_buffer* elsewhere = upload(runtime, x);
   const uint64_t new_destination = tmajit_buffer_address(elsewhere);
-  check(tmajit_plan_launch_on(plan, &new_destination, 1, &source.address, 1, NULL, &error), error);
+  check(tmajit_plan_launch_on(plan, &new_destination, 1, &source.address, 1, NULL, &error), &error);
   right = right && is_permuted(runtime, elsewhere, x);
   printf("%zu kernel, %llu bytes moved: %s\n", tmajit_plan_kernel_count(plan),
          (unsigned long long)tmajit_plan_bytes_moved(plan), right ? "right" : "wrong");

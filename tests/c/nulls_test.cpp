@@ -55,6 +55,7 @@ TEST_CASE("every other function with a status rejects null handles and pointers"
   CHECK(with_zeros(tmajit_runtime_findings) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_runtime_forget) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_runtime_make) == TMAJIT_INVALID_ARGUMENT);
+  CHECK(tmajit_set_log(nullptr, nullptr, TMAJIT_LOG_OFF + 1, nullptr) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_stream_make) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_synchronize) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_tensor_broadcast) == TMAJIT_INVALID_ARGUMENT);

@@ -16,8 +16,9 @@ using reference::Buffers, reference::BufferView, reference::RandomCase;
 
 namespace {
 
-/// Fails the test case with the error's message. Destroys the error.
-void require_ok(tmajit_status status, tmajit_error* error) {
+/// Fails the test case with the error's message. Destroys the error, which is a reference because the call
+/// that stores it may be evaluated after the other argument.
+void require_ok(tmajit_status status, tmajit_error*& error) {
   const std::string message = tmajit_error_message(error);
   tmajit_error_destroy(error);
   INFO(message);

@@ -1,6 +1,31 @@
 // Plans: launches, kernels, explanations, and tuning, which needs a GPU.
 #include "consumer.h"
 
+static void count_messages(void* context, int32_t level, const char* message, size_t bytes) {
+  EXPECT(level >= TMAJIT_LOG_TRACE && level < TMAJIT_LOG_OFF && message != NULL && bytes > 0);
+  ++*(int*)context;
+}
+
+// A cache that cannot be written fails no call, and says so to the program's function.
+static void use_log(const tmajit_tensor* destination, const tmajit_tensor* source) {
+  int messages = 0;
+  DO(tmajit_set_log(count_messages, &messages, TMAJIT_LOG_WARN, &error));
+  const tmajit_runtime_options options = {.size = sizeof options,
+                                          .device = TMAJIT_DEVICE_NONE,
+                                          .arch = "compute_90a",
+                                          .cache_directory = "/dev/null/no folder"};
+  tmajit_runtime* runtime = NULL;
+  DO(tmajit_runtime_make(&options, &runtime, &error));
+  tmajit_plan* plan = NULL;
+  const tmajit_map_arguments arguments = {.size = sizeof arguments, .expression = "x * 3 + 1"};
+  DO(tmajit_map_plan(runtime, destination, source, 1, &arguments, NULL, &plan, &error));
+  tmajit_plan_destroy(plan);
+  tmajit_runtime_destroy(runtime);
+  DO(tmajit_set_log(NULL, NULL, TMAJIT_LOG_WARN, &error));
+  EXPECT(messages > 0);
+  FAILS(TMAJIT_INVALID_ARGUMENT, "least is 6", tmajit_set_log(NULL, NULL, 6, &error));
+}
+
 void use_plans(tmajit_runtime* runtime) {
   enum { count = 1000 };
   int32_t x[count];
@@ -50,6 +75,7 @@ void use_plans(tmajit_runtime* runtime) {
   FAILS(TMAJIT_INVALID_ARGUMENT, "report is null", tmajit_tune_report_item(report, 0, &tuned, &error));
   tmajit_tune_report_destroy(report);
 
+  use_log(&destination, &source);
   tmajit_plan_destroy(plan);
   tmajit_kernel_destroy(kernel);
   tmajit_buffer_destroy(other);
