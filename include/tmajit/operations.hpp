@@ -28,6 +28,8 @@ struct OperationInfo {
   bool is_view = false;   ///< a copy of a view of its source
   bool is_batch = false;  ///< copies each source to its own destination, all in one launch
 
+  /// Whether it may have several destinations: those of a batch, or the parts of its source.
+  [[nodiscard]] TMAJIT_API bool has_many_destinations() const noexcept;
   /// Null if there is no such argument.
   [[nodiscard]] TMAJIT_API const Argument* find_argument(std::string_view name) const noexcept;
 };

@@ -4,9 +4,7 @@
 #include <tmajit/lint.hpp>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,16 +19,10 @@ TMAJIT_BEGIN
 namespace c {
 namespace {
 
-std::optional<std::string> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
 LintOptions to_lint_options(const tmajit_lint_options& given) {
   LintOptions options{.entry = std::string(text(given.entry)),
                       .project = std::string(text(given.project)),
-                      .read_source = read_file};
+                      .read_source = read_source_file};
   if (given.name != nullptr) options.name = given.name;
   for (const std::string& rule : texts(given.allowed, given.allowed_count, "options: allowed"))
     options.allowed.push_back({.rule = rule});
@@ -119,7 +111,7 @@ tmajit_status tmajit_runtime_findings(const tmajit_runtime* runtime, tmajit_find
     made->reports = c::simulator_of(runtime).reports();
     for (const Report& report : made->reports) {
       made->texts.push_back(report.text());
-      made->text += made->texts.back();
+      made->text += made->texts.back() + "\n";
     }
     *findings = made.release();
   });

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +31,21 @@ std::uint32_t natural_alignment(std::size_t bytes) {
   std::uint32_t alignment = 16;
   while (bytes % alignment != 0) alignment /= 2;
   return alignment;
+}
+
+/// The stride of a map's dimension. No copy uses the stride of a dimension of extent 1, but it must be legal.
+std::uint64_t stride_bytes(const TensorView& view, std::uint32_t d, Interleave interleave,
+                           std::string_view subject) {
+  constexpr std::uint64_t always_legal = 32;
+  const std::int64_t stride = view.strides[d];
+  if (view.shape[d] == 1 && d + 1 < view.rank) return always_legal;
+  if (view.shape[d] == 1 && interleave == Interleave::none) return size_of(view.type);
+  if (stride < 0)
+    refuse("{}: dimension {} has stride {}; a tensor map takes strides of 0 or more", subject, d, stride);
+  std::uint64_t bytes = 0;
+  if (__builtin_mul_overflow(static_cast<std::uint64_t>(stride), size_of(view.type), &bytes))
+    return std::numeric_limits<std::uint64_t>::max();
+  return bytes;
 }
 
 /// Reads the arguments of one launch.
@@ -176,11 +192,8 @@ TensorMapSpec to_map_spec(const tmajit_tensor_map* given, const TensorView& view
   const bool all_ones =
       std::ranges::all_of(map.element_strides, [](std::uint32_t step) { return step == 0; });
   for (std::uint32_t d = 0; d < rank; ++d) {
-    const std::int64_t stride = view.strides[d];
-    if (stride < 0)
-      refuse("{}: dimension {} has stride {}; a tensor map takes strides of 0 or more", subject, d, stride);
     spec.shape[d] = view.shape[d];
-    spec.strides[d] = static_cast<std::uint64_t>(stride) * size_of(view.type);
+    spec.strides[d] = stride_bytes(view, d, spec.interleave, subject);
     spec.element_strides[d] = all_ones ? 1 : map.element_strides[d];
   }
   return spec;

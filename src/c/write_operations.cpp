@@ -86,12 +86,6 @@ std::string_view type_of(const Argument& argument) {
   return "";
 }
 
-bool has_many_results(const OperationInfo& operation) {
-  return operation.is_batch || std::ranges::any_of(operation.arguments, [](const Argument& argument) {
-           return argument.type == ArgumentType::parts;
-         });
-}
-
 bool has_one_source(const OperationInfo& operation) {
   return operation.least_sources == 1 && operation.most_sources == 1;
 }
@@ -117,7 +111,7 @@ struct Function {
 std::vector<Function> functions_of(const OperationInfo& operation) {
   const std::string name = "tmajit_" + std::string(operation.name);
   const std::string description = std::string(operation.name) + "_operation";
-  const bool many = has_many_results(operation);
+  const bool many = operation.has_many_destinations();
   const bool one = has_one_source(operation);
   std::vector<std::string> to{"const tmajit_tensor* destination"};
   if (many) to = {"const tmajit_tensor* destinations", "size_t destination_count"};

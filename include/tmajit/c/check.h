@@ -33,10 +33,10 @@ typedef struct tmajit_finding {
   const char* remedy;       ///< the usual fix
   const char* meaning;      ///< behaviour of a kernel that breaks the rule
   const char* source;       ///< text that states the rule, "PTX ISA: mbarrier.init"
-  const char* text;         ///< everything in one paragraph; of lint: ""
-  uint64_t count;           ///< number of such mistakes in the launch; of lint: 1
-  uint32_t cta[3];          ///< of the simulated device: the CTA
-  uint32_t thread[3];       ///< of the simulated device: the first thread concerned
+  const char* text;         ///< everything in one paragraph; "" for a finding of lint
+  uint64_t count;           ///< number of such mistakes in the launch; 1 for a finding of lint
+  uint32_t cta[3];          ///< the CTA, in a report of the simulated device
+  uint32_t thread[3];       ///< the first thread concerned, in such a report
 } tmajit_finding;
 
 typedef struct tmajit_findings tmajit_findings;

@@ -60,12 +60,12 @@ TMAJIT_C_API tmajit_status tmajit_kernel_text(const tmajit_kernel* kernel, int32
 /// Resources as ptxas reports them; zeros if ptxas did not run.
 typedef struct tmajit_resources {
   size_t size;                   ///< sizeof(tmajit_resources)
-  uint32_t registers;            ///< of a thread
-  uint32_t spill_store_bytes;    ///< of a thread
-  uint32_t spill_load_bytes;     ///< of a thread
-  uint32_t stack_bytes;          ///< of a thread
-  uint32_t static_shared_bytes;  ///< of a CTA
-  uint32_t barriers;             ///< of a CTA
+  uint32_t registers;            ///< per thread
+  uint32_t spill_store_bytes;    ///< per thread
+  uint32_t spill_load_bytes;     ///< per thread
+  uint32_t stack_bytes;          ///< per thread
+  uint32_t static_shared_bytes;  ///< per CTA
+  uint32_t barriers;             ///< per CTA
 } tmajit_resources;
 /// Fills `*resources`, whose size the caller has set.
 TMAJIT_C_API tmajit_status tmajit_kernel_resources(const tmajit_kernel* kernel, tmajit_resources* resources,
@@ -112,16 +112,16 @@ typedef struct tmajit_value_map {
 typedef struct tmajit_argument {
   size_t size;                   ///< sizeof(tmajit_argument)
   int32_t kind;                  ///< TMAJIT_ARGUMENT_ADDRESS …
-  uint32_t tensor;               ///< of an address or map: number of the launch's tensor
-  int64_t offset;                ///< of an address or map: bytes from the tensor's address
-  const tmajit_tensor_map* map;  ///< of a map
-  const void* value;             ///< of a value: its bytes
+  uint32_t tensor;               ///< number of the launch's tensor, for an address or a map
+  int64_t offset;                ///< bytes from that tensor's address
+  const tmajit_tensor_map* map;  ///< the tensor map, for a map
+  const void* value;             ///< the bytes of a value
   size_t value_bytes;
-  uint32_t alignment;  ///< of a value: a power of two up to 128; 0: one that suits its bytes and maps
+  uint32_t alignment;  ///< a value's, a power of two up to 128; 0: one that suits its bytes and maps
   uint32_t reserved;   ///< 0
-  const tmajit_value_address* addresses;  ///< of a value: addresses that are filled in
+  const tmajit_value_address* addresses;  ///< addresses that are filled into a value
   size_t address_count;
-  const tmajit_value_map* maps;  ///< of a value: tensor maps that are filled in
+  const tmajit_value_map* maps;  ///< tensor maps that are filled into a value
   size_t map_count;
 } tmajit_argument;
 

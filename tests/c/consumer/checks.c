@@ -79,6 +79,8 @@ static void expect_out_of_bounds(tmajit_runtime* runtime) {
   EXPECT(strcmp(finding.rule, "global.out-of-bounds") == 0 && finding.severity == TMAJIT_MISTAKE);
   EXPECT(strstr(finding.file, "fill.cu") != NULL && finding.line == 3 && finding.thread[0] == 31);
   EXPECT(strstr(finding.text, finding.rule) != NULL);
+  const char* const whole = tmajit_findings_text(findings);
+  EXPECT(strstr(whole, finding.text) == whole && whole[strlen(whole) - 1] == '\n');
   tmajit_findings_destroy(findings);
   DO(tmajit_runtime_forget(runtime, &error));
   DO(tmajit_runtime_findings(runtime, &findings, &error));

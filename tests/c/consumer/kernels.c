@@ -121,6 +121,19 @@ static void use_maps(tmajit_runtime* runtime) {
   values_of(runtime, to, y);
   EXPECT(memcmp(x, y, sizeof x) == 0);
 
+  // The stride of a dimension of one element does not matter, even if no tensor map could have it.
+  tmajit_tensor row = tensors[1];
+  row.strided = 1;
+  row.extents[0] = 1;
+  row.strides[0] = -3;
+  row.strides[1] = 1;
+  const tmajit_tensor rows[2] = {tensors[0], row};
+  tmajit_launch one_row = launch;
+  one_row.tensors = rows;
+  DO(tmajit_kernel_launch(kernel, &one_row, NULL, &error));
+  values_of(runtime, to, y);
+  EXPECT(memcmp(x, y, 32 * sizeof x[0]) == 0 && y[32] == 0);
+
   map.box[1] = 3;  // 12 bytes
   FAILS(TMAJIT_ILLEGAL_SPEC, "16", tmajit_kernel_launch(kernel, &launch, NULL, &error));
   map.box[1] = 32;

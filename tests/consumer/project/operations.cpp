@@ -14,6 +14,8 @@ void describe_operations() {
   const OperationInfo& reduce = find_operation("reduce");
   const Argument* const op = reduce.find_argument("op");
   expect(op != nullptr && name(op->type) == "choice", "an argument of reduce");
+  expect(!reduce.has_many_destinations() && find_operation("split").has_many_destinations(),
+         "operations of several destinations");
   expect(text_of(parse_argument(*op, "sum", "--op")) == "sum", "an argument as text");
   expect(parse_extents("2x3", "--shape") == Dims{2, 3}, "parse_extents()");
   expect(parse_numbers("2,-3", "--strides") == Dims{2, -3}, "parse_numbers()");

@@ -144,6 +144,7 @@ void lint(const std::string& ptx) {
          "rules are allowed by a text");
   expect(std::string_view(name(Severity::omission)) == "omission", "severities have names");
   const auto map = TensorMapSpec::of(TensorView::contiguous(ElementType::f32, {64}), {32});
+  expect(!read_source_file("no such file").has_value(), "read_source_file()");
   const LintResult wrong = lint_ptx("mov.u32 %r1;", {.name = "text", .maps = {map_facts("map", map)}});
   expect(!wrong.findings.empty() && wrong.report.find("text:1:") != std::string::npos, "text that is no PTX");
 }
