@@ -3,10 +3,11 @@
 #include <tmajit/arguments.hpp>
 
 #include <algorithm>
-#include <memory>
 #include <stdexcept>
+#include <string>
 #include <type_traits>
 #include <variant>
+#include <vector>
 
 using namespace tmajit;
 
@@ -55,12 +56,6 @@ void set(tmajit_widths& to, const ArgumentValue& value) {
 class Filler {
  public:
   explicit Filler(const Arguments& given) : given_(given) {}
-  ~Filler() noexcept(false) {
-    if (filled_ != given_.all().size()) throw std::logic_error("a case has an argument that no member has");
-  }
-  Filler(const Filler&) = delete;
-  Filler& operator=(const Filler&) = delete;
-
   template <class Member>
   Filler& member(Member& to, std::string_view name) {
     if (const ArgumentValue* const value = given_.find(name); value != nullptr) {
@@ -68,6 +63,9 @@ class Filler {
       ++filled_;
     }
     return *this;
+  }
+  void require_all() const {
+    if (filled_ != given_.all().size()) throw std::logic_error("a case has an argument that no member has");
   }
 
  private:
@@ -171,6 +169,7 @@ class CallOf : public CaseCall {
     given.size = sizeof given;
     Filler filler(drawn_.arguments);
     fill(given, filler);
+    filler.require_all();
     return given;
   }
 

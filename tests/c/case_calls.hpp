@@ -4,9 +4,8 @@
 
 #include <tmajit/c.h>
 
+#include <memory>
 #include <span>
-#include <string>
-#include <vector>
 
 namespace tests {
 

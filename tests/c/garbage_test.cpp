@@ -4,6 +4,7 @@
 #include <tmajit/c.h>
 
 #include <array>
+#include <cstdint>
 #include <iostream>
 #include <limits>
 #include <random>
