@@ -1,5 +1,5 @@
 # Rules for `cmake --install`, and the files by which other projects find tmajit: for find_package(tmajit) and pkg-config.
-# The components are runtime and development for tmajit itself, and sim for all parts of tmajit::sim.
+# The components are runtime and development for tmajit itself, sim for all parts of tmajit::sim, and c for those of tmajit::c.
 include(CMakePackageConfigHelpers)
 
 set(headers ${PROJECT_SOURCE_DIR}/include/tmajit)
@@ -25,6 +25,12 @@ install(TARGETS ${sim_libraries} EXPORT tmajitSimTargets
 install(FILES ${sim_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tmajit COMPONENT sim)
 install(DIRECTORY ${headers}/launch ${headers}/machine ${headers}/report ${headers}/view DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tmajit COMPONENT sim)
 
+# The C interface needs both libraries.
+set_target_properties(tmajit_c_interface PROPERTIES INSTALL_RPATH "$ORIGIN")
+install(TARGETS tmajit_c_interface EXPORT tmajitCTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT c)
+install(FILES ${headers}/c.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tmajit COMPONENT c)
+install(DIRECTORY ${headers}/c DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tmajit COMPONENT c)
+
 if(TARGET jitc)
   # The path is relative to the program, so that the prefix can be moved.
   file(RELATIVE_PATH to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
@@ -36,6 +42,7 @@ endif()
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tmajit)
 install(EXPORT tmajitTargets NAMESPACE tmajit:: DESTINATION ${package_dir} COMPONENT development)
 install(EXPORT tmajitSimTargets NAMESPACE tmajit:: DESTINATION ${package_dir} COMPONENT sim)
+install(EXPORT tmajitCTargets NAMESPACE tmajit:: DESTINATION ${package_dir} COMPONENT c)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/tmajitConfig.cmake.in
   ${CMAKE_CURRENT_BINARY_DIR}/tmajitConfig.cmake INSTALL_DESTINATION ${package_dir}
   PATH_VARS CMAKE_INSTALL_INCLUDEDIR)
@@ -50,9 +57,10 @@ cmake_path(SET pc_dir ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH TMAJIT_PC_TO_PREFIX ${pc_dir} ${CMAKE_INSTALL_PREFIX})
 cmake_path(SET TMAJIT_PC_TO_PREFIX NORMALIZE "${TMAJIT_PC_TO_PREFIX}")
 string(REGEX REPLACE "/$" "" TMAJIT_PC_TO_PREFIX "${TMAJIT_PC_TO_PREFIX}")
-foreach(file tmajit.pc tmajit-sim.pc)
+foreach(file tmajit.pc tmajit-sim.pc tmajit-c.pc)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/${file}.in ${CMAKE_CURRENT_BINARY_DIR}/${file} @ONLY)
 endforeach()
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tmajit.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
         COMPONENT development)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tmajit-sim.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT sim)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tmajit-c.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT c)

@@ -89,7 +89,7 @@ def parameters(operation):
     arguments = operation["arguments"]
     required = [f"{a['name']}: {annotation(a)}" for a in arguments if a["required"]]
     optional = [f"{a['name']}: {annotation(a)} | None = None" for a in arguments if not a["required"]]
-    many = has_many_results(operation)
+    many = operation["many_results"]
     result = "Sequence[Tensor]" if many else "Tensor"
     out = f"out: {result}" if operation["reads_destination"] else f"out: {result} | None = None"
     kind = [] if operation["moves_bits"] or operation["reads_destination"] else ["dtype: DType | None = None"]
@@ -108,10 +108,6 @@ def parameters(operation):
     if kind == ["dtype: DType"]:
         return ["x: Tensor", *kind, out], "x"
     return ["x: Tensor", *required, *optional, out, *kind], "x"
-
-
-def has_many_results(operation):
-    return operation["is_batch"] or any(a["name"] == "parts" for a in operation["arguments"])
 
 
 def sources_text(operation):
@@ -147,7 +143,7 @@ def docstring(operation):
         if argument["default"]:
             text += f"; default: {argument['default']}"
         entries.append((argument["name"], f"{text}. For example {example_of(argument)}."))
-    if has_many_results(operation):
+    if operation["many_results"]:
         entries.append(("out", "the tensors to write; by default new tensors of the sources' library."))
     elif operation["reads_destination"]:
         entries.append(("out", "the tensor that is read and written."))
@@ -168,7 +164,7 @@ def docstring(operation):
         else "integers and floating point; bool is treated as uint8"
     )
     lines += ["", "    Returns:"]
-    if has_many_results(operation):
+    if operation["many_results"]:
         lines.append("        out, or a tuple of the new tensors.")
     else:
         lines.append("        out, or the new tensor, which is dense and row-major.")
@@ -189,7 +185,7 @@ def docstring(operation):
 
 def function(number, operation):
     given, sources = parameters(operation)
-    many = has_many_results(operation)
+    many = operation["many_results"]
     values = ", ".join(a["name"] for a in operation["arguments"])
     if values:
         values += "," if len(operation["arguments"]) == 1 else ""

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks the C++ and Python files' format and the words of comments, and runs clang-tidy over the C++ files.
+# Checks the C, C++ and Python files' format and the words of comments, and runs clang-tidy over the C++ files.
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 . "$ROOT/tools/lib/build.sh"
 
@@ -60,7 +60,7 @@ check_format() {
   fi
   local list mode=(--dry-run -Werror)
   ((fix)) && mode=(-i)
-  mapfile -t list < <(files '*.cpp' '*.hpp')
+  mapfile -t list < <(files '*.cpp' '*.hpp' '*.c' '*.h')
   ((${#list[@]})) || return 0
   step format "clang-format over ${#list[@]} files" "$CLANG_FORMAT" "${mode[@]}" "${list[@]}"
 }
@@ -70,7 +70,7 @@ UNREAD=(':!templates/kernels/*')
 
 check_words() {
   local list
-  mapfile -t list < <(files '*.cpp' '*.hpp' '*.cu' '*.cuh' "${UNREAD[@]}")
+  mapfile -t list < <(files '*.cpp' '*.hpp' '*.c' '*.h' '*.cu' '*.cuh' "${UNREAD[@]}")
   ((${#list[@]})) || return 0
   step words "words of comments in ${#list[@]} files" python3 tools/lib/words.py "${list[@]}"
 }

@@ -23,7 +23,8 @@ enum class Severity : std::uint8_t {
 template <>
 [[nodiscard]] TMAJIT_API Severity parse<Severity>(std::string_view name);
 
-/// A rule that a kernel can break. The simulated device (sim.hpp) and lint (lint.hpp) share the rules.
+/// A rule that a kernel can break. The simulated device (sim.hpp) and lint (lint.hpp) share the rules. A NUL
+/// follows each text, so that its data() is a C string.
 struct Rule {
   std::string_view id;       ///< stable identifier, "shared.in-flight-read"
   std::string_view meaning;  ///< behaviour of a kernel that breaks it, in one sentence

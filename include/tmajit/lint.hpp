@@ -42,6 +42,9 @@ struct AllowedRule {
 [[nodiscard]] TMAJIT_API std::vector<AllowedRule> parse_allowed_rules(std::string_view text,
                                                                       std::string_view name);
 
+/// The text of a file, as LintOptions::read_source returns it; nothing if the file cannot be read.
+[[nodiscard]] TMAJIT_API std::optional<std::string> read_source_file(const std::string& path);
+
 struct LintOptions {
   std::string name = "ptx";  ///< name of the PTX, with which the lines of LintResult::report begin
   std::string entry = {};    ///< symbol of the only kernel to check; empty: all kernels

@@ -11,6 +11,8 @@
 
 TMAJIT_BEGIN
 
+class Runtime;
+
 /// An operation as data: its name and its arguments. Each operation is described in its folder of
 /// src/operations.
 struct OperationInfo {
@@ -26,6 +28,8 @@ struct OperationInfo {
   bool is_view = false;   ///< a copy of a view of its source
   bool is_batch = false;  ///< copies each source to its own destination, all in one launch
 
+  /// Whether it may have several destinations: those of a batch, or the parts of its source.
+  [[nodiscard]] TMAJIT_API bool has_many_destinations() const noexcept;
   /// Null if there is no such argument.
   [[nodiscard]] TMAJIT_API const Argument* find_argument(std::string_view name) const noexcept;
 };
@@ -44,5 +48,11 @@ struct OperationInfo {
 /// tensors or an argument that the operation does not take, and the errors of the function.
 [[nodiscard]] TMAJIT_API Operation make_operation(std::string_view operation, List<Tensor> destinations,
                                                   List<Tensor> sources, const Arguments& arguments);
+
+/// One call by name: plan(runtime, make_operation(…)) and a launch. A later call of the same thread with
+/// equal views and arguments finds its plan, as calls of the operations' functions do. Throws what
+/// make_operation() and plan() throw; Error{unavailable} without a device.
+TMAJIT_API void run_operation(const Runtime& runtime, std::string_view operation, List<Tensor> destinations,
+                              List<Tensor> sources, const Arguments& arguments, Stream stream = nullptr);
 
 TMAJIT_END

@@ -7,8 +7,6 @@
 #include <tmajit/lint.hpp>
 #include <tmajit/sim.hpp>
 
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -40,12 +38,6 @@ nb::dict described(const Finding& finding) {
   return fields;
 }
 
-std::optional<std::string> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
 /// The kernel of a module whose name contains `entry`, or the only kernel.
 std::optional<PtxKernel> kernel_of(const std::string& ptx, const std::string& entry) {
   return choose_kernel(kernels_of(ptx, "ptx"), entry);
@@ -53,7 +45,7 @@ std::optional<PtxKernel> kernel_of(const std::string& ptx, const std::string& en
 
 nb::tuple lint(const std::string& ptx, const std::string& entry, const nb::tuple& arguments,
                const std::vector<std::string>& allowed, const std::string& project) {
-  LintOptions options{.entry = {}, .project = project, .read_source = read_file};
+  LintOptions options{.entry = {}, .project = project, .read_source = read_source_file};
   for (const std::string& rule : allowed) options.allowed.push_back({.rule = rule});
   if (!entry.empty() || arguments.size() > 0) {
     const PtxKernel kernel = *kernel_of(ptx, entry);

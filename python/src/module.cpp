@@ -43,6 +43,7 @@ nb::list describe_operations() {
     described["moves_bits"] = operation.moves_bits;
     described["is_view"] = operation.is_view;
     described["is_batch"] = operation.is_batch;
+    described["many_results"] = operation.has_many_destinations();
     nb::list arguments;
     for (const Argument& argument : operation.arguments) arguments.append(describe(argument));
     described["arguments"] = arguments;

@@ -4,6 +4,10 @@
 
 #include <tmajit/error.hpp>
 
+#include <fstream>
+#include <iterator>
+#include <optional>
+
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/Support/GlobPattern.h>
 #include <spdlog/fmt/fmt.h>
@@ -119,6 +123,14 @@ std::vector<AllowedRule> parse_allowed_rules(std::string_view text, std::string_
     allowed.push_back({rule.str(), kernel.empty() ? "*" : kernel.str()});
   }
   return allowed;
+}
+
+std::optional<std::string> read_source_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  if (file.bad()) return std::nullopt;
+  return text;
 }
 
 TMAJIT_END

@@ -68,6 +68,10 @@ const OperationInfo& find_operation(std::string_view name) {
   return entry_of(name).info;
 }
 
+bool OperationInfo::has_many_destinations() const noexcept {
+  return is_batch || std::ranges::find(arguments, ArgumentType::parts, &Argument::type) != arguments.end();
+}
+
 const Argument* OperationInfo::find_argument(std::string_view wanted) const noexcept {
   const auto found = std::ranges::find(arguments, wanted, &Argument::name);
   return found == arguments.end() ? nullptr : &*found;

@@ -108,10 +108,10 @@ class PatienceDiff {
   /// Pairs as many lines of the range as possible, by the greedy algorithm of Myers ("An O(ND) Difference
   /// Algorithm and Its Variations", 1986). Ranges that differ too much are not paired.
   void compare(const Range& range) {
-    constexpr std::int64_t most_edits = 2000;
+    constexpr std::int64_t max_edits = 2000;
     const auto lefts = static_cast<std::int64_t>(range.left_end - range.left);
     const auto rights = static_cast<std::int64_t>(range.right_end - range.right);
-    const std::int64_t limit = std::min(lefts + rights, most_edits);
+    const std::int64_t limit = std::min(lefts + rights, max_edits);
     std::vector<std::int64_t> reach(static_cast<std::size_t>(2 * limit + 3));  // left lines used, by diagonal
     const auto at = [&](std::int64_t diagonal) -> std::int64_t& {
       return reach[static_cast<std::size_t>(diagonal + limit + 1)];

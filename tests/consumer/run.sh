@@ -5,7 +5,7 @@ step=$1 build=$2 work=$3 compiler=$4
 here=$(cd "$(dirname "$0")" && pwd)
 project=$here/project
 prefix=$work/prefix  # everything
-core=$work/core      # without the component sim
+core=$work/core      # without the components sim and c
 export TMAJIT_CACHE_DIR=$work/cache
 fail() { echo "$*"; exit 1; }
 # number NAME: the number TMAJIT_VERSION_NAME in the installed version.hpp.
@@ -26,8 +26,8 @@ case $step in
     for component in runtime development; do
       cmake --install "$build" --prefix "$core" --component "$component" >/dev/null
     done
-    if find "$core" | grep -e sim -e lint -e finding | grep -v /share/; then
-      fail "the files above are of the component sim"
+    if find "$core" | grep -e sim -e lint -e finding -e '/c\.h$' -e '/c/' -e tmajit_c | grep -v /share/; then
+      fail "the files above are of the components sim and c"
     fi
     ;;
   cmake)
@@ -56,6 +56,22 @@ case $step in
       -o "$work/consumer-sim-pc" $(pkg-config --cflags --libs "tmajit-sim >= $(version)")
     "$work/consumer-sim-pc"
     ;;
+  c)
+    rm -rf "$work/c"
+    cmake -G Ninja -S "$here/../c/consumer" -B "$work/c" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release "-DWANTED_VERSION=$(version)"
+    cmake --build "$work/c"
+    "$work/c/c_consumer"
+    # A program that needs nothing of C++ itself.
+    if readelf -d "$work/c/c_consumer" | grep NEEDED | grep -F libstdc++; then fail "the C program needs the library above"; fi
+    command -v pkg-config >/dev/null || exit 0
+    pc=$(find "$prefix" -name tmajit-c.pc)
+    export PKG_CONFIG_PATH=${pc%/*}
+    LD_LIBRARY_PATH=$(pkg-config --variable=libdir tmajit-c)
+    export LD_LIBRARY_PATH
+    # $(pkg-config …) is unquoted to split into words.
+    cc -std=c99 -pedantic -Werror "$here/../c/consumer"/*.c -o "$work/c-consumer-pc" $(pkg-config --cflags --libs "tmajit-c >= $(version)")
+    "$work/c-consumer-pc"
+    ;;
   symbols)
     exec "$here/symbols.sh" "$prefix" "$work/cmake/consumer" "$work/cmake/consumer_sim"
     ;;
@@ -66,6 +82,9 @@ case $step in
       [[ -n $file ]] || fail "there is no $library.so.$version"
       readelf -d "$file" | grep SONAME | grep -F "[$library.so.$version]" || fail "$file has another soname"
     done
+    file=$(find "$prefix" -name "libtmajit_c.so.$(number MAJOR)")
+    [[ -n $file ]] || fail "there is no libtmajit_c.so.$(number MAJOR)"
+    readelf -d "$file" | grep SONAME | grep -F "[libtmajit_c.so.$(number MAJOR)]" || fail "$file has another soname"
     # The libraries may need only those of tmajit and those of any C++ program at run time.
     allowed='libtmajit(_sim)?\.so\.[0-9.]*|libstdc\+\+\.so\.6|libgcc_s\.so\.1|lib(c|m|dl|pthread|rt)\.so\.[0-9]+|ld-linux.*'
     for file in "$prefix"/lib*/libtmajit*.so "$prefix"/lib*/*/libtmajit*.so "$prefix/bin/jitc"; do
@@ -89,7 +108,9 @@ case $step in
     expect 0 "$core" 'REQUIRED' 'sim: not found'
     expect 0 "$core" 'REQUIRED;OPTIONAL_COMPONENTS;sim' 'sim: not found'
     expect 1 "$core" 'REQUIRED;COMPONENTS;sim' "the simulated device and lint, is not installed"
-    expect 1 "$prefix" 'REQUIRED;COMPONENTS;simulator' 'tmajit has no component "simulator": its one component is sim.'
+    expect 0 "$prefix" 'REQUIRED;COMPONENTS;c' 'c: found'
+    expect 1 "$core" 'REQUIRED;COMPONENTS;c' "the C interface, is not installed"
+    expect 1 "$prefix" 'REQUIRED;COMPONENTS;simulator' 'tmajit has no component "simulator": its components are sim and c.'
     ;;
   language)
     for header in "$prefix"/include/tmajit/{,launch/,machine/,report/}*.hpp; do

@@ -7,6 +7,7 @@
 
 #include <tmajit/error.hpp>
 #include <tmajit/move.hpp>
+#include <tmajit/operations.hpp>
 
 #include <algorithm>
 #include <array>
@@ -109,6 +110,39 @@ TEST_CASE("calls that differ in more than addresses get plans of their own") {
   pad(desk.runtime, framed, square, above);
   pad(desk.runtime, framed, square, below);
   CHECK(desk.device->launches == 11 + concats);
+}
+
+TEST_CASE("calls by name find the plans of equal calls, and of no others") {
+  CallDesk desk;
+  std::vector<std::vector<std::byte>> seen;
+  const Tensor source = tensor_of({32, 32}, called_from);
+  const Tensor half = tensor_of({16, 32}, called_at);
+  const Tensor whole = tensor_of({32, 32}, called_at);
+  const Arguments first{{"slices", std::vector{Slice{.start = 0, .stop = 16}}}};
+  run_operation(desk.runtime, "slice", {half}, {source}, first);
+  const std::size_t before = allocations();
+  for (DevicePtr i = 0; i < 50; ++i)
+    run_operation(desk.runtime, "slice", {{half.view, called_at + 4096 * i}}, {source}, first);
+  CHECK(allocations() == before);
+
+  desk.device->on_launch = [&](const FakeDevice::Launch& launch) {
+    const auto* const bytes = static_cast<const std::byte*>(launch.parameters[0]);
+    seen.emplace_back(bytes, bytes + 48);  // the addresses, extents and strides begin here
+  };
+  run_operation(desk.runtime, "slice", {half}, {source}, first);
+  run_operation(desk.runtime, "slice", {half}, {source},
+                {{"slices", std::vector{Slice{.start = 16, .stop = 32}}}});
+  REQUIRE(seen.size() == 2);
+  CHECK(seen[0] != seen[1]);
+  const int loads = desk.device->loads;
+  run_operation(desk.runtime, "map", {whole}, {source}, {{"expression", "x + 1"}});
+  run_operation(desk.runtime, "map", {whole}, {source}, {{"expression", "x + 2"}});
+  CHECK(desk.device->loads == loads + 2);
+  // An argument that the operation does not take is no equal call.
+  CHECK_THROWS_AS(run_operation(desk.runtime, "map", {whole}, {source},
+                                {{"expression", "x + 1"}, {"axis", std::int64_t{0}}}),
+                  Error);
+  CHECK_THROWS_AS(run_operation(desk.runtime, "map", {whole}, {source}, {}), Error);
 }
 
 TEST_CASE("more different calls than the table holds give right results, also when repeated") {

@@ -204,13 +204,7 @@ void add_allowed(const LintCommand& command, Subject& subject) {
     const std::string text = std::string(InputFile(path).text());
     add(text, path);
   }
-  subject.options.read_source = [](const std::string& path) -> std::optional<std::string> {
-    try {
-      return std::string(InputFile(path).text());
-    } catch (const Error&) {
-      return std::nullopt;  // the source may be on another machine
-    }
-  };
+  subject.options.read_source = tmajit::read_source_file;
 }
 
 std::vector<tmajit::SourceLocation> locations_of(const Subject& subject, const tmajit::Finding& finding) {

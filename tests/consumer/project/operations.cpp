@@ -2,6 +2,7 @@
 #include "expect.hpp"
 
 #include <tmajit/operations.hpp>
+#include <tmajit/runtime.hpp>
 
 #include <array>
 #include <vector>
@@ -13,6 +14,8 @@ void describe_operations() {
   const OperationInfo& reduce = find_operation("reduce");
   const Argument* const op = reduce.find_argument("op");
   expect(op != nullptr && name(op->type) == "choice", "an argument of reduce");
+  expect(!reduce.has_many_destinations() && find_operation("split").has_many_destinations(),
+         "operations of several destinations");
   expect(text_of(parse_argument(*op, "sum", "--op")) == "sum", "an argument as text");
   expect(parse_extents("2x3", "--shape") == Dims{2, 3}, "parse_extents()");
   expect(parse_numbers("2,-3", "--strides") == Dims{2, -3}, "parse_numbers()");
@@ -35,6 +38,10 @@ void describe_operations() {
   const Arguments cut{{"axis", std::int64_t{0}}, {"parts", parse_parts("100,37,5", "--parts")}};
   expect(cut.parts("parts").size() == 3, "parts of an argument");
   expect(make_operation("reduce", {sums}, {from}, arguments).moves.size() == 1, "an operation by name");
+  const Runtime runtime({.cache_directory = std::nullopt});
+  expect_error(ErrorCode::invalid_argument, [&] {
+    run_operation(runtime, "reduce", {sums}, {from}, {{"axes", Dims{1}}});
+  });
   const Tensor same{from.view, 2 << 20};
   expect(operation::scan(same, {}, {from}).moves.size() == 1, "operation::scan()");
   expect(operation::copy_ragged({same}, {from}).one_launch, "operation::copy_ragged()");

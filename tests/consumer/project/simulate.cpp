@@ -147,6 +147,7 @@ void lint(const std::string& ptx) {
   const TensorView view = TensorView::contiguous(ElementType::f32, {64, 64});
   const KernelPlan copy = plan_tiles({.family = "copy", .destination = view, .sources = {view}});
   expect(map_facts(copy).size() == 2, "map_facts() of a plan");
+  expect(!read_source_file("no such file").has_value(), "read_source_file()");
   const LintResult wrong = lint_ptx("mov.u32 %r1;", {.name = "text", .maps = {map_facts("map", map)}});
   expect(!wrong.findings.empty() && wrong.report.find("text:1:") != std::string::npos, "text that is no PTX");
 }

@@ -1,0 +1,67 @@
+#ifndef TMAJIT_C_PLAN_H
+#define TMAJIT_C_PLAN_H
+
+/// Plans: operations whose kernels are chosen, compiled and loaded. tmajit_<operation>_plan() of
+/// <tmajit/c/operations.h> makes them.
+#include <tmajit/c/kernel.h>
+#include <tmajit/c/runtime.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// A plan keeps what it needs of its runtime.
+typedef struct tmajit_plan tmajit_plan;
+TMAJIT_C_API void tmajit_plan_destroy(tmajit_plan* plan);
+
+/// Enqueues the plan's kernels for the tensors that it was planned for. Works while a stream is captured.
+/// TMAJIT_UNAVAILABLE without a device.
+TMAJIT_C_API tmajit_status tmajit_plan_launch(const tmajit_plan* plan, void* stream, tmajit_error** error);
+/// The same for other memory: the addresses of the destinations and of the sources, in the operation's order.
+/// Costs little more than the launch. TMAJIT_ILLEGAL_SPEC if tensors overlap.
+TMAJIT_C_API tmajit_status tmajit_plan_launch_on(const tmajit_plan* plan, const uint64_t* destinations,
+                                                 size_t destination_count, const uint64_t* sources,
+                                                 size_t source_count, void* stream, tmajit_error** error);
+
+/// Bytes read and written, each element once; 0 for null.
+TMAJIT_C_API uint64_t tmajit_plan_bytes_moved(const tmajit_plan* plan);
+/// The number of kernels that a launch runs; 0 for null, and if there is nothing to move.
+TMAJIT_C_API size_t tmajit_plan_kernel_count(const tmajit_plan* plan);
+/// Kernel number `index`, for its source, PTX and resources. The caller destroys it.
+TMAJIT_C_API tmajit_status tmajit_plan_kernel(const tmajit_plan* plan, size_t index, tmajit_kernel** kernel,
+                                              tmajit_error** error);
+/// Why these kernels were chosen: a page of text.
+TMAJIT_C_API tmajit_status tmajit_plan_explanation(const tmajit_plan* plan, tmajit_text** text,
+                                                   tmajit_error** error);
+/// The same as JSON on one line (docs/explain.md).
+TMAJIT_C_API tmajit_status tmajit_plan_explanation_json(const tmajit_plan* plan, tmajit_text** text,
+                                                        tmajit_error** error);
+
+typedef struct tmajit_tune_options {
+  size_t size;          ///< sizeof(tmajit_tune_options)
+  uint32_t repeats;     ///< timed runs of each candidate; 0: 20
+  uint32_t not_stored;  ///< 1: the fastest choice is only reported
+} tmajit_tune_options;
+typedef struct tmajit_tuned {
+  size_t size;          ///< sizeof(tmajit_tuned)
+  const char* choice;   ///< "transpose 64x64, 256 threads"; lives as long as the report
+  double microseconds;  ///< the median
+  double predicted_us;  ///< by the cost model
+} tmajit_tuned;
+/// The candidates that were measured, fastest first.
+typedef struct tmajit_tune_report tmajit_tune_report;
+/// Measures every candidate for the plan's largest step on the plan's tensors, overwriting the destinations.
+/// Unless options->not_stored, plans that are made afterwards for such shapes use the fastest. `options` may
+/// be null. TMAJIT_UNAVAILABLE without a GPU.
+TMAJIT_C_API tmajit_status tmajit_plan_tune(const tmajit_plan* plan, const tmajit_tune_options* options,
+                                            tmajit_tune_report** report, tmajit_error** error);
+TMAJIT_C_API void tmajit_tune_report_destroy(tmajit_tune_report* report);
+TMAJIT_C_API size_t tmajit_tune_report_count(const tmajit_tune_report* report);
+/// Fills `*tuned`, whose size the caller has set. TMAJIT_INVALID_ARGUMENT for an index out of range.
+TMAJIT_C_API tmajit_status tmajit_tune_report_item(const tmajit_tune_report* report, size_t index,
+                                                   tmajit_tuned* tuned, tmajit_error** error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

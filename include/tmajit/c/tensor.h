@@ -1,0 +1,136 @@
+#ifndef TMAJIT_C_TENSOR_H
+#define TMAJIT_C_TENSOR_H
+
+/// Element types, tensors, and the values that arguments of operations have.
+///
+/// The first member of each larger struct is its size, which the caller sets: a library of a later version
+/// knows from it which members the caller's program has. All other members may be 0, as
+/// `tmajit_tensor x = {.size = sizeof x}` makes them, and 0 means the default.
+#include <tmajit/c/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// The type of one element. No version changes a value; 0 is no type.
+typedef int32_t tmajit_dtype;
+enum {
+  TMAJIT_U8 = 1,
+  TMAJIT_I8 = 2,
+  TMAJIT_U16 = 3,
+  TMAJIT_I16 = 4,
+  TMAJIT_U32 = 5,
+  TMAJIT_I32 = 6,
+  TMAJIT_U64 = 7,
+  TMAJIT_I64 = 8,
+  TMAJIT_F16 = 9,
+  TMAJIT_BF16 = 10,
+  TMAJIT_F32 = 11,
+  TMAJIT_F32_FTZ = 12,  ///< f32 whose subnormals the copy engine replaces by zero
+  TMAJIT_F64 = 13,
+  TMAJIT_TF32 = 14,      ///< f32 that the copy engine rounds to 10 mantissa bits
+  TMAJIT_TF32_FTZ = 15,  ///< both
+  TMAJIT_E4M3 = 16,
+  TMAJIT_E5M2 = 17
+};
+/// Bytes of one element: 1, 2, 4 or 8; 0 for an unknown type.
+TMAJIT_C_API uint32_t tmajit_dtype_bytes(tmajit_dtype dtype);
+/// "f32", "bf16"; null for an unknown type.
+TMAJIT_C_API const char* tmajit_dtype_name(tmajit_dtype dtype);
+/// The type of that name, tmajit's ("f32") or NumPy's ("float32"); 0 for an unknown name and for null.
+TMAJIT_C_API tmajit_dtype tmajit_dtype_of(const char* name);
+
+/// The most dimensions of a tensor.
+#define TMAJIT_MAX_RANK 8
+
+/// A view of memory that the caller owns. Arrays of tensors are arrays of this struct, all of one size.
+typedef struct tmajit_tensor {
+  size_t size;                       ///< sizeof(tmajit_tensor)
+  uint64_t address;                  ///< CUdeviceptr of the element with all indices 0
+  tmajit_dtype dtype;                ///< TMAJIT_F32 …
+  uint32_t rank;                     ///< dimensions, 0 to 8
+  uint32_t strided;                  ///< 0: the tensor is dense and row-major, and `strides` is not read
+  uint32_t reserved;                 ///< 0
+  int64_t extents[TMAJIT_MAX_RANK];  ///< elements, outermost dimension first
+  int64_t strides[TMAJIT_MAX_RANK];  ///< elements, of either sign or 0
+} tmajit_tensor;
+
+/// One number for each dimension. An argument that is not required has its default if `count` is 0.
+typedef struct tmajit_dims {
+  uint32_t count;     ///< 0 to 8
+  uint32_t reserved;  ///< 0
+  int64_t values[TMAJIT_MAX_RANK];
+} tmajit_dims;
+
+/// A number, or the default if `given` is 0.
+typedef struct tmajit_number {
+  double value;
+  uint32_t given;     ///< 0 or 1
+  uint32_t reserved;  ///< 0
+} tmajit_number;
+
+/// A whole number, or the default if `given` is 0.
+typedef struct tmajit_integer {
+  int64_t value;
+  uint32_t given;     ///< 0 or 1
+  uint32_t reserved;  ///< 0
+} tmajit_integer;
+
+/// Any number of whole numbers. The call reads them and keeps no pointer.
+typedef struct tmajit_integers {
+  size_t count;
+  const int64_t* values;
+} tmajit_integers;
+
+/// The part taken of one dimension, Python's start:stop:step. Numbers that are not given are Python's
+/// defaults, so that zeros take the whole dimension.
+typedef struct tmajit_range {
+  tmajit_integer start;
+  tmajit_integer stop;
+  tmajit_integer step;
+} tmajit_range;
+/// The parts of the first `count` dimensions; the others stay whole.
+typedef struct tmajit_ranges {
+  uint32_t count;     ///< 0 to 8
+  uint32_t reserved;  ///< 0
+  tmajit_range values[TMAJIT_MAX_RANK];
+} tmajit_ranges;
+
+/// Elements that are added before and after each dimension; a negative number crops.
+typedef struct tmajit_widths {
+  uint32_t count;     ///< dimensions, 0 to 8
+  uint32_t reserved;  ///< 0
+  int64_t before[TMAJIT_MAX_RANK];
+  int64_t after[TMAJIT_MAX_RANK];
+} tmajit_widths;
+
+/// The memory that a tensor's elements reach: `*before` bytes in front of its address, which negative strides
+/// need, and `*bytes` in all; 0 for a tensor without elements.
+TMAJIT_C_API tmajit_status tmajit_tensor_memory(const tmajit_tensor* tensor, uint64_t* before,
+                                                uint64_t* bytes, tmajit_error** error);
+
+// Other views of the same memory. They move nothing, and fill `*view`, whose size the caller has set. `view`
+// may be `tensor`.
+
+/// Dimension d of the view is dimension axes[d] of the tensor; a negative axis counts from the end.
+TMAJIT_C_API tmajit_status tmajit_tensor_permuted(const tmajit_tensor* tensor, const tmajit_dims* axes,
+                                                  tmajit_tensor* view, tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_tensor_sliced(const tmajit_tensor* tensor, const tmajit_ranges* ranges,
+                                                tmajit_tensor* view, tmajit_error** error);
+/// Dimension `axis` walked backwards.
+TMAJIT_C_API tmajit_status tmajit_tensor_flipped(const tmajit_tensor* tensor, int64_t axis,
+                                                 tmajit_tensor* view, tmajit_error** error);
+/// Repeats the tensor to `shape` by NumPy's rules, with strides of 0.
+TMAJIT_C_API tmajit_status tmajit_tensor_broadcast(const tmajit_tensor* tensor, const tmajit_dims* shape,
+                                                   tmajit_tensor* view, tmajit_error** error);
+/// The same elements, in row-major order, as another shape. TMAJIT_INVALID_ARGUMENT if that needs a copy.
+TMAJIT_C_API tmajit_status tmajit_tensor_reshaped(const tmajit_tensor* tensor, const tmajit_dims* shape,
+                                                  tmajit_tensor* view, tmajit_error** error);
+/// The same bits as elements of another type of the same size.
+TMAJIT_C_API tmajit_status tmajit_tensor_reinterpreted(const tmajit_tensor* tensor, tmajit_dtype dtype,
+                                                       tmajit_tensor* view, tmajit_error** error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

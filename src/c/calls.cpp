@@ -1,0 +1,164 @@
+#include "c/calls.hpp"
+
+#include "c/tensor.hpp"
+
+#include <tmajit/operations.hpp>
+
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+TMAJIT_BEGIN
+namespace c {
+namespace {
+
+template <class T>
+T member(const std::byte* arguments, const ArgumentMember& at) {
+  T value{};
+  std::memcpy(&value, arguments + at.offset, sizeof value);
+  return value;
+}
+
+/// A list of numbers is not given if it is empty, unless the argument is required.
+template <class Value>
+std::optional<ArgumentValue> unless_empty(const Argument& argument, std::size_t count, Value&& value) {
+  if (count == 0 && !argument.required) return std::nullopt;
+  return ArgumentValue(std::forward<Value>(value));
+}
+
+/// The value of one argument; nothing if it is not given.
+std::optional<ArgumentValue> value_of(const Argument& argument, const std::byte* arguments,
+                                      const ArgumentMember& at, const std::string& subject) {
+  switch (argument.type) {
+    case ArgumentType::number: {
+      const auto number = to_number(member<tmajit_number>(arguments, at), subject);
+      return number ? std::optional<ArgumentValue>(*number) : std::nullopt;
+    }
+    case ArgumentType::count:
+    case ArgumentType::axis: {
+      const auto number = to_integer(member<tmajit_integer>(arguments, at), subject);
+      if (!number) return std::nullopt;
+      if (argument.type == ArgumentType::count &&
+          (*number < 0 || *number > std::numeric_limits<std::uint32_t>::max()))
+        refuse("{} is {}; a whole number from 0 to 2^32 - 1 is legal", subject, *number);
+      return ArgumentValue(*number);
+    }
+    case ArgumentType::text:
+    case ArgumentType::choice: {
+      const char* const given = member<const char*>(arguments, at);
+      if (given == nullptr) return std::nullopt;
+      if (argument.type == ArgumentType::choice) return parse_argument(argument, given, subject);
+      return ArgumentValue(std::string(given));
+    }
+    case ArgumentType::axes:
+    case ArgumentType::extents:
+    case ArgumentType::numbers: {
+      const auto given = member<tmajit_dims>(arguments, at);
+      return unless_empty(argument, given.count, to_dims(given, subject));
+    }
+    case ArgumentType::parts: {
+      const auto given = member<tmajit_integers>(arguments, at);
+      const auto parts = array(given.values, given.count, subject);
+      return unless_empty(argument, parts.size(), std::vector<std::int64_t>(parts.begin(), parts.end()));
+    }
+    case ArgumentType::slices: {
+      const auto given = member<tmajit_ranges>(arguments, at);
+      return unless_empty(argument, given.count, to_slices(given, subject));
+    }
+    case ArgumentType::widths: {
+      const auto given = member<tmajit_widths>(arguments, at);
+      return unless_empty(argument, given.count, to_widths(given, subject));
+    }
+  }
+  return std::nullopt;
+}
+
+/// A caller's struct of arguments; null has none. A caller of an earlier version may know fewer members.
+Arguments read_arguments(const OperationStruct& operation, const void* given) {
+  Arguments arguments;
+  if (given == nullptr) return arguments;
+  const std::string subject = std::string(operation.operation) + ": arguments";
+  const std::size_t size = checked_size(given, subject, operation.type, sizeof(std::size_t), operation.bytes);
+  std::vector<std::byte> bytes(operation.bytes);
+  std::memcpy(bytes.data(), given, size);
+  const OperationInfo& info = find_operation(operation.operation);
+  for (const ArgumentMember& one : operation.members) {
+    const Argument* const argument = info.find_argument(one.name);
+    if (argument == nullptr)
+      fail(ErrorCode::internal, "{} has no argument \"{}\"", operation.operation, one.name);
+    const std::string name = fmt::format("{}: {}", operation.operation, one.name);
+    if (auto value = value_of(*argument, bytes.data(), one, name)) arguments.set(one.name, std::move(*value));
+  }
+  return arguments;
+}
+
+std::vector<Tensor> read_tensors(const OperationStruct& operation, GivenTensors given,
+                                 std::string_view role) {
+  return to_tensors(given.first, given.count, fmt::format("{}: {}", operation.operation, role));
+}
+
+/// The views of an operation's destinations.
+std::vector<TensorView> read_results(const OperationStruct& operation, GivenTensors sources,
+                                     const void* arguments) {
+  std::vector<TensorView> views;
+  for (const Tensor& source : read_tensors(operation, sources, "source")) views.push_back(source.view);
+  return destinations_of(operation.operation, views, read_arguments(operation, arguments));
+}
+
+}  // namespace
+
+tmajit_status run(const OperationStruct& operation, tmajit_runtime* runtime, GivenTensors destinations,
+                  GivenTensors sources, const void* arguments, void* stream, tmajit_error** error) {
+  return guarded(error, [&] {
+    const Runtime& on = existing(runtime, "runtime").runtime;
+    const std::vector<Tensor> to = read_tensors(operation, destinations, "destination");
+    const std::vector<Tensor> from = read_tensors(operation, sources, "source");
+    run_operation(on, operation.operation, List<Tensor>(std::span(to)), List<Tensor>(std::span(from)),
+                  read_arguments(operation, arguments), to_stream(stream));
+  });
+}
+
+tmajit_status make_plan(const OperationStruct& operation, tmajit_runtime* runtime, GivenTensors destinations,
+                        GivenTensors sources, const void* arguments, const char* family, tmajit_plan** plan,
+                        tmajit_error** error) {
+  return guarded(error, [&] {
+    require_place(plan, "plan");
+    const Runtime& on = existing(runtime, "runtime").runtime;
+    const std::vector<Tensor> to = read_tensors(operation, destinations, "destination");
+    const std::vector<Tensor> from = read_tensors(operation, sources, "source");
+    const Operation made =
+        make_operation(operation.operation, List<Tensor>(std::span(to)), List<Tensor>(std::span(from)),
+                       read_arguments(operation, arguments));
+    *plan = new tmajit_plan{on, tmajit::plan(on, made, text(family))};
+  });
+}
+
+tmajit_status results(const OperationStruct& operation, GivenTensors sources, const void* arguments,
+                      tmajit_tensor* destination, tmajit_error** error) {
+  return guarded(error, [&] {
+    const std::vector<TensorView> made = read_results(operation, sources, arguments);
+    fill(destination, std::string(operation.operation) + ": destination", Tensor(made.at(0)));
+  });
+}
+
+tmajit_status results(const OperationStruct& operation, GivenTensors sources, const void* arguments,
+                      tmajit_tensor* destinations, std::size_t* count, tmajit_error** error) {
+  return guarded(error, [&] {
+    const std::size_t room = existing(count, std::string(operation.operation) + ": destination_count");
+    const std::vector<TensorView> made = read_results(operation, sources, arguments);
+    *count = made.size();
+    if (destinations == nullptr) return;
+    if (room < made.size()) {
+      refuse("{} has {}, but there is room for {}", operation.operation, counted(made.size(), "destination"),
+             room);
+    }
+    const std::string subject = std::string(operation.operation) + ": destination";
+    for (std::size_t i = 0; i < made.size(); ++i)
+      fill(element(destinations, i, subject), subject, Tensor(made[i]));
+  });
+}
+
+}  // namespace c
+TMAJIT_END

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "c/errors.hpp"
+#include "c/structs.hpp"
+
+#include <tmajit/move.hpp>
+#include <tmajit/runtime.hpp>
+#include <tmajit/sim.hpp>
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+// The objects behind the C interface's handles. Each shares ownership of what it needs, so that they may be
+// destroyed in any order.
+
+struct tmajit_runtime {
+  tmajit::Runtime runtime;
+  std::shared_ptr<tmajit::SimDevice> simulator;  ///< null for other devices
+};
+
+struct tmajit_plan {
+  tmajit::Runtime runtime;
+  tmajit::Plan plan;
+};
+
+/// A runtime's kernel, or one that the simulated device has loaded from PTX.
+struct tmajit_kernel {
+  std::shared_ptr<tmajit::Device> device;  ///< null without a device; outlives `loaded`
+  std::optional<tmajit::Kernel> kernel;
+  std::shared_ptr<const tmajit::LoadedKernel> loaded = nullptr;
+  tmajit::Artifact artifact = {};  ///< that of `loaded`
+};
+
+TMAJIT_BEGIN
+namespace c {
+
+/// The device of a runtime. Throws Error{unavailable} without one.
+[[nodiscard]] inline Device& device_of(const tmajit_runtime* runtime) {
+  const std::shared_ptr<Device>& device = existing(runtime, "runtime").runtime.device();
+  if (device == nullptr) fail(ErrorCode::unavailable, "the runtime was made without a device");
+  return *device;
+}
+
+/// The simulated device of a runtime. Throws Error{unsupported} for another device.
+[[nodiscard]] inline SimDevice& simulator_of(const tmajit_runtime* runtime) {
+  if (existing(runtime, "runtime").simulator == nullptr)
+    fail(ErrorCode::unsupported, "this needs a runtime on the simulated device, TMAJIT_DEVICE_SIMULATED");
+  return *runtime->simulator;
+}
+
+[[nodiscard]] inline Stream to_stream(void* stream) noexcept {
+  return static_cast<Stream>(stream);
+}
+
+}  // namespace c
+TMAJIT_END

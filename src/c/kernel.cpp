@@ -1,0 +1,171 @@
+#include "c/launches.hpp"
+
+#include <tmajit/launch/kernels.hpp>
+#include <tmajit/machine/sass.hpp>
+#include <tmajit/own_kernel.hpp>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+struct tmajit_prepared {
+  std::shared_ptr<tmajit::Device> device;
+  tmajit::PreparedLaunch launch;
+};
+
+TMAJIT_BEGIN
+namespace c {
+namespace {
+
+OwnKernel to_own_kernel(const tmajit_kernel_source& given) {
+  require_zero("source", given.reserved);
+  OwnKernel kernel;
+  kernel.text = &existing(given.text, "source: text");
+  if (given.file != nullptr) kernel.file = given.file;
+  kernel.entry = text(given.entry);
+  for (const tmajit_named_text& one : array(given.constants, given.constant_count, "source: constants")) {
+    kernel.constants.push_back(KernelConstant::parse(&existing(one.name, "source: a constant's name"),
+                                                     &existing(one.text, "source: a constant's text")));
+  }
+  for (const tmajit_named_text& one : array(given.headers, given.header_count, "source: headers")) {
+    kernel.headers.emplace_back(&existing(one.name, "source: a header's name"),
+                                &existing(one.text, "source: a header's text"));
+  }
+  const auto folders = texts(given.include_folders, given.include_folder_count, "source: include_folders");
+  kernel.include_folders = {folders.begin(), folders.end()};
+  return kernel;
+}
+
+[[nodiscard]] Artifact artifact_of(const tmajit_kernel& kernel) {
+  return kernel.kernel ? kernel.kernel->artifact() : kernel.artifact;
+}
+
+/// One part of a kernel, as tmajit_kernel_text() gives it.
+std::string part_of(const Artifact& artifact, std::int32_t part) {
+  switch (part) {
+    case TMAJIT_KERNEL_SOURCE: return artifact.source;
+    case TMAJIT_KERNEL_PTX: return artifact.ptx;
+    case TMAJIT_KERNEL_CUBIN:
+      return {reinterpret_cast<const char*>(artifact.cubin.data()), artifact.cubin.size()};
+    case TMAJIT_KERNEL_LOG: return artifact.log;
+    case TMAJIT_KERNEL_SASS:
+      if (artifact.cubin.empty())
+        fail(ErrorCode::unsupported, "'{}' has no machine code: it was compiled for the simulated device",
+             artifact.entry);
+      return disassemble(artifact.cubin);
+    default:
+      refuse("part is {}; legal are TMAJIT_KERNEL_SOURCE, {}, to TMAJIT_KERNEL_SASS, {}", part,
+             static_cast<int>(TMAJIT_KERNEL_SOURCE), static_cast<int>(TMAJIT_KERNEL_SASS));
+  }
+}
+
+}  // namespace
+}  // namespace c
+TMAJIT_END
+
+using namespace tmajit;
+
+tmajit_status tmajit_kernel_make(tmajit_runtime* runtime, const tmajit_kernel_source* given,
+                                 tmajit_kernel** kernel, tmajit_error** error) {
+  return c::guarded(error, [&] {
+    c::require_place(kernel, "kernel");
+    const Runtime& on = c::existing(runtime, "runtime").runtime;
+    const tmajit_kernel_source read = c::read(given, "source");
+    *kernel = new tmajit_kernel{.device = on.device(),
+                                .kernel = on.kernel(source(c::to_own_kernel(read)), read.shared_bytes)};
+  });
+}
+
+tmajit_status tmajit_kernel_load_ptx(tmajit_runtime* runtime, const char* ptx, size_t ptx_bytes,
+                                     const char* entry, uint32_t shared_bytes, tmajit_kernel** kernel,
+                                     tmajit_error** error) {
+  return c::guarded(error, [&] {
+    c::require_place(kernel, "kernel");
+    SimDevice& simulator = c::simulator_of(runtime);
+    const auto bytes = c::array(ptx, ptx_bytes, "ptx");
+    auto made = std::make_unique<tmajit_kernel>();
+    made->device = runtime->runtime.device();
+    made->artifact.ptx.assign(bytes.begin(), bytes.end());
+    made->artifact.entry =
+        choose_kernel(kernels_of(made->artifact.ptx, "ptx"), std::string(c::text(entry)), "entry").name;
+    auto loaded = simulator.kernels().load(made->artifact);
+    loaded->allow_shared_bytes(shared_bytes);
+    made->loaded = std::move(loaded);
+    *kernel = made.release();
+  });
+}
+
+void tmajit_kernel_destroy(tmajit_kernel* kernel) {
+  delete kernel;
+}
+
+const char* tmajit_kernel_entry(const tmajit_kernel* kernel) {
+  if (kernel == nullptr) return "";
+  return kernel->kernel ? kernel->kernel->entry().c_str() : kernel->artifact.entry.c_str();
+}
+
+tmajit_status tmajit_kernel_text(const tmajit_kernel* kernel, int32_t part, tmajit_text** text,
+                                 tmajit_error** error) {
+  return c::guarded(error, [&] {
+    c::require_place(text, "text");
+    *text = new tmajit_text{c::part_of(c::artifact_of(c::existing(kernel, "kernel")), part)};
+  });
+}
+
+tmajit_status tmajit_kernel_resources(const tmajit_kernel* kernel, tmajit_resources* resources,
+                                      tmajit_error** error) {
+  return c::guarded(error, [&] {
+    const tmajit_kernel& of = c::existing(kernel, "kernel");
+    const Resources found = of.kernel ? of.kernel->resources() : of.artifact.resources;
+    c::fill(resources, "resources",
+            {.size = 0,
+             .registers = found.registers,
+             .spill_store_bytes = found.spill_store_bytes,
+             .spill_load_bytes = found.spill_load_bytes,
+             .stack_bytes = found.stack_bytes,
+             .static_shared_bytes = found.static_shared_bytes,
+             .barriers = found.barriers});
+  });
+}
+
+tmajit_status tmajit_kernel_launch(const tmajit_kernel* kernel, const tmajit_launch* launch, void* stream,
+                                   tmajit_error** error) {
+  return c::guarded(error, [&] {
+    const tmajit_kernel& of = c::existing(kernel, "kernel");
+    const OwnLaunch own = c::to_launch(launch);
+    if (of.kernel) {
+      of.kernel->prepare(own)(c::to_stream(stream));
+    } else {
+      c::launch_loaded(of, own, c::to_stream(stream));
+    }
+  });
+}
+
+tmajit_status tmajit_kernel_prepare(const tmajit_kernel* kernel, const tmajit_launch* launch,
+                                    tmajit_prepared** prepared, tmajit_error** error) {
+  return c::guarded(error, [&] {
+    c::require_place(prepared, "prepared");
+    const tmajit_kernel& of = c::existing(kernel, "kernel");
+    if (!of.kernel) {
+      fail(ErrorCode::unsupported, "'{}' was loaded from PTX: launch it by tmajit_kernel_launch()",
+           of.artifact.entry);
+    }
+    *prepared = new tmajit_prepared{of.device, of.kernel->prepare(c::to_launch(launch))};
+  });
+}
+
+void tmajit_prepared_destroy(tmajit_prepared* prepared) {
+  delete prepared;
+}
+
+tmajit_status tmajit_prepared_launch(const tmajit_prepared* prepared, void* stream, tmajit_error** error) {
+  return c::guarded(error, [&] { c::existing(prepared, "prepared").launch(c::to_stream(stream)); });
+}
+
+tmajit_status tmajit_prepared_rebind(tmajit_prepared* prepared, const uint64_t* addresses,
+                                     size_t address_count, tmajit_error** error) {
+  return c::guarded(error, [&] {
+    c::existing(prepared, "prepared")
+        .launch.rebind(List<DevicePtr>(c::array(addresses, address_count, "addresses")));
+  });
+}

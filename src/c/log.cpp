@@ -1,0 +1,28 @@
+#include "c/errors.hpp"
+#include "c/structs.hpp"
+
+#include <tmajit/logging.hpp>
+
+using namespace tmajit;
+
+static_assert(static_cast<int>(LogLevel::trace) == TMAJIT_LOG_TRACE &&
+              static_cast<int>(LogLevel::warn) == TMAJIT_LOG_WARN &&
+              static_cast<int>(LogLevel::off) == TMAJIT_LOG_OFF);
+
+tmajit_status tmajit_set_log(void (*callback)(void* context, int32_t level, const char* message,
+                                              size_t bytes),
+                             void* context, int32_t least, tmajit_error** error) {
+  return c::guarded(error, [&] {
+    if (least < TMAJIT_LOG_TRACE || least > TMAJIT_LOG_OFF) {
+      refuse("least is {}; legal are TMAJIT_LOG_TRACE, {}, to TMAJIT_LOG_OFF, {}", least,
+             static_cast<int>(TMAJIT_LOG_TRACE), static_cast<int>(TMAJIT_LOG_OFF));
+    }
+    LogCallback passed;
+    if (callback != nullptr) {
+      passed = [callback, context](LogLevel level, std::string_view message) {
+        callback(context, static_cast<int32_t>(level), message.data(), message.size());
+      };
+    }
+    set_logger(std::move(passed), static_cast<LogLevel>(least));
+  });
+}

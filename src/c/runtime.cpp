@@ -1,0 +1,234 @@
+#include "c/handles.hpp"
+
+#include <tmajit/sim_module.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+
+/// Memory of a device: allocated, or mapped on the simulated device.
+struct tmajit_buffer {
+  std::shared_ptr<tmajit::Device> device;
+  tmajit::DevicePtr address = 0;
+  std::uint64_t bytes = 0;
+
+  ~tmajit_buffer() { device->memory().free(address); }
+};
+
+TMAJIT_BEGIN
+namespace c {
+namespace {
+
+SimOptions::Mode to_mode(std::int32_t mode) {
+  switch (mode) {
+    case TMAJIT_LATE: return SimOptions::Mode::late;
+    case TMAJIT_EARLY: return SimOptions::Mode::early;
+    case TMAJIT_RANDOM: return SimOptions::Mode::random;
+    default: refuse("simulation: mode is {}; legal are TMAJIT_LATE, TMAJIT_EARLY and TMAJIT_RANDOM", mode);
+  }
+}
+
+template <class T>
+void set_unless_zero(T& to, T given) {
+  if (given != 0) to = given;
+}
+
+SimOptions to_sim_options(const tmajit_simulation* given) {
+  const tmajit_simulation read = read_optional(given, "simulation");
+  SimOptions options{.mode = to_mode(read.mode),
+                     .races = !flag(read.ignore_races, "simulation: ignore_races"),
+                     .threads = read.threads,
+                     .project = std::string(text(read.project)),
+                     .allowed = texts(read.allowed, read.allowed_count, "simulation: allowed"),
+                     .keep_going = flag(read.keep_going, "simulation: keep_going")};
+  set_unless_zero(options.seed, read.seed);
+  set_unless_zero(options.instruction_limit, read.instruction_limit);
+  set_unless_zero(options.memory_bytes, read.memory_bytes);
+  if (!(read.seconds_limit >= 0))
+    refuse("simulation: seconds_limit is {}; 0 or more is legal", read.seconds_limit);
+  options.seconds_limit = read.seconds_limit;
+  if (read.print != nullptr) {
+    options.print = [print = read.print, context = read.print_context](std::string_view printed) {
+      print(context, printed.data(), printed.size());
+    };
+  }
+  return options;
+}
+
+tmajit_runtime make_runtime(const tmajit_runtime_options* given) {
+  const tmajit_runtime_options read = read_optional(given, "options");
+  require_zero("options", read.reserved);
+  RuntimeOptions options;
+  std::shared_ptr<SimDevice> simulator;
+  switch (read.device) {
+    case TMAJIT_DEVICE_GPU: options.device = open_gpu(read.gpu); break;
+    case TMAJIT_DEVICE_SIMULATED:
+      simulator = make_sim_device(to_sim_options(read.simulation));
+      options.device = simulator;
+      options.compile.arch = "compute_90a";
+      break;
+    case TMAJIT_DEVICE_NONE: break;
+    default:
+      refuse(
+          "options: device is {}; legal are TMAJIT_DEVICE_GPU, TMAJIT_DEVICE_SIMULATED and "
+          "TMAJIT_DEVICE_NONE",
+          read.device);
+  }
+  if (read.cache_directory != nullptr) {
+    options.cache_directory.reset();
+    if (*read.cache_directory != '\0') options.cache_directory = read.cache_directory;
+  }
+  if (read.arch != nullptr) options.compile.arch = read.arch;
+  options.compile.line_info = !flag(read.no_line_info, "options: no_line_info");
+  options.compile.extra =
+      texts(read.compiler_options, read.compiler_option_count, "options: compiler_options");
+  if (read.max_cached_kernels != 0) options.max_cached_kernels = read.max_cached_kernels;
+  options.improve.candidates = read.improve_candidates;
+  set_unless_zero(options.improve.timed_calls, read.improve_timed_calls);
+  if (!(read.improve_min_predicted_us >= 0))
+    refuse("options: improve_min_predicted_us is {}; 0 or more is legal", read.improve_min_predicted_us);
+  set_unless_zero(options.improve.min_predicted_us, read.improve_min_predicted_us);
+  return {Runtime(std::move(options)), std::move(simulator)};
+}
+
+void fill_info(tmajit_device_info* info, const DeviceInfo& device) {
+  tmajit_device_info value{};
+  const std::size_t length = std::min(device.name.size(), sizeof value.name - 1);
+  std::copy_n(device.name.begin(), length, value.name);
+  value.ordinal = device.ordinal;
+  value.major = device.compute_major;
+  value.minor = device.compute_minor;
+  value.sm_count = device.sm_count;
+  value.bytes = device.memory_bytes;
+  value.l2_bytes = device.l2_bytes;
+  value.shared_bytes = device.max_shared_bytes;
+  fill(info, "info", value);
+}
+
+/// The address of a part of a buffer. Throws Error{invalid_argument} for bytes beyond its end.
+DevicePtr part_of(const tmajit_buffer* buffer, std::uint64_t offset, std::uint64_t bytes) {
+  const tmajit_buffer& whole = existing(buffer, "buffer");
+  if (offset > whole.bytes || bytes > whole.bytes - offset) {
+    refuse("{} from byte {} on reach beyond the end of a buffer of {}", counted(bytes, "byte"), offset,
+           counted(whole.bytes, "byte"));
+  }
+  return whole.address + offset;
+}
+
+/// A buffer that frees the memory at `address`, which is free if there is no memory for the buffer.
+tmajit_buffer* own_buffer(const std::shared_ptr<Device>& device, DevicePtr address, std::uint64_t bytes) {
+  try {
+    return new tmajit_buffer{device, address, bytes};
+  } catch (...) {
+    device->memory().free(address);
+    throw;
+  }
+}
+
+}  // namespace
+}  // namespace c
+TMAJIT_END
+
+using namespace tmajit;
+
+tmajit_status tmajit_runtime_make(const tmajit_runtime_options* options, tmajit_runtime** runtime,
+                                  tmajit_error** error) {
+  return c::guarded(error, [&] {
+    c::require_place(runtime, "runtime");
+    *runtime = new tmajit_runtime(c::make_runtime(options));
+  });
+}
+
+void tmajit_runtime_destroy(tmajit_runtime* runtime) {
+  delete runtime;
+}
+
+tmajit_status tmajit_runtime_device(const tmajit_runtime* runtime, tmajit_device_info* info,
+                                    tmajit_error** error) {
+  return c::guarded(error, [&] { c::fill_info(info, c::device_of(runtime).info()); });
+}
+
+size_t tmajit_gpu_count(void) {
+  size_t count = 0;
+  (void)c::guarded(nullptr, [&] { count = list_gpus().size(); });
+  return count;
+}
+
+tmajit_status tmajit_gpu(size_t index, tmajit_device_info* info, tmajit_error** error) {
+  return c::guarded(error, [&] { c::fill_info(info, c::item(list_gpus(), index, "GPU")); });
+}
+
+tmajit_status tmajit_stream_make(tmajit_runtime* runtime, void** stream, tmajit_error** error) {
+  return c::guarded(error, [&] {
+    c::require_place(stream, "stream");
+    *stream = c::device_of(runtime).streams().create();
+  });
+}
+
+void tmajit_stream_destroy(tmajit_runtime* runtime, void* stream) {
+  if (runtime == nullptr || stream == nullptr || runtime->runtime.device() == nullptr) return;
+  runtime->runtime.device()->streams().destroy(c::to_stream(stream));
+}
+
+tmajit_status tmajit_synchronize(tmajit_runtime* runtime, void* stream, tmajit_error** error) {
+  return c::guarded(error, [&] { c::device_of(runtime).streams().synchronize(c::to_stream(stream)); });
+}
+
+tmajit_status tmajit_buffer_make(tmajit_runtime* runtime, uint64_t bytes, tmajit_buffer** buffer,
+                                 tmajit_error** error) {
+  return c::guarded(error, [&] {
+    c::require_place(buffer, "buffer");
+    const DevicePtr address = c::device_of(runtime).memory().allocate(bytes);
+    *buffer = c::own_buffer(runtime->runtime.device(), address, bytes);
+  });
+}
+
+tmajit_status tmajit_buffer_map(tmajit_runtime* runtime, void* memory, uint64_t bytes, tmajit_buffer** buffer,
+                                tmajit_error** error) {
+  return c::guarded(error, [&] {
+    c::require_place(buffer, "buffer");
+    SimDevice& simulator = c::simulator_of(runtime);
+    if (bytes == 0) refuse("no byte of host memory is mapped: bytes is 0");
+    map_host_memory(simulator, {&c::existing(static_cast<std::byte*>(memory), "memory"), bytes});
+    *buffer = c::own_buffer(runtime->runtime.device(), reinterpret_cast<std::uintptr_t>(memory), bytes);
+  });
+}
+
+void tmajit_buffer_destroy(tmajit_buffer* buffer) {
+  delete buffer;
+}
+
+uint64_t tmajit_buffer_address(const tmajit_buffer* buffer) {
+  return buffer == nullptr ? 0 : buffer->address;
+}
+
+uint64_t tmajit_buffer_bytes(const tmajit_buffer* buffer) {
+  return buffer == nullptr ? 0 : buffer->bytes;
+}
+
+tmajit_status tmajit_buffer_write(tmajit_buffer* buffer, uint64_t offset, const void* memory, uint64_t bytes,
+                                  void* stream, tmajit_error** error) {
+  return c::guarded(error, [&] {
+    const DevicePtr to = c::part_of(buffer, offset, bytes);
+    const auto from = c::array(static_cast<const std::byte*>(memory), bytes, "memory");
+    buffer->device->memory().copy_in(to, from, c::to_stream(stream));
+  });
+}
+
+tmajit_status tmajit_buffer_read(const tmajit_buffer* buffer, uint64_t offset, void* memory, uint64_t bytes,
+                                 void* stream, tmajit_error** error) {
+  return c::guarded(error, [&] {
+    const DevicePtr from = c::part_of(buffer, offset, bytes);
+    (void)c::array(static_cast<const std::byte*>(memory), bytes, "memory");
+    const std::span<std::byte> to(static_cast<std::byte*>(memory), bytes);
+    buffer->device->memory().copy_out(to, from, c::to_stream(stream));
+  });
+}
+
+tmajit_status tmajit_buffer_fill(tmajit_buffer* buffer, uint64_t offset, uint8_t value, uint64_t bytes,
+                                 void* stream, tmajit_error** error) {
+  return c::guarded(error, [&] {
+    const DevicePtr to = c::part_of(buffer, offset, bytes);
+    buffer->device->memory().fill(to, std::byte{value}, bytes, c::to_stream(stream));
+  });
+}

@@ -1,0 +1,154 @@
+#pragma once
+
+/// Reading and filling the structs of callers, which begin with their size.
+#include "spec/counted.hpp"
+#include "spec/refuse.hpp"
+
+#include <tmajit/c.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+TMAJIT_BEGIN
+namespace c {
+
+/// A struct's name in messages, and its size in the first version that had it. Callers of that version know
+/// no later members.
+template <class T>
+struct StructInfo;
+#define TMAJIT_STRUCT(type)                            \
+  template <>                                          \
+  struct StructInfo<type> {                            \
+    static constexpr std::string_view name = #type;    \
+    static constexpr std::size_t first = sizeof(type); \
+  };
+TMAJIT_STRUCT(tmajit_argument)
+TMAJIT_STRUCT(tmajit_device_info)
+TMAJIT_STRUCT(tmajit_finding)
+TMAJIT_STRUCT(tmajit_kernel_source)
+TMAJIT_STRUCT(tmajit_launch)
+TMAJIT_STRUCT(tmajit_lint_options)
+TMAJIT_STRUCT(tmajit_resources)
+TMAJIT_STRUCT(tmajit_rule)
+TMAJIT_STRUCT(tmajit_runtime_options)
+TMAJIT_STRUCT(tmajit_simulation)
+TMAJIT_STRUCT(tmajit_tensor)
+TMAJIT_STRUCT(tmajit_tensor_map)
+TMAJIT_STRUCT(tmajit_tune_options)
+TMAJIT_STRUCT(tmajit_tuned)
+TMAJIT_STRUCT(tmajit_violation)
+#undef TMAJIT_STRUCT
+
+/// Throws Error{invalid_argument} that names the argument if a pointer is null.
+template <class T>
+T& existing(T* pointer, std::string_view subject) {
+  if (pointer == nullptr) refuse("{} is null", subject);
+  return *pointer;
+}
+
+/// The size that a struct states. Throws Error{invalid_argument} for one that no version of the struct has.
+inline std::size_t checked_size(const void* given, std::string_view subject, std::string_view type,
+                                std::size_t first, std::size_t most) {
+  std::size_t size = 0;
+  std::memcpy(&size, given, sizeof size);
+  if (size < first) refuse("{}: size is {}; set it to sizeof({}), {}", subject, size, type, most);
+  if (size > most) {
+    refuse("{}: size is {}, but {} has {} in version {} of the library, which the program runs with", subject,
+           size, type, counted(most, "byte"), TMAJIT_VERSION_STRING);
+  }
+  return size;
+}
+
+template <class T>
+std::size_t checked_size(const T& given, std::string_view subject) {
+  return checked_size(&given, subject, StructInfo<T>::name, StructInfo<T>::first, sizeof(T));
+}
+
+/// A caller's struct. Members that the caller's version lacks are 0. Throws Error{invalid_argument} for null
+/// and for a wrong size.
+template <class T>
+T read(const T* given, std::string_view subject) {
+  T value{};
+  std::memcpy(&value, given, checked_size(existing(given, subject), subject));
+  return value;
+}
+
+/// The same, with all members 0 for null.
+template <class T>
+T read_optional(const T* given, std::string_view subject) {
+  return given == nullptr ? T{} : read(given, subject);
+}
+
+/// Fills a caller's struct, which keeps its size.
+template <class T>
+void fill(T* to, std::string_view subject, T value) {
+  value.size = checked_size(existing(to, subject), subject);
+  std::memcpy(to, &value, value.size);
+}
+
+/// Element `index` of an array of structs that state their size; all have the same one.
+template <class T>
+T* element(T* first, std::size_t index, std::string_view subject) {
+  using Byte = std::conditional_t<std::is_const_v<T>, const std::byte, std::byte>;
+  const std::size_t size = checked_size(*first, subject);
+  auto* const found = reinterpret_cast<T*>(reinterpret_cast<Byte*>(first) + index * size);
+  if (checked_size(*found, subject) != size) {
+    refuse("{} {}: size is {}, but that of element 0 is {}; all elements of an array have one size", subject,
+           index, found->size, size);
+  }
+  return found;
+}
+
+/// A caller's array. Throws Error{invalid_argument} for null with a count.
+template <class T>
+std::span<const T> array(const T* first, std::size_t count, std::string_view subject) {
+  if (first == nullptr && count > 0) refuse("{} is null, but {} given", subject, counted(count, "element"));
+  return {first, first == nullptr ? 0 : count};
+}
+
+/// A caller's text; empty for null.
+inline std::string_view text(const char* given) noexcept {
+  return given == nullptr ? std::string_view() : std::string_view(given);
+}
+
+/// Texts of an array, none of them null.
+inline std::vector<std::string> texts(const char* const* first, std::size_t count, std::string_view subject) {
+  std::vector<std::string> all;
+  for (const char* const one : array(first, count, subject)) all.emplace_back(&existing(one, subject));
+  return all;
+}
+
+/// Throws Error{invalid_argument} unless reserved members are 0: a later version may use them.
+template <class... Members>
+void require_zero(std::string_view subject, Members... reserved) {
+  if (((reserved != 0) || ...)) refuse("{}: a reserved member is not 0", subject);
+}
+
+/// A caller's yes or no.
+inline bool flag(std::uint32_t given, std::string_view subject) {
+  if (given > 1) refuse("{} is {}; legal are 0 and 1", subject, given);
+  return given == 1;
+}
+
+/// Element `index` of a list. Throws Error{invalid_argument} for an index out of range.
+template <class List>
+const auto& item(const List& list, std::size_t index, std::string_view noun) {
+  if (index >= std::size(list))
+    refuse("there is no {} {}, counted from 0: there are {}", noun, index, std::size(list));
+  return *(std::begin(list) + static_cast<std::ptrdiff_t>(index));
+}
+
+/// Stores a new object of a call's. `to` is checked by require_place() before the work.
+template <class T>
+void require_place(T** to, std::string_view subject) {
+  existing(to, subject);
+  *to = nullptr;
+}
+
+}  // namespace c
+TMAJIT_END

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "c/structs.hpp"
+
+#include <tmajit/arguments.hpp>
+#include <tmajit/tensor.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+TMAJIT_BEGIN
+namespace c {
+
+/// Throws Error{invalid_argument} for an unknown type.
+[[nodiscard]] ElementType to_element_type(tmajit_dtype dtype, std::string_view subject);
+
+/// A caller's tensor. Throws Error{invalid_argument} for null and for members that are illegal.
+[[nodiscard]] Tensor to_tensor(const tmajit_tensor* given, std::string_view subject);
+/// A caller's array of tensors; messages name each by its number.
+[[nodiscard]] std::vector<Tensor> to_tensors(const tmajit_tensor* first, std::size_t count,
+                                             std::string_view subject);
+/// Fills a caller's tensor. Dense tensors have strides, too.
+void fill(tmajit_tensor* to, std::string_view subject, const Tensor& tensor);
+
+/// The values of arguments. Each throws Error{invalid_argument} for members that are illegal.
+[[nodiscard]] Dims to_dims(const tmajit_dims& given, std::string_view subject);
+[[nodiscard]] std::optional<double> to_number(const tmajit_number& given, std::string_view subject);
+[[nodiscard]] std::optional<std::int64_t> to_integer(const tmajit_integer& given, std::string_view subject);
+[[nodiscard]] std::vector<Slice> to_slices(const tmajit_ranges& given, std::string_view subject);
+[[nodiscard]] PadWidths to_widths(const tmajit_widths& given, std::string_view subject);
+
+}  // namespace c
+TMAJIT_END

@@ -1,0 +1,273 @@
+// Writes the part of the C interface that follows from the operations' descriptions:
+//
+//   tmajit_write_c_operations [--check] REPOSITORY
+//
+// writes include/tmajit/c/operations.h and src/c/operations.cpp. With --check it writes nothing, and fails if
+// a file differs from what it would write.
+#include <tmajit/operations.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+using namespace tmajit;
+
+namespace {
+
+constexpr std::size_t width = 110;
+
+/// Breaks words into lines, each after `indent`.
+std::string wrapped(std::string_view words, std::string_view indent) {
+  std::string lines;
+  std::string line;
+  const auto columns = [](std::string_view text) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(text, [](char byte) { return (byte & 0xC0) != 0x80; }));
+  };
+  while (!words.empty()) {
+    const std::size_t end = std::min(words.find(' '), words.size());
+    const std::string_view word = words.substr(0, end);
+    words.remove_prefix(std::min(end + 1, words.size()));
+    if (!line.empty() && columns(line) + 1 + columns(word) > width) {
+      lines += line + "\n";
+      line.clear();
+    }
+    line += line.empty() ? std::string(indent) : " ";
+    line += word;
+  }
+  return lines + line + "\n";
+}
+
+/// The declaration or the call of a function: its parameters are broken into lines below the first.
+std::string declaration(const std::string& before, const std::vector<std::string>& parameters) {
+  std::string lines;
+  std::string line = before + "(";
+  const std::string indent(before.size() + 1, ' ');
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const std::string part = parameters[i] + (i + 1 < parameters.size() ? "," : ")");
+    if (line.size() > indent.size() && line.size() + 1 + part.size() + 2 > width) {
+      lines += line + "\n";
+      line = indent;
+    }
+    line += (line.size() > indent.size() ? " " : "") + part;
+  }
+  return lines + line;
+}
+
+std::string sentence(std::string_view words) {
+  std::string text(words);
+  text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text + ".";
+}
+
+/// The type of an argument's member.
+std::string_view type_of(const Argument& argument) {
+  switch (argument.type) {
+    case ArgumentType::number: return "tmajit_number ";
+    case ArgumentType::count:
+    case ArgumentType::axis: return "tmajit_integer ";
+    case ArgumentType::text:
+    case ArgumentType::choice: return "const char* ";
+    case ArgumentType::axes:
+    case ArgumentType::extents:
+    case ArgumentType::numbers: return "tmajit_dims ";
+    case ArgumentType::parts: return "tmajit_integers ";
+    case ArgumentType::slices: return "tmajit_ranges ";
+    case ArgumentType::widths: return "tmajit_widths ";
+  }
+  return "";
+}
+
+bool has_one_source(const OperationInfo& operation) {
+  return operation.least_sources == 1 && operation.most_sources == 1;
+}
+
+/// The number of sources in words.
+std::string sources_text(const OperationInfo& operation) {
+  if (has_one_source(operation)) return {};
+  if (operation.most_sources == std::numeric_limits<std::uint32_t>::max())
+    return operation.is_batch ? " It takes as many sources as destinations."
+                              : " It takes any number of sources.";
+  if (operation.least_sources == operation.most_sources)
+    return fmt::format(" It takes {} sources.", operation.most_sources);
+  return fmt::format(" It takes {} to {} sources.", operation.least_sources, operation.most_sources);
+}
+
+struct Function {
+  std::string name;
+  std::vector<std::string> parameters;
+  std::string body;                ///< the function of calls.hpp that it calls
+  std::vector<std::string> given;  ///< with these arguments
+};
+
+std::vector<Function> functions_of(const OperationInfo& operation) {
+  const std::string name = "tmajit_" + std::string(operation.name);
+  const std::string description = std::string(operation.name) + "_operation";
+  const bool many = operation.has_many_destinations();
+  const bool one = has_one_source(operation);
+  std::vector<std::string> to{"const tmajit_tensor* destination"};
+  if (many) to = {"const tmajit_tensor* destinations", "size_t destination_count"};
+  std::vector<std::string> from{"const tmajit_tensor* source"};
+  if (!one) from = {"const tmajit_tensor* sources", "size_t source_count"};
+  const std::string to_call = many ? "{destinations, destination_count}" : "{destination, 1}";
+  const std::string from_call = one ? "{source, 1}" : "{sources, source_count}";
+  const std::string arguments = "const " + name + "_arguments* arguments";
+
+  const auto joined = [](std::initializer_list<std::vector<std::string>> lists) {
+    std::vector<std::string> all;
+    for (const auto& list : lists) all.insert(all.end(), list.begin(), list.end());
+    return all;
+  };
+  std::vector<std::string> results{"tmajit_tensor* destination"};
+  std::vector<std::string> results_given{"destination"};
+  if (many) results = {"tmajit_tensor* destinations", "size_t* destination_count"};
+  if (many) results_given = {"destinations", "destination_count"};
+  return {
+      {name,
+       joined({{"tmajit_runtime* runtime"}, to, from, {arguments, "void* stream", "tmajit_error** error"}}),
+       "run",
+       {description, "runtime", to_call, from_call, "arguments", "stream", "error"}},
+      {name + "_plan",
+       joined({{"tmajit_runtime* runtime"},
+               to,
+               from,
+               {arguments, "const char* family", "tmajit_plan** plan", "tmajit_error** error"}}),
+       "make_plan",
+       {description, "runtime", to_call, from_call, "arguments", "family", "plan", "error"}},
+      {name + "_results", joined({from, {arguments}, results, {"tmajit_error** error"}}), "results",
+       joined({{description, from_call, "arguments"}, results_given, {"error"}})},
+  };
+}
+
+std::string member(const Argument& argument) {
+  std::string words(argument.sentence);
+  if (!argument.choices.empty()) {
+    words += ": ";
+    for (std::size_t i = 0; i < argument.choices.size(); ++i)
+      words += fmt::format("{}\"{}\"", i == 0 ? "" : ", ", argument.choices[i]);
+  }
+  words += argument.required ? "; required" : fmt::format("; default: {}", argument.fallback);
+  if (argument.type == ArgumentType::text) words += fmt::format("; \"{}\"", argument.example);
+  return wrapped(words, "  /// ") + fmt::format("  {}{};\n", type_of(argument), argument.name);
+}
+
+std::string header_text() {
+  std::string text = R"(#ifndef TMAJIT_C_OPERATIONS_H
+#define TMAJIT_C_OPERATIONS_H
+
+// src/c/write_operations.cpp writes this file from the operations' descriptions.
+// clang-format off
+
+/// Every operation (docs/operations.md). Each has three functions:
+///
+/// tmajit_<operation>() enqueues the operation on `stream`. It makes and compiles a kernel when it is first
+/// needed; a later call of the same thread for tensors of the same shapes finds it.
+///
+/// tmajit_<operation>_plan() makes a plan, which the caller destroys. `family` restricts the choice of
+/// kernels to one family (docs/architecture.md); null allows any.
+///
+/// tmajit_<operation>_results() fills the shapes and types of the destinations, dense and at address 0; the
+/// caller sets the size of each. Where an operation has several destinations, `*destination_count` is the
+/// room of the array before the call and the number of destinations after it; with null `destinations` only
+/// the number is stored.
+///
+/// `arguments` may be null if no argument is required. TMAJIT_INVALID_ARGUMENT for shapes, arguments and
+/// numbers of tensors that do not fit each other, TMAJIT_ILLEGAL_SPEC for tensors that overlap or break
+/// another rule, TMAJIT_COMPILE_FAILED for a wrong expression.
+#include <tmajit/c/plan.h>
+#include <tmajit/c/tensor.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+)";
+  for (const OperationInfo& operation : operations()) {
+    const std::string name = "tmajit_" + std::string(operation.name);
+    text += "\n" + wrapped(sentence(operation.summary) + sources_text(operation), "/// ");
+    text +=
+        fmt::format("typedef struct {0}_arguments {{\n  size_t size;  ///< sizeof({0}_arguments)\n", name);
+    for (const Argument& argument : operation.arguments) text += member(argument);
+    text += fmt::format("}} {}_arguments;\n", name);
+    for (const Function& function : functions_of(operation)) {
+      text += declaration("TMAJIT_C_API tmajit_status " + function.name, function.parameters) + ";\n";
+    }
+  }
+  return text + "\n#ifdef __cplusplus\n}\n#endif\n#endif\n";
+}
+
+std::string functions_text() {
+  std::string text = R"(// src/c/write_operations.cpp writes this file from the operations' descriptions.
+// clang-format off
+#include "c/calls.hpp"
+
+#include <cstddef>
+
+using namespace tmajit::c;
+
+namespace {
+)";
+  for (const OperationInfo& operation : operations()) {
+    const std::string type = fmt::format("tmajit_{}_arguments", operation.name);
+    std::string members = "{}";
+    if (!operation.arguments.empty()) {
+      members = std::string(operation.name) + "_members";
+      text += fmt::format("\nconstexpr ArgumentMember {}[] = {{\n", members);
+      for (const Argument& argument : operation.arguments)
+        text += fmt::format("    {{\"{0}\", offsetof({1}, {0})}},\n", argument.name, type);
+      text += "};";
+    }
+    text += fmt::format(
+        "\nconstexpr OperationStruct {0}_operation{{\n    \"{0}\", \"{1}\", sizeof({1}), {2}}};\n",
+        operation.name, type, members);
+  }
+  text += "\n}  // namespace\n";
+  for (const OperationInfo& operation : operations()) {
+    for (const Function& function : functions_of(operation)) {
+      text += "\n" + declaration("tmajit_status " + function.name, function.parameters) + " {\n" +
+              declaration("  return " + function.body, function.given) + ";\n}\n";
+    }
+  }
+  return text;
+}
+
+std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string_view> words(argv + 1, argv + argc);
+  const bool check = words.size() == 2 && words[0] == "--check";
+  if (words.empty() || words.size() > 2 || (words.size() == 2 && !check)) {
+    fmt::print(stderr, "usage: tmajit_write_c_operations [--check] REPOSITORY\n");
+    return 2;
+  }
+  const std::string root(words.back());
+  const std::pair<std::string, std::string> files[] = {
+      {root + "/include/tmajit/c/operations.h", header_text()},
+      {root + "/src/c/operations.cpp", functions_text()}};
+  bool failed = false;
+  for (const auto& [path, text] : files) {
+    if (content_of(path) == text) continue;
+    if (check) {
+      fmt::print("{} is out of date: run tmajit_write_c_operations {}\n", path, root);
+    } else {
+      std::ofstream file(path, std::ios::binary);
+      file << text;
+      if (file.flush()) continue;
+      fmt::print(stderr, "{} cannot be written\n", path);
+    }
+    failed = true;
+  }
+  return failed ? 1 : 0;
+}

@@ -1,0 +1,209 @@
+#include "c/case_calls.hpp"
+
+#include <tmajit/arguments.hpp>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+using namespace tmajit;
+
+namespace tests {
+namespace {
+
+using Tensors = std::span<const tmajit_tensor>;
+
+// Values of C from those of C++.
+void set(const char*& to, const ArgumentValue& value) {
+  to = std::get<std::string>(value).c_str();
+}
+void set(tmajit_number& to, const ArgumentValue& value) {
+  to = {.value = std::get<double>(value), .given = 1, .reserved = 0};
+}
+void set(tmajit_integer& to, const ArgumentValue& value) {
+  to = {.value = std::get<std::int64_t>(value), .given = 1, .reserved = 0};
+}
+void set(tmajit_dims& to, const ArgumentValue& value) {
+  const auto& dims = std::get<Dims>(value);
+  to.count = static_cast<std::uint32_t>(dims.size());
+  std::ranges::copy(dims, to.values);
+}
+void set(tmajit_integers& to, const ArgumentValue& value) {
+  const auto& numbers = std::get<std::vector<std::int64_t>>(value);
+  to = {.count = numbers.size(), .values = numbers.data()};
+}
+void set(tmajit_ranges& to, const ArgumentValue& value) {
+  const auto& slices = std::get<std::vector<Slice>>(value);
+  to.count = static_cast<std::uint32_t>(slices.size());
+  for (std::size_t d = 0; d < slices.size(); ++d) {
+    const Slice& slice = slices[d];
+    if (slice.start) to.values[d].start = {.value = *slice.start, .given = 1, .reserved = 0};
+    if (slice.stop) to.values[d].stop = {.value = *slice.stop, .given = 1, .reserved = 0};
+    to.values[d].step = {.value = slice.step, .given = 1, .reserved = 0};
+  }
+}
+void set(tmajit_widths& to, const ArgumentValue& value) {
+  const auto& widths = std::get<PadWidths>(value);
+  to.count = static_cast<std::uint32_t>(widths.before.size());
+  std::ranges::copy(widths.before, to.before);
+  std::ranges::copy(widths.after, to.after);
+}
+
+/// Fills members from a case's arguments. Every argument must have a member.
+class Filler {
+ public:
+  explicit Filler(const Arguments& given) : given_(given) {}
+  template <class Member>
+  Filler& member(Member& to, std::string_view name) {
+    if (const ArgumentValue* const value = given_.find(name); value != nullptr) {
+      set(to, *value);
+      ++filled_;
+    }
+    return *this;
+  }
+  void require_all() const {
+    if (filled_ != given_.all().size()) throw std::logic_error("a case has an argument that no member has");
+  }
+
+ private:
+  const Arguments& given_;
+  std::size_t filled_ = 0;
+};
+#define MEMBER(name) member(to.name, #name)
+
+void fill(tmajit_copy_arguments&, Filler&) {}
+void fill(tmajit_cast_arguments&, Filler&) {}
+void fill(tmajit_copy_ragged_arguments&, Filler&) {}
+void fill(tmajit_permute_arguments& to, Filler& from) {
+  from.MEMBER(axes);
+}
+void fill(tmajit_slice_arguments& to, Filler& from) {
+  from.MEMBER(slices);
+}
+void fill(tmajit_flip_arguments& to, Filler& from) {
+  from.MEMBER(axes);
+}
+void fill(tmajit_broadcast_arguments& to, Filler& from) {
+  from.MEMBER(shape);
+}
+void fill(tmajit_pad_arguments& to, Filler& from) {
+  from.MEMBER(widths).MEMBER(value);
+}
+void fill(tmajit_concat_arguments& to, Filler& from) {
+  from.MEMBER(axis);
+}
+void fill(tmajit_split_arguments& to, Filler& from) {
+  from.MEMBER(axis).MEMBER(parts);
+}
+void fill(tmajit_map_arguments& to, Filler& from) {
+  from.MEMBER(expression);
+}
+void fill(tmajit_stencil_arguments& to, Filler& from) {
+  from.MEMBER(expression).MEMBER(boundary).MEMBER(value).MEMBER(dims);
+}
+void fill(tmajit_reduce_arguments& to, Filler& from) {
+  from.MEMBER(op).MEMBER(axes).MEMBER(expression).MEMBER(then).MEMBER(keep_dims);
+}
+void fill(tmajit_scan_arguments& to, Filler& from) {
+  from.MEMBER(op).MEMBER(axis).MEMBER(bound).MEMBER(direction).MEMBER(expression);
+}
+void fill(tmajit_reduce_into_arguments& to, Filler& from) {
+  from.MEMBER(op);
+}
+template <class Windows>
+void fill_windows(Windows& to, Filler& from) {
+  from.MEMBER(filter).MEMBER(strides).MEMBER(dilations).MEMBER(padding);
+}
+void fill(tmajit_im2col_arguments& to, Filler& from) {
+  fill_windows(to, from);
+}
+void fill(tmajit_convolution_arguments& to, Filler& from) {
+  fill_windows(to, from);
+}
+void fill(tmajit_tiles_arguments& to, Filler& from) {
+  from.MEMBER(family).MEMBER(expression).MEMBER(op).MEMBER(box).MEMBER(element_strides).MEMBER(swizzle);
+  from.MEMBER(interleave).MEMBER(oob).MEMBER(l2).MEMBER(stages).MEMBER(output_stages).MEMBER(warps);
+  from.MEMBER(ctas_per_sm).MEMBER(tiles_per_cta);
+}
+#undef MEMBER
+
+/// The functions of one operation, whose signatures say how many tensors they take.
+template <class Given, auto run_function, auto plan_function, auto results_function>
+class CallOf : public CaseCall {
+ public:
+  explicit CallOf(const reference::RandomCase& drawn) : drawn_(drawn) {}
+
+  tmajit_status run(tmajit_runtime* runtime, Tensors to, Tensors from, tmajit_error** error) const override {
+    const Given given = arguments();
+    return called(run_function, runtime, to, from, &given, static_cast<void*>(nullptr), error);
+  }
+  tmajit_status plan(tmajit_runtime* runtime, Tensors to, Tensors from, tmajit_plan** plan,
+                     tmajit_error** error) const override {
+    const Given given = arguments();
+    return called(plan_function, runtime, to, from, &given, static_cast<const char*>(nullptr), plan, error);
+  }
+  tmajit_status results(Tensors from, std::span<tmajit_tensor> results, tmajit_error** error) const override {
+    const Given given = arguments();
+    std::size_t count = results.size();
+    constexpr auto function = results_function;
+    if constexpr (std::is_invocable_v<decltype(function), const tmajit_tensor*, const Given*, tmajit_tensor*,
+                                      tmajit_error**>) {
+      return function(from.data(), &given, results.data(), error);
+    } else if constexpr (std::is_invocable_v<decltype(function), const tmajit_tensor*, const Given*,
+                                             tmajit_tensor*, std::size_t*, tmajit_error**>) {
+      return function(from.data(), &given, results.data(), &count, error);
+    } else if constexpr (std::is_invocable_v<decltype(function), const tmajit_tensor*, std::size_t,
+                                             const Given*, tmajit_tensor*, tmajit_error**>) {
+      return function(from.data(), from.size(), &given, results.data(), error);
+    } else {
+      return function(from.data(), from.size(), &given, results.data(), &count, error);
+    }
+  }
+
+ private:
+  [[nodiscard]] Given arguments() const {
+    Given given{};
+    given.size = sizeof given;
+    Filler filler(drawn_.arguments);
+    fill(given, filler);
+    filler.require_all();
+    return given;
+  }
+
+  template <class Function, class... Rest>
+  static tmajit_status called(Function function, tmajit_runtime* runtime, Tensors to, Tensors from,
+                              Rest... rest) {
+    using Pointer = const tmajit_tensor*;
+    if constexpr (std::is_invocable_v<Function, tmajit_runtime*, Pointer, Pointer, Rest...>) {
+      return function(runtime, to.data(), from.data(), rest...);
+    } else if constexpr (std::is_invocable_v<Function, tmajit_runtime*, Pointer, Pointer, std::size_t,
+                                             Rest...>) {
+      return function(runtime, to.data(), from.data(), from.size(), rest...);
+    } else if constexpr (std::is_invocable_v<Function, tmajit_runtime*, Pointer, std::size_t, Pointer,
+                                             Rest...>) {
+      return function(runtime, to.data(), to.size(), from.data(), rest...);
+    } else {
+      return function(runtime, to.data(), to.size(), from.data(), from.size(), rest...);
+    }
+  }
+
+  const reference::RandomCase& drawn_;
+};
+
+}  // namespace
+
+std::unique_ptr<CaseCall> call_of(const reference::RandomCase& drawn) {
+#define TMAJIT_CALL(name)                                                                                 \
+  if (drawn.operation == #name)                                                                           \
+    return std::make_unique<                                                                              \
+        CallOf<tmajit_##name##_arguments, tmajit_##name, tmajit_##name##_plan, tmajit_##name##_results>>( \
+        drawn);
+  TMAJIT_FOR_EACH_OPERATION(TMAJIT_CALL)
+#undef TMAJIT_CALL
+  throw std::logic_error("the C interface has no operation " + std::string(drawn.operation));
+}
+
+}  // namespace tests

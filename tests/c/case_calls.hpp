@@ -1,0 +1,34 @@
+#pragma once
+
+#include "operations/cases.hpp"
+
+#include <tmajit/c.h>
+
+#include <memory>
+#include <span>
+
+namespace tests {
+
+/// The three functions of one operation, with the arguments of a case.
+class CaseCall {
+ public:
+  virtual ~CaseCall() = default;
+  [[nodiscard]] virtual tmajit_status run(tmajit_runtime* runtime,
+                                          std::span<const tmajit_tensor> destinations,
+                                          std::span<const tmajit_tensor> sources,
+                                          tmajit_error** error) const = 0;
+  [[nodiscard]] virtual tmajit_status plan(tmajit_runtime* runtime,
+                                           std::span<const tmajit_tensor> destinations,
+                                           std::span<const tmajit_tensor> sources, tmajit_plan** plan,
+                                           tmajit_error** error) const = 0;
+  /// Fills as many destinations as `results` has.
+  [[nodiscard]] virtual tmajit_status results(std::span<const tmajit_tensor> sources,
+                                              std::span<tmajit_tensor> results,
+                                              tmajit_error** error) const = 0;
+};
+
+/// The call of a case. It refers to `drawn`. Each operation's struct is filled member by member here, so that
+/// a generated table of members with a mistake is noticed.
+[[nodiscard]] std::unique_ptr<CaseCall> call_of(const reference::RandomCase& drawn);
+
+}  // namespace tests

@@ -1,0 +1,85 @@
+// Plans: launches, kernels, explanations, and tuning, which needs a GPU.
+#include "consumer.h"
+
+static void count_messages(void* context, int32_t level, const char* message, size_t bytes) {
+  EXPECT(level >= TMAJIT_LOG_TRACE && level < TMAJIT_LOG_OFF && message != NULL && bytes > 0);
+  ++*(int*)context;
+}
+
+// A cache that cannot be written fails no call, and says so to the program's function.
+static void use_log(const tmajit_tensor* destination, const tmajit_tensor* source) {
+  int messages = 0;
+  DO(tmajit_set_log(count_messages, &messages, TMAJIT_LOG_WARN, &error));
+  const tmajit_runtime_options options = {.size = sizeof options,
+                                          .device = TMAJIT_DEVICE_NONE,
+                                          .arch = "compute_90a",
+                                          .cache_directory = "/dev/null/no folder"};
+  tmajit_runtime* runtime = NULL;
+  DO(tmajit_runtime_make(&options, &runtime, &error));
+  tmajit_plan* plan = NULL;
+  const tmajit_map_arguments arguments = {.size = sizeof arguments, .expression = "x * 3 + 1"};
+  DO(tmajit_map_plan(runtime, destination, source, 1, &arguments, NULL, &plan, &error));
+  tmajit_plan_destroy(plan);
+  tmajit_runtime_destroy(runtime);
+  DO(tmajit_set_log(NULL, NULL, TMAJIT_LOG_WARN, &error));
+  EXPECT(messages > 0);
+  FAILS(TMAJIT_INVALID_ARGUMENT, "least is 6", tmajit_set_log(NULL, NULL, 6, &error));
+}
+
+void use_plans(tmajit_runtime* runtime) {
+  enum { count = 1000 };
+  int32_t x[count];
+  int32_t y[count];
+  for (int i = 0; i < count; ++i) x[i] = i;
+  tmajit_buffer* from = buffer_of(runtime, x, sizeof x);
+  tmajit_buffer* to = buffer_of(runtime, NULL, sizeof y);
+  tmajit_buffer* other = buffer_of(runtime, NULL, sizeof y);
+  const tmajit_tensor source = matrix(TMAJIT_I32, count, 0, from);
+  const tmajit_tensor destination = matrix(TMAJIT_I32, count, 0, to);
+
+  tmajit_plan* plan = NULL;
+  const tmajit_map_arguments arguments = {.size = sizeof arguments, .expression = "x * 2 + 1"};
+  DO(tmajit_map_plan(runtime, &destination, &source, 1, &arguments, NULL, &plan, &error));
+  DO(tmajit_plan_launch(plan, NULL, &error));
+  values_of(runtime, to, y);
+  EXPECT(y[0] == 1 && y[count - 1] == 2 * count - 1);
+  const uint64_t address = tmajit_buffer_address(other);
+  DO(tmajit_plan_launch_on(plan, &address, 1, &source.address, 1, NULL, &error));
+  values_of(runtime, other, y);
+  EXPECT(y[count / 2] == count + 1);
+  EXPECT(tmajit_runtime_instructions(runtime) > count);
+  EXPECT(tmajit_plan_bytes_moved(plan) == 2 * sizeof x && tmajit_plan_kernel_count(plan) == 1);
+
+  tmajit_kernel* kernel = NULL;
+  DO(tmajit_plan_kernel(plan, 0, &kernel, &error));
+  tmajit_text* text = NULL;
+  DO(tmajit_kernel_text(kernel, TMAJIT_KERNEL_SOURCE, &text, &error));
+  EXPECT(strstr(tmajit_text_data(text), "x * 2 + 1") != NULL);
+  EXPECT(tmajit_text_size(text) == strlen(tmajit_text_data(text)));
+  tmajit_text_destroy(text);
+  DO(tmajit_kernel_text(kernel, TMAJIT_KERNEL_PTX, &text, &error));
+  EXPECT(strstr(tmajit_text_data(text), tmajit_kernel_entry(kernel)) != NULL);
+  tmajit_text_destroy(text);
+  DO(tmajit_plan_explanation(plan, &text, &error));
+  EXPECT(tmajit_text_size(text) > 0);
+  tmajit_text_destroy(text);
+  DO(tmajit_plan_explanation_json(plan, &text, &error));
+  EXPECT(tmajit_text_data(text)[0] == '{');
+  tmajit_text_destroy(text);
+
+  tmajit_tune_report* report = NULL;
+  const tmajit_tune_options options = {.size = sizeof options, .repeats = 1, .not_stored = 1};
+  FAILS(TMAJIT_UNAVAILABLE, "GPU", tmajit_plan_tune(plan, &options, &report, &error));
+  tmajit_tuned tuned = {.size = sizeof tuned};
+  EXPECT(report == NULL && tmajit_tune_report_count(report) == 0);
+  FAILS(TMAJIT_INVALID_ARGUMENT, "report is null", tmajit_tune_report_item(report, 0, &tuned, &error));
+  tmajit_tune_report_destroy(report);
+
+  use_log(&destination, &source);
+  tmajit_plan_destroy(plan);
+  tmajit_kernel_destroy(kernel);
+  tmajit_buffer_destroy(other);
+  tmajit_buffer_destroy(to);
+  tmajit_buffer_destroy(from);
+  printf("plan: launched at two addresses, explained\n");
+}

@@ -1,0 +1,185 @@
+/// Random cases of every operation through the C interface, on the simulated device.
+#include "c/case_calls.hpp"
+#include "ptx_alone.hpp"
+#include "seed.hpp"
+
+#include <tmajit/error.hpp>
+#include <tmajit/operations.hpp>
+
+#include <iostream>
+#include <memory>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+using reference::Buffers, reference::BufferView, reference::RandomCase;
+
+namespace {
+
+/// Fails the test case with the error's message. Destroys the error, which is a reference because the call
+/// that stores it may be evaluated after the other argument.
+void require_ok(tmajit_status status, tmajit_error*& error) {
+  const std::string message = tmajit_error_message(error);
+  tmajit_error_destroy(error);
+  INFO(message);
+  REQUIRE(status == TMAJIT_OK);
+}
+
+template <class T, void (*destroy)(T*)>
+struct Destroy {
+  void operator()(T* object) const { destroy(object); }
+};
+using OwnRuntime = std::unique_ptr<tmajit_runtime, Destroy<tmajit_runtime, tmajit_runtime_destroy>>;
+using OwnBuffer = std::unique_ptr<tmajit_buffer, Destroy<tmajit_buffer, tmajit_buffer_destroy>>;
+using OwnPlan = std::unique_ptr<tmajit_plan, Destroy<tmajit_plan, tmajit_plan_destroy>>;
+
+OwnRuntime simulated_runtime() {
+  const auto folder = tests::shared_kernels();
+  const std::string path = folder ? folder->string() : "";
+  tmajit_simulation simulation{};
+  simulation.size = sizeof simulation;
+  simulation.threads = 1;
+  tmajit_runtime_options options{};
+  options.size = sizeof options;
+  options.device = TMAJIT_DEVICE_SIMULATED;
+  options.cache_directory = path.c_str();
+  options.simulation = &simulation;
+  tmajit_runtime* runtime = nullptr;
+  tmajit_error* error = nullptr;
+  require_ok(tmajit_runtime_make(&options, &runtime, &error), error);
+  return OwnRuntime(runtime);
+}
+
+/// A case's buffers on a runtime's device.
+class Memory {
+ public:
+  Memory(tmajit_runtime* runtime, const RandomCase& drawn) : runtime_(runtime) {
+    for (const std::uint64_t bytes : drawn.buffers) {
+      tmajit_buffer* buffer = nullptr;
+      tmajit_error* error = nullptr;
+      require_ok(tmajit_buffer_make(runtime, bytes, &buffer, &error), error);
+      buffers_.emplace_back(buffer);
+    }
+  }
+  void write(const Buffers& values) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      tmajit_error* error = nullptr;
+      require_ok(
+          tmajit_buffer_write(buffers_[i].get(), 0, values[i].data(), values[i].size(), nullptr, &error),
+          error);
+    }
+  }
+  [[nodiscard]] Buffers read(Buffers like) {
+    tmajit_error* error = nullptr;
+    require_ok(tmajit_synchronize(runtime_, nullptr, &error), error);
+    for (std::size_t i = 0; i < like.size(); ++i)
+      require_ok(tmajit_buffer_read(buffers_[i].get(), 0, like[i].data(), like[i].size(), nullptr, &error),
+                 error);
+    return like;
+  }
+  [[nodiscard]] std::vector<tmajit_tensor> tensors(const std::vector<BufferView>& views) const {
+    std::vector<tmajit_tensor> all;
+    for (const BufferView& one : views) {
+      tmajit_tensor tensor{};
+      tensor.size = sizeof tensor;
+      tensor.address = tmajit_buffer_address(buffers_[one.buffer].get()) + one.offset;
+      tensor.dtype = tmajit_dtype_of(std::string(name(one.view.type)).c_str());
+      tensor.rank = one.view.rank;
+      tensor.strided = 1;
+      for (std::uint32_t d = 0; d < one.view.rank; ++d) {
+        tensor.extents[d] = static_cast<std::int64_t>(one.view.shape[d]);
+        tensor.strides[d] = one.view.strides[d];
+      }
+      all.push_back(tensor);
+    }
+    return all;
+  }
+
+ private:
+  tmajit_runtime* runtime_;
+  std::vector<OwnBuffer> buffers_;
+};
+
+/// The shapes and types that the C function gives, or its error, are those of the C++ function.
+void check_results(const RandomCase& drawn, const tests::CaseCall& call,
+                   const std::vector<tmajit_tensor>& sources) {
+  std::vector<TensorView> views;
+  for (const BufferView& one : drawn.sources) views.push_back(one.view);
+  tmajit_tensor unset{};
+  unset.size = sizeof unset;
+  tmajit_error* error = nullptr;
+  std::vector<TensorView> expected;
+  std::vector<tmajit_tensor> found(drawn.destinations.size(), unset);
+  try {
+    expected = destinations_of(drawn.operation, views, drawn.arguments);
+  } catch (const Error& refused) {
+    // The sources alone do not say which shape the destination has, such as those that are broadcast.
+    CHECK(call.results(sources, found, &error) == TMAJIT_INVALID_ARGUMENT);
+    CHECK(tmajit_error_message(error) == std::string(refused.what()));
+    return tmajit_error_destroy(error);
+  }
+  require_ok(call.results(sources, found, &error), error);
+  REQUIRE(found.size() == expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    CHECK(tmajit_dtype_name(found[i].dtype) == name(expected[i].type));
+    REQUIRE(found[i].rank == expected[i].rank);
+    for (std::uint32_t d = 0; d < found[i].rank; ++d) {
+      CHECK(static_cast<std::uint64_t>(found[i].extents[d]) == expected[i].shape[d]);
+      CHECK(found[i].strides[d] == expected[i].strides[d]);
+    }
+  }
+}
+
+/// Runs a case by the one call, again by the call, which finds its plan, and by a plan.
+void run_case(tmajit_runtime* runtime, const RandomCase& drawn, std::uint64_t seed) {
+  const Buffers before = random_buffers(drawn, seed);
+  const reference::Expected right = expected(drawn, before);
+  Memory memory(runtime, drawn);
+  const auto destinations = memory.tensors(drawn.destinations);
+  const auto sources = memory.tensors(drawn.sources);
+  const auto call = tests::call_of(drawn);
+  check_results(drawn, *call, sources);
+
+  tmajit_error* error = nullptr;
+  Buffers first;
+  for (int n = 0; n < 2; ++n) {
+    memory.write(before);
+    require_ok(call->run(runtime, destinations, sources, &error), error);
+    Buffers found = memory.read(before);
+    if (n == 0) {
+      CHECK(difference(drawn, right, found) == "");
+      first = std::move(found);
+    } else {
+      CHECK(found == first);
+    }
+  }
+  tmajit_plan* made = nullptr;
+  require_ok(call->plan(runtime, destinations, sources, &made, &error), error);
+  const OwnPlan plan(made);
+  memory.write(before);
+  require_ok(tmajit_plan_launch(plan.get(), nullptr, &error), error);
+  CHECK(memory.read(before) == first);
+}
+
+void run_cases(std::string_view operation) {
+  const std::uint64_t cases = tests::from_environment("TMAJIT_CASES", 8);
+  const std::uint64_t seed = tests::seed(20261126);
+  std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
+  const OwnRuntime runtime = simulated_runtime();
+  for (std::uint64_t n = 0; n < cases; ++n) {
+    const RandomCase drawn =
+        reference::random_case(operation, seed + n, n, {.elements = 2000, .max_elements = 8000, .guard = 0});
+    INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << drawn.text());
+    run_case(runtime.get(), drawn, seed + n);
+  }
+}
+
+}  // namespace
+
+#define TMAJIT_TEST_CASES(name)                                                            \
+  TEST_CASE("random cases of " #name " by the C interface give the reference's results") { \
+    run_cases(#name);                                                                      \
+  }
+TMAJIT_FOR_EACH_OPERATION(TMAJIT_TEST_CASES)
+#undef TMAJIT_TEST_CASES
