@@ -202,11 +202,10 @@ def concat(
 
     Args:
         sources: the tensors, in order.
-        axis: the dimension along which the sources are joined: a dimension, negative from the end. For
-            example 0.
+        axis: the dimension along which the sources are joined: a dimension; -1 is the last. For example 0.
         new_axis: whether only the destination has that dimension, so that the sources are stacked: a bool;
             default: no. For example "yes".
-        out: the tensor that is written; without it a new one of the first source's library.
+        out: the tensor to write; by default a new tensor of the first source's library.
 
     Returns:
         out, or the new tensor, which is dense and row-major.

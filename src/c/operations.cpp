@@ -47,6 +47,7 @@ constexpr OperationStruct cast_operation{
 
 constexpr ArgumentMember concat_members[] = {
     {"axis", offsetof(tmajit_concat_arguments, axis)},
+    {"new_axis", offsetof(tmajit_concat_arguments, new_axis)},
 };
 constexpr OperationStruct concat_operation{
     "concat", "tmajit_concat_arguments", sizeof(tmajit_concat_arguments), concat_members};
@@ -77,7 +78,7 @@ constexpr ArgumentMember reduce_members[] = {
     {"op", offsetof(tmajit_reduce_arguments, op)},
     {"axes", offsetof(tmajit_reduce_arguments, axes)},
     {"expression", offsetof(tmajit_reduce_arguments, expression)},
-    {"then", offsetof(tmajit_reduce_arguments, then)},
+    {"epilogue", offsetof(tmajit_reduce_arguments, epilogue)},
     {"keep_dims", offsetof(tmajit_reduce_arguments, keep_dims)},
 };
 constexpr OperationStruct reduce_operation{

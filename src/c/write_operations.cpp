@@ -87,18 +87,18 @@ std::string_view type_of(const Argument& argument) {
 }
 
 bool has_one_source(const OperationInfo& operation) {
-  return operation.least_sources == 1 && operation.most_sources == 1;
+  return operation.min_sources == 1 && operation.max_sources == 1;
 }
 
 /// The number of sources in words.
 std::string sources_text(const OperationInfo& operation) {
   if (has_one_source(operation)) return {};
-  if (operation.most_sources == std::numeric_limits<std::uint32_t>::max())
+  if (operation.max_sources == std::numeric_limits<std::uint32_t>::max())
     return operation.is_batch ? " It takes as many sources as destinations."
                               : " It takes any number of sources.";
-  if (operation.least_sources == operation.most_sources)
-    return fmt::format(" It takes {} sources.", operation.most_sources);
-  return fmt::format(" It takes {} to {} sources.", operation.least_sources, operation.most_sources);
+  if (operation.min_sources == operation.max_sources)
+    return fmt::format(" It takes {} sources.", operation.max_sources);
+  return fmt::format(" It takes {} to {} sources.", operation.min_sources, operation.max_sources);
 }
 
 struct Function {

@@ -64,7 +64,7 @@ void find_block_size(int& grid, int& block, Kernel& kernel, CUoccupancyB2DSize s
   constexpr int warp = 32;
   int threads_per_multiprocessor = 0;
   cudaDeviceGetAttribute(&threads_per_multiprocessor, cudaDevAttrMaxThreadsPerMultiProcessor, 0);
-  const int most = static_cast<int>(kernel.facts().most_threads);
+  const int most = static_cast<int>(kernel.facts().max_threads);
   const int last = limit <= 0 ? most : std::min(limit, most);
   int found = 0;
   for (int aligned = (last + warp - 1) / warp * warp; aligned > 0; aligned -= warp) {

@@ -59,9 +59,9 @@ void Pool::take(std::uint64_t bytes) {
                                                  std::to_string(most_) + " are in use");
   }
   used_ += bytes;
-  most_used_ = std::max(most_used_, used_);
+  max_used_ = std::max(max_used_, used_);
   reserved_ = std::max(reserved_, used_);
-  most_reserved_ = std::max(most_reserved_, reserved_);
+  max_reserved_ = std::max(max_reserved_, reserved_);
 }
 
 void Pool::give_back(std::uint64_t bytes) noexcept {
@@ -87,9 +87,9 @@ std::uint64_t Pool::get(cudaMemPoolAttr attribute) const {
     case cudaMemPoolReuseAllowInternalDependencies: return adds_dependencies_ ? 1 : 0;
     case cudaMemPoolAttrReleaseThreshold: return threshold_;
     case cudaMemPoolAttrReservedMemCurrent: return reserved_;
-    case cudaMemPoolAttrReservedMemHigh: return most_reserved_;
+    case cudaMemPoolAttrReservedMemHigh: return max_reserved_;
     case cudaMemPoolAttrUsedMemCurrent: return used_;
-    case cudaMemPoolAttrUsedMemHigh: return most_used_;
+    case cudaMemPoolAttrUsedMemHigh: return max_used_;
     default: throw Failure(cudaErrorInvalidValue, "a pool has no attribute " + std::to_string(attribute));
   }
 }
@@ -105,8 +105,8 @@ void Pool::set(cudaMemPoolAttr attribute, std::uint64_t value) {
     case cudaMemPoolReuseAllowOpportunistic: opportunistic_ = value != 0; return;
     case cudaMemPoolReuseAllowInternalDependencies: adds_dependencies_ = value != 0; return;
     case cudaMemPoolAttrReleaseThreshold: threshold_ = value; return;
-    case cudaMemPoolAttrReservedMemHigh: return reset(most_reserved_, reserved_);
-    case cudaMemPoolAttrUsedMemHigh: return reset(most_used_, used_);
+    case cudaMemPoolAttrReservedMemHigh: return reset(max_reserved_, reserved_);
+    case cudaMemPoolAttrUsedMemHigh: return reset(max_used_, used_);
     default:
       throw Failure(cudaErrorInvalidValue,
                     "attribute " + std::to_string(attribute) + " of a pool cannot be set");

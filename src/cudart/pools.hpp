@@ -34,9 +34,9 @@ class Pool {
   const std::uint64_t most_;
   mutable std::mutex mutex_;
   std::uint64_t used_ = 0;
-  std::uint64_t most_used_ = 0;
+  std::uint64_t max_used_ = 0;
   std::uint64_t reserved_ = 0;
-  std::uint64_t most_reserved_ = 0;
+  std::uint64_t max_reserved_ = 0;
   std::uint64_t threshold_ = 0;
   // How freed memory is reused. The device never gives an address twice, so these have no effect.
   bool follows_events_ = true;

@@ -99,7 +99,7 @@ void add_function(const ptx::FlatFunction& function, const InlinedNames& inlined
                   PtxLines& lines) {
   const auto added = add_frames(function, inlined, places);
   for (const ptx::FlatInstruction& flat : function.instructions) {
-    ++lines.opcodes[flat.instruction->words.front()];
+    ++lines.opcodes[flat.instruction->words().front().str()];
     if (flat.frame == ptx::SourceFrame::none) continue;
     std::size_t line = flat.instruction->location.line - 1;
     lines.facts[line].place = added[flat.frame];

@@ -1,4 +1,4 @@
-// What map and bulk share: the compute warps' work on one tile, vector by vector.
+// The part that map and bulk share: the compute warps' work on one tile, vector by vector.
 //@ # Facts of the kernel: rank, tile, warps, Coordinate, Input<i>, AllInputs, Output, Where, evaluate_at().
 #pragma once
 #include "tmajit/element.cuh"

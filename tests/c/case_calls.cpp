@@ -93,7 +93,7 @@ void fill(tmajit_pad_arguments& to, Filler& from) {
   from.MEMBER(widths).MEMBER(value);
 }
 void fill(tmajit_concat_arguments& to, Filler& from) {
-  from.MEMBER(axis);
+  from.MEMBER(axis).MEMBER(new_axis);
 }
 void fill(tmajit_split_arguments& to, Filler& from) {
   from.MEMBER(axis).MEMBER(parts);
@@ -105,7 +105,7 @@ void fill(tmajit_stencil_arguments& to, Filler& from) {
   from.MEMBER(expression).MEMBER(boundary).MEMBER(value).MEMBER(dims);
 }
 void fill(tmajit_reduce_arguments& to, Filler& from) {
-  from.MEMBER(op).MEMBER(axes).MEMBER(expression).MEMBER(then).MEMBER(keep_dims);
+  from.MEMBER(op).MEMBER(axes).MEMBER(expression).MEMBER(epilogue).MEMBER(keep_dims);
 }
 void fill(tmajit_scan_arguments& to, Filler& from) {
   from.MEMBER(op).MEMBER(axis).MEMBER(bound).MEMBER(direction).MEMBER(expression);

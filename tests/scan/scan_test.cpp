@@ -82,8 +82,10 @@ TEST_CASE("tiles reuse the slots of a ring when earlier tiles are complete") {
   const std::vector<std::uint64_t> shape{40'000, 128};
   const Scan what{.op = ScanOp::min, .axis = 0};
   std::uint32_t tiles = 0;
-  for (const KernelPlan& plan : plan_candidates(operation::scan(
-           dense(ElementType::u8, shape, 0x7000'0000'0000), what, {dense(ElementType::u8, shape)}).moves.at(0)))
+  for (const KernelPlan& plan :
+       plan_candidates(operation::scan(dense(ElementType::u8, shape, 0x7000'0000'0000), what,
+                                       {dense(ElementType::u8, shape)})
+                           .moves.at(0)))
     tiles = std::max(tiles, plan.launch_shape().grid[0]);
   REQUIRE(tiles > 256);
   Runtime runtime(

@@ -154,6 +154,9 @@ typedef struct tmajit_concat_arguments {
   size_t size;  ///< sizeof(tmajit_concat_arguments)
   /// the dimension along which the sources are joined; required
   tmajit_integer axis;
+  /// whether only the destination has that dimension, so that the sources are stacked: "no", "yes"; default:
+  /// no
+  const char* new_axis;
 } tmajit_concat_arguments;
 TMAJIT_C_API tmajit_status tmajit_concat(tmajit_runtime* runtime, const tmajit_tensor* destination,
                                          const tmajit_tensor* sources, size_t source_count,
@@ -241,7 +244,7 @@ typedef struct tmajit_reduce_arguments {
   const char* expression;
   /// the epilogue of each result: C over x, the result, and n, the number of its elements; default: the
   /// result; "sqrt(x/n)"
-  const char* then;
+  const char* epilogue;
   /// whether the destination keeps the reduced dimensions, with an extent of 1: "no", "yes"; default: no
   const char* keep_dims;
 } tmajit_reduce_arguments;

@@ -51,12 +51,12 @@ typedef struct tmajit_runtime_options {
   const char* arch;  ///< null: "sm_90a", or "compute_90a" for the simulated device, which runs PTX
   const char* const* compiler_options;  ///< further options of NVRTC, in order
   size_t compiler_option_count;
-  uint64_t max_cached_kernels;                ///< kernels in memory; 0: 1024
+  uint64_t max_cached_kernels;          ///< kernels in memory; 0: 1024
   uint32_t no_line_info;                ///< 1: kernels without source lines
   uint32_t improve_candidates;          ///< kernels that first calls try (Improve, runtime.hpp); 0: none
   uint32_t improve_timed_calls;         ///< times that each is measured; 0: 3
   uint32_t reserved;                    ///< 0
-  double improve_min_predicted_us;              ///< moves predicted to take fewer microseconds are not tried; 0: 20
+  double improve_min_predicted_us;      ///< moves predicted to take fewer microseconds are not tried; 0: 20
   const tmajit_simulation* simulation;  ///< for TMAJIT_DEVICE_SIMULATED; null: the defaults
 } tmajit_runtime_options;
 

@@ -12,7 +12,7 @@ namespace {
 
 void random(CaseDraw& draw) {
   DrawnParts drawn = draw_parts(draw);
-  const bool new_axis = one_in(draw.pattern, 4);
+  const bool new_axis = one_in(draw.kernel_random, 4);
   if (new_axis) {
     drawn.whole[drawn.axis] = drawn.parts.size();
     for (Shape& part : drawn.parts) part.erase(part.begin() + static_cast<std::ptrdiff_t>(drawn.axis));

@@ -212,13 +212,11 @@ def make_ahead(options, cases, arguments, free_bytes):
 class Keeper:
     """Writes the report every few seconds, not after every case: it is written as a whole and may be long."""
 
-    SECONDS = 10.0
-
     def __init__(self, path):
         self._path, self._last = path, time.monotonic()
 
     def __call__(self, report):
-        if self._path and time.monotonic() - self._last > self.SECONDS:
+        if self._path and time.monotonic() - self._last > 10:
             write(self._path, json.dumps(report) + "\n")
             self._last = time.monotonic()
 
@@ -243,7 +241,7 @@ def measure(options, library, arguments):
     session = library.open(device, options.seed, **kind(options))
     makers, versions, absent = load(options)
     if options.before:
-        other = Library(options.before)
+        other = Library.of_other_build(options.before)
         makers[results.BEFORE] = run.before(other.open(device, options.seed, **kind(options)), machine,
                                             other.cases(options.seed, **kind(options)))
     told = session.describe()
@@ -252,12 +250,8 @@ def measure(options, library, arguments):
         "versions": {"tmajit": told["tmajit"], "NVRTC": told["nvrtc"], **versions},
         "peers": list(makers),
         "absent": absent,
-        "rounds": options.rounds,
-        "seed": options.seed,
-        "random": options.random,
+        **{name: getattr(options, name) for name in ("rounds", "seed", "random", "reductions", "scans")},
         "views": options.random_views,
-        "reductions": options.reductions,
-        "scans": options.scans,
         "results": [],
     }
     if old:
@@ -275,7 +269,6 @@ def measure(options, library, arguments):
                 print(f"peers.py: the cost of planning: {error}", file=sys.stderr)
                 absent["cost of planning"] = str(error)
         print("\n" + table.header(report), flush=True)
-
         keep = Keeper(options.json)
 
         def on_result(result):

@@ -3,6 +3,7 @@
 import ctypes
 import json
 import os
+import tempfile
 from ctypes import c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from pathlib import Path
 
@@ -65,6 +66,16 @@ class Library:
             if result and name not in ("error", "error_code"):
                 function.errcheck = self._checked
             setattr(self, f"_{name}", function)
+
+    @classmethod
+    def of_other_build(cls, path):
+        """Another build's library, renamed: the loader would give it this build's libtmajit.so, which has the same soname."""
+        with tempfile.TemporaryDirectory() as folder:
+            for file in (*Path(path).resolve().parent.glob("libtmajit.so.?.?"), Path(path)):
+                renamed = Path(folder, file.name)
+                renamed.write_bytes(file.read_bytes().replace(b"libtmajit.so.0.", b"libtmajit.so._."))
+                ctypes.CDLL(str(renamed))
+            return cls(renamed)
 
     def _checked(self, answer, function, _arguments):
         """The result of a function, with JSON decoded. Raises TmajitError if the result means that the call failed."""
