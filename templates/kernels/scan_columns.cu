@@ -167,9 +167,10 @@ struct CarriedPrefix {
   // tile's end. `is_last`: no tile follows.
   __device__ __forceinline__ void add(const Plan& plan, const StateRows& phases, u32 phase, u32 column, bool exists, bool is_last,
                                       State (&before)[vector], State (&carried)[vector]) const {
-    if (exists) phases.add(before, 0, phase, column);
-    if (is_last) return;
-    if (exists) phases.add(carried, 0, plan.phases, column);
+    if (exists) {
+      phases.add(before, 0, phase, column);
+      if (!is_last) phases.add(carried, 0, plan.phases, column);
+    }
     __syncthreads();
   }
 };

@@ -141,7 +141,7 @@ class Shown(unittest.TestCase):
             for key, row in ours.items():
                 self.assertEqual(theirs[key].keys(), row.keys())
                 for name in row:
-                    self.assertAlmostEqual(theirs[key][name], row[name], buffer_layout=12)
+                    self.assertAlmostEqual(theirs[key][name], row[name], places=12)
             lowest = sorted(report["results"], key=results.of_driver)[:distribution.WORST]
             self.assertEqual([row["label"] for row in report["distribution"]["worst"]],
                              [result["label"] for result in lowest])

@@ -110,7 +110,7 @@ TEST_CASE("a wrong line is an error that names the file and the line") {
   refused("//@ each n from 1 to 3\n$(n / 0)\n//@ end\n", "ptx/x.cuh:3", "is no sum");
   refused("//@ each n from 1 to 3\n$[i < n %$i]\n//@ end\n", "ptx/x.cuh:3", "is not $[name < count: text]");
   refused("//@ each n from 1 to 3\n$[i < n: %$i\n//@ end\n", "ptx/x.cuh:3", "has no");
-  refused("//@ each n from 1 to 3\n$(m)\n//@ end\n", "ptx/x.cuh:3", "names nothing");
+  refused("//@ each n from 1 to 3\n$(m)\n//@ end\n", "ptx/x.cuh:3", "names no variable");
   refused("//@ each d up\n//@ end\n", "ptx/x.cuh:1", "none of");
   refused("//@ each d\na\n", "ptx/x.cuh:2", "ends before");
   refused("//@ if cut\na\n", "ptx/x.cuh:2", "ends before");

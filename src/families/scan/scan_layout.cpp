@@ -30,7 +30,8 @@ constexpr std::uint32_t min_shared_threads = 64;   // of a CTA whose threads sha
 constexpr std::uint32_t column_state = 32;         // most bytes of a thread's states
 constexpr std::uint32_t min_line = 128;            // contiguous bytes that the threads of one phase take
 constexpr std::uint64_t threads_per_sm = 1024;     // wanted: if columns are fewer, several threads share each
-constexpr std::uint64_t split_ctas_per_sm = 8;     // columns are not split if they make this many tiles
+constexpr std::uint64_t split_ctas_per_sm = 4;     // columns are not split if they make this many tiles
+constexpr std::uint64_t short_chain = 4;           // so few tiles of a column need no units
 
 // Rows.
 constexpr std::uint32_t longest_turns = 8;       // most vectors of a thread
@@ -268,7 +269,7 @@ class Planner {
         is_one ? 1 : ceil_div(layout_.row_vectors, is_wide ? std::uint64_t{max_scan_threads} * turns : tile);
     layout_.threads = threads_for(ceil_div(layout_.row_vectors, layout_.parts));
     layout_.parts = ceil_div(layout_.row_vectors, std::uint64_t{layout_.threads} * turns);
-    layout_.split = layout_.parts > 1 && find_ring(1);
+    layout_.split = layout_.parts > 1 && find_ring(1, max_log2_unit);
     if (layout_.split) choose_ahead();
   }
 
@@ -354,7 +355,7 @@ class Planner {
     layout_.parts = ceil_div(layout_.length, phases * layout_.turns);
     layout_.split = layout_.parts > 1 && phases >= vector &&
                     layout_.groups < problem_.sm_count * split_ctas_per_sm &&
-                    find_ring(layout_.owners * vector);
+                    find_ring(layout_.owners * vector, layout_.parts <= short_chain ? 0 : max_log2_unit);
   }
 
   /// The least number of columns an SM with which threads walk long columns alone. Sharing a column costs
@@ -412,13 +413,13 @@ class Planner {
     return plain && is_float(type) && size_of(type) < max_scan_state ? 4 : max_scan_state;
   }
 
-  /// Plans the rings of slots in scratch memory, with the longest units that leave enough slots for tiles to
-  /// run ahead. Returns false if the tiles of all groups have no room.
-  bool find_ring(std::uint64_t width) {
+  /// Plans the rings of slots in scratch memory, with the longest units of at most `1 << log2_most` tiles
+  /// that leave enough slots for tiles to run ahead. Returns false if the tiles of all groups have no room.
+  bool find_ring(std::uint64_t width, std::uint32_t log2_most) {
     ScanRingLayout& ring = layout_.ring;
     if (sat_mul(layout_.groups, layout_.parts) >= std::uint64_t{1} << 31) return false;
     const std::uint64_t column_bytes = std::uint64_t{2} * state_bytes() * width;
-    for (std::uint32_t log2_unit = max_log2_unit + 1; log2_unit-- > 0;) {
+    for (std::uint32_t log2_unit = log2_most + 1; log2_unit-- > 0;) {
       const auto fits = [&](std::uint32_t log2_tiles) {
         const std::uint64_t tiles = std::uint64_t{1} << log2_tiles;
         const std::uint64_t slots =

@@ -13,7 +13,8 @@ static const char broken[] =
     ".version 8.0\n.target sm_90a\n.address_size 64\n"
     ".visible .entry waits()\n{\n"
     ".reg .pred %p<2>;\n.shared .align 8 .b64 bar;\n"
-    "mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], 0;\n"
+    "again: mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], 0;\n"
+    "@!%p1 bra again;\n"
     "ret;\n}\n";
 
 static size_t printed_bytes;
