@@ -76,17 +76,17 @@ class KnownCalls {
 };
 
 template <class T>
-void add(std::string& key, const T& value) {
+void add_bytes(std::string& key, const T& value) {
   static_assert(std::is_trivially_copyable_v<T>);
   key.append(reinterpret_cast<const char*>(&value), sizeof(value));
 }
 
 void add_operands(std::string& key, std::span<const Operand> operands) {
-  add(key, operands.size());
+  add_bytes(key, operands.size());
   for (const Operand& operand : operands) {
     const TensorView& view = operand.tensor.view;
-    add(key, operand.type);
-    add(key, view.rank);
+    add_bytes(key, operand.type);
+    add_bytes(key, view.rank);
     key.append(reinterpret_cast<const char*>(view.shape.data()), view.rank * sizeof(view.shape[0]));
     key.append(reinterpret_cast<const char*>(view.strides.data()), view.rank * sizeof(view.strides[0]));
   }
@@ -216,9 +216,9 @@ nb::object run(std::uint32_t number, nb::handle sources, nb::handle out, nb::han
   thread_local std::string spare;  // keeps the key's memory for the next call
   std::string key = std::exchange(spare, {});
   key.clear();
-  add(key, number);
-  add(key, &backend);
-  add(key, type);
+  add_bytes(key, number);
+  add_bytes(key, &backend);
+  add_bytes(key, type);
   add_operands(key, tensors.sources);
   add_operands(key, tensors.destinations);
   for (std::size_t i = 0; i < operation.arguments.size(); ++i)
