@@ -69,8 +69,8 @@ inline constexpr std::array all_element_types{
   return type >= ElementType::f16 && type <= ElementType::e5m2;
 }
 
-/// Whether the tensor map of this type may fill out-of-bounds elements with NaN: the driver's own
-/// floating-point types. fp8 travels as U8 and so cannot.
+/// Whether a tensor map of this type may fill out-of-bounds elements with NaN. The driver allows it for its
+/// own floating-point types; the map of an fp8 tensor has the type U8.
 [[nodiscard]] constexpr bool can_fill_nan(ElementType type) noexcept {
   return is_float(type) && size_of(type) > 1;
 }

@@ -1,4 +1,4 @@
-/// Waits for an mbarrier whose result the kernel ignores.
+/// Finds waits for mbarriers after which the kernel does not look at the result of the wait.
 ///
 /// mbarrier.test_wait and mbarrier.try_wait return false if the phase is not complete: the first at once, the
 /// second after a time limit. A thread that goes on without reading the result has not waited.
@@ -17,7 +17,7 @@ namespace {
 
 using Kind = Event::Kind;
 
-/// Limit of waits × waits, and of the instructions that are followed from all waits.
+/// Limit of pairs of a checked and an ignored wait, and of instructions that are followed from all waits.
 constexpr std::size_t max_followed = 10'000'000;
 
 /// Follows values through registers, in whatever order the instructions are executed.
@@ -31,8 +31,8 @@ class Readers {
     }
   }
 
-  /// Whether the result of `instruction` reaches a branch, a guard or an operand of an instruction with an
-  /// effect, or an address.
+  /// Whether the result of `instruction` reaches a branch, a guard, an address, or an operand of a store or
+  /// of another instruction with an effect.
   [[nodiscard]] bool matters(std::uint32_t instruction) {
     std::set<std::uint32_t> known;
     std::vector<std::uint32_t> open;
@@ -49,7 +49,7 @@ class Readers {
         if (++steps_ > max_followed) return true;
         const ptx::FlatInstruction& flat = kernel_.function.instructions[index];
         const ptx::DataFlow flow = ptx::data_flow(flat);
-        // Loads read memory at an address that depends on the result.
+        // A load (`defines`) reads memory at an address that depends on the result.
         if (flow == ptx::DataFlow::defines || ptx::has_effects(flow, flat.instruction->opcode)) return true;
         add_results(index);
       }

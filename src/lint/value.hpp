@@ -29,10 +29,10 @@ struct Symbol {
   std::uint8_t alignment = 0;  ///< it is a multiple of 2^alignment
   bool per_thread = false;     ///< may differ between threads of a CTA
   bool thread_index = false;   ///< %tid itself, which differs in all threads
-  /// Although per_thread, lanes of a warp have the same value on their n-th visit of its home, such as a
-  /// loop's counter.
+  /// Only if per_thread: in the n-th run of the home block all lanes of a warp have the same value. A loop's
+  /// counter is an example.
   bool same_each_time = false;
-  const ptx::Variable* variable = nullptr;  ///< variable whose address it is, or that it was computed from
+  const ptx::Variable* variable = nullptr;  ///< its address is the symbol, or the symbol is computed from it
   /// If set, the symbol is 1 where this formula (see Conditions) holds, and 0 elsewhere.
   std::optional<std::uint32_t> indicates = std::nullopt;
   bool several_variables = false;  ///< it may also belong to other variables
@@ -40,7 +40,7 @@ struct Symbol {
   friend bool operator==(const Symbol&, const Symbol&) = default;
 };
 
-/// The first number of the key that names a symbol: what makes it.
+/// The first number of a symbol's key: the cause for which the symbol was made.
 enum SymbolKey : std::uint64_t {
   key_merge,      ///< paths that meet
   key_guarded,    ///< a write that may not happen
@@ -49,7 +49,7 @@ enum SymbolKey : std::uint64_t {
   key_place,      ///< an instruction whose result is unknown
   key_floor,      ///< rounding down
   key_bits,       ///< and, or, xor
-  key_either,     ///< selp
+  key_either,     ///< one of two values, by a predicate (selp)
   key_pure,       ///< any other operation that depends only on its operands
   key_param,      ///< a load of a parameter
   key_elect,      ///< elect.sync
@@ -66,7 +66,7 @@ struct Value {
   std::uint8_t known = 0;            ///< the form holds modulo 2^known; 0: nothing is known
   std::uint64_t constant = 0;        ///< below 2^known
   std::uint64_t most = ~0ULL;        ///< upper bound, unsigned
-  llvm::SmallVector<Term, 3> terms;  ///< by symbol; factors below 2^known, not 0
+  llvm::SmallVector<Term, 3> terms;  ///< sorted by symbol; factors are at least 1 and below 2^known
 
   [[nodiscard]] bool exact() const noexcept { return known >= width; }
   [[nodiscard]] std::optional<std::uint64_t> number() const {
@@ -75,7 +75,7 @@ struct Value {
   friend bool operator==(const Value&, const Value&) = default;
 };
 
-/// Definition of a symbol by other values, if a condition may need it.
+/// How a symbol is computed from other values. Only symbols that conditions can use have a definition.
 struct Definition {
   enum class Kind : std::uint8_t {
     quotient,   ///< a / b, unsigned
@@ -83,7 +83,7 @@ struct Definition {
     both,       ///< a & b
     any,        ///< a | b
     either,     ///< a ^ b
-    same,       ///< a, read by shfl from another lane of the warp; all lanes have the same
+    same,       ///< a, which shfl reads from one lane; all lanes of the warp get the same number
   };
   Kind kind = Kind::same;
   Value a;
@@ -130,15 +130,16 @@ class Values {
   void define(SymbolId symbol, Definition definition);
   /// Null if the symbol has no definition.
   [[nodiscard]] const Definition* definition(SymbolId symbol) const;
-  /// Whether two lanes of a warp may have different values on their n-th visit.
+  /// Whether two lanes of a warp may have different values when they execute an instruction for the n-th
+  /// time.
   [[nodiscard]] bool varies(const Value& a) const;
-  /// Sets Symbol::same_each_time, which stays false once it was. Returns whether it changed.
+  /// Sets Symbol::same_each_time; once false, it stays false. Returns whether it changed.
   bool note_same_each_time(SymbolId symbol, bool same);
   /// The largest number that the form can be within its symbols' bounds; nullopt if it may wrap.
   [[nodiscard]] std::optional<std::uint64_t> largest(const Value& a) const;
-  /// The only symbol that determines the value, if it has at most 1024 possible numbers.
+  /// The symbol that alone determines the value, if that symbol has at most 1024 possible numbers.
   [[nodiscard]] std::optional<SymbolId> base(const Value& a) const;
-  /// The value if its base is `number`.
+  /// The number of the value if its base has the number `number`.
   [[nodiscard]] std::uint64_t at(const Value& a, std::uint64_t number) const;
 
   /// The low bits as far as they are certain; uses the symbols' own alignment.
@@ -158,10 +159,11 @@ class Values {
   [[nodiscard]] Value common(const Value& a, const Value& b) const;
   /// The known low bits of `value`, plus a multiple of `rest` for the unknown bits; at most `most`.
   [[nodiscard]] Value completed(Value value, SymbolId rest, std::uint64_t most) const;
-  /// `a` without the symbols whose home is at `rank` or after it, which are redefined from there on.
+  /// `a` as far as it is known before block `rank`: symbols that blocks from there on redefine become
+  /// unknown.
   [[nodiscard]] Value before(const Value& a, std::int32_t rank) const;
 
-  /// Makes `symbol`, which is computed from `a`, inherit home, threads and variable from the symbols of `a`.
+  /// Copies home, per_thread and variable from the symbols of `a` to `symbol`, which is computed from `a`.
   void inherit(Symbol& symbol, const Value& a) const;
   /// The same for an existing symbol.
   void inherit(SymbolId id, const Value& a) {
@@ -171,7 +173,7 @@ class Values {
   }
   /// Marks all present symbols as used by values.
   void settle() noexcept { settled_ = static_cast<SymbolId>(symbols_.size()); }
-  /// How often symbols that values use have changed.
+  /// Number of changes of symbols after a value first used them.
   [[nodiscard]] std::uint64_t changes() const noexcept { return changes_; }
   /// The only variable that the value can point into, or null.
   [[nodiscard]] const ptx::Variable* variable_of(const Value& a) const;

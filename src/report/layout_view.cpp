@@ -14,7 +14,7 @@ namespace {
 
 constexpr EnumNames<ColourBy, 2> colours{"colour", {"column", "row"}};
 
-/// Columns in one unit of 16 bytes, which has one colour.
+/// Columns per unit of 16 bytes; a unit has one colour.
 std::uint32_t columns_a_unit(const BoxLayout& box) {
   return layout_unit_bytes / box.element_bytes();
 }
@@ -53,7 +53,7 @@ LineRange lines_of(const LayoutView& view) {
   if (view.shown && most < range.all) {
     const auto& access = view.shown->access;
     const auto least = *std::min_element(access.offsets.begin(), access.offsets.begin() + access.lanes);
-    // The pattern of the swizzle repeats every eight lines.
+    // The first line shown is a multiple of 8, after which the pattern of the swizzle repeats.
     range.first =
         std::min(least / layout_line_bytes / layout_units_a_line * layout_units_a_line, range.all - most);
   }

@@ -35,7 +35,7 @@ std::uint32_t count_of(const ConvolutionCase& c, const Count& count) {
   for (std::uint32_t d = 0; d < c.dimensions; ++d) all *= count(c.sizes.at(d));
   return all;
 }
-/// The position with the linear index `i` among count(dimension) positions of each dimension.
+/// The position with the linear index `i` in a grid of count(d) positions in dimension d.
 template <class Count>
 Position position_of(const ConvolutionCase& c, std::uint32_t i, const Count& count) {
   Position position{};

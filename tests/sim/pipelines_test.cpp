@@ -34,7 +34,7 @@ struct Mistake {
 const std::vector<std::string> overwritten{"shared.overwritten-before-store-read", "race.shared-read-write"};
 
 const Mistake mistakes[] = {
-    // The load may overlap a read before the arrivals show how many threads arrive.
+    // A load may overlap a read before so many threads have arrived that the count is known to be too small.
     {"empty counts too few", {"mbarrier.arrivals", "shared.in-flight-read"}, ""},
     {"empty counts too many", {"deadlock"}, "lacks 1 of"},
     {"full counts too many", {"deadlock"}, "lacks 1 of 2 arrivals"},
@@ -89,8 +89,8 @@ std::string text_of(const Pipeline& pipe, const std::string& mistake) {
   }
   text += unless("no fence of inits", "fence.mbarrier_init.release.cluster;\n") + "I:\n" +
           unless("no barrier behind inits", "bar.sync 0;\n");
-  // %x0: the stage, %x1 and %x2: the producer's and the consumer's parity, %r13 and %r14: mbarrier and
-  // memory.
+  // %x0 is the stage, %x1 the producer's parity, %x2 the consumer's; %r13 is the address of the stage's
+  // mbarrier, %r14 that of its memory.
   const std::string stage = fmt::format(
       "shl.b32 %r13, %x0, 3;\nadd.u32 %r13, %r13, %r5;\nmul.lo.u32 %r14, %x0, {};\nadd.u32 %r14, %r14, "
       "%r5;\nadd.u32 %r14, %r14, {};\n",
@@ -120,8 +120,9 @@ std::string text_of(const Pipeline& pipe, const std::string& mistake) {
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r14], [%rd1], {}, [%r13];\n",
       bytes);
   text += advance("%x1", "producer's parity never flips") + "@%p4 bra P;\nbra E;\n";
-  // %p5: the warp's first lane. %x4: the thread's word of a stage, %x7 and %x8: its warp's output and its own
-  // word there, %rd3 and %rd4: the corresponding addresses in global memory.
+  // %p5 is true in the warp's first lane. %x4 is the address of the thread's word in a stage, %x7 that of the
+  // warp's output in shared memory, %x8 that of the thread's word in this output; %rd3 and %rd4 are the
+  // global addresses of the output and of the word.
   text += fmt::format(
       "L:\nsub.u32 %x3, %r1, 32;\nshl.b32 %x4, %x3, 2;\nand.b32 %x5, %r1, 31;\nsetp.eq.u32 %p5, %x5, 0;\n"
       "shr.u32 %x6, %x3, 5;\nshl.b32 %x6, %x6, 7;\nadd.u32 %x7, %x6, %r5;\nadd.u32 %x7, %x7, {};\n"
@@ -158,7 +159,7 @@ std::string text_of(const Pipeline& pipe, const std::string& mistake) {
 
 /// Whether a pipeline can have the mistake.
 bool can_have(const Pipeline& pipe, const std::string& mistake) {
-  // With a leader, the warp's barrier before the next release would replace the missing barrier.
+  // If a leader releases stages, the warp's barrier before the release orders what the missing barrier would.
   if (mistake.starts_with("no barrier behind the wait")) return pipe.output && !pipe.leaders;
   if (mistake.find("the store") != std::string::npos || mistake == "no commit") return pipe.output;
   if (mistake.find("leader") != std::string::npos) return pipe.leaders;

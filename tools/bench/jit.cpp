@@ -80,7 +80,7 @@ Samples time_calls(unsigned rounds, std::size_t calls, const Function& function)
   return Samples(std::move(values));
 }
 
-/// Times of tmajit and of NVRTC alone, which alternate in going first, and the difference of each pair.
+/// Pairs of times, of tmajit and of NVRTC alone, and their differences. The two take turns at going first.
 struct Pairs {
   std::vector<double> nvrtc, ours, overhead, cpu_overhead;
 

@@ -1,5 +1,5 @@
 // Sums of tiles in the style of ThunderKittens: semaphores with a bit field of phases, a warp that loads, and worker warpgroups
-// for half of a stage each. A warpgroup synchronises by its own named barrier, and one of its threads stores the result.
+// that each sum half of a stage. A warpgroup synchronises by its own named barrier, and one of its threads stores the result.
 #include "inline_ptx.cuh"
 
 constexpr int stages = 2, workers = 2, group_threads = 128;

@@ -13,7 +13,7 @@ namespace movement {
 
 /// A quantity with its target and the measured value.
 struct Target {
-  std::string what;  ///< "1 GiB: (16384,16384)->(1,0) f32, of the driver's copy"
+  std::string what;  ///< "1 GiB: (16384,16384)->(1,0) f32, speed relative to the driver's copy"
   double need = 0;
   double got = 0;
   bool at_least = true;  ///< false: the value must be at most the target
