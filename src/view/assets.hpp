@@ -1,19 +1,19 @@
 #pragma once
 
-/// The parts of every page, embedded from the files beside this one.
+/// The parts of every page, embedded from the files in this folder.
 #include <tmajit/version.hpp>
 
 #include <string_view>
 
 TMAJIT_BEGIN
 
-/// page.html: the page, with marks <!--NAME--> where further parts belong.
+/// page.html: the page, with a placeholder <!--NAME--> for each of the other parts
 [[nodiscard]] std::string_view view_frame() noexcept;
 /// page.css
 [[nodiscard]] std::string_view view_style() noexcept;
-/// kernels.js: the lines of kernels, and which lines belong together
+/// kernels.js: the lines of kernels, and which lines correspond to each other
 [[nodiscard]] std::string_view view_kernels_script() noexcept;
-/// pane.js: a list of lines that draws only those in sight
+/// pane.js: a list of lines, of which only the visible ones are drawn
 [[nodiscard]] std::string_view view_pane_script() noexcept;
 /// details.js: findings, explanation, instructions and tiles
 [[nodiscard]] std::string_view view_details_script() noexcept;

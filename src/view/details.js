@@ -1,4 +1,4 @@
-// The head of the page, and findings, explanation, instructions and tiles below the texts.
+// The page's head, and the tabs below the texts: findings, explanation, instructions and tiles.
 
 function table(headings, rows) {
   return element(
@@ -85,7 +85,7 @@ function relative(ratio) {
   return element('span', {}, `${ratio.toFixed(2)} × `, bar);
 }
 
-/// Numbers of two kernels side by side, with their difference.
+/// A table of counts by name, largest first. It has a column for each kernel; for two, also their difference.
 function compared(heading, kernels, countsOf) {
   const counts = kernels.map(countsOf);
   const names = [...new Set(counts.flatMap(each => Object.keys(each)))];
@@ -129,7 +129,7 @@ function tilesOf(kernels) {
   return parts;
 }
 
-/// Tabs of details; those without content are left out. goTo(kernel, line) moves to a line of PTX.
+/// Adds the tabs. Tabs Explanation and Tiles are omitted if empty. goTo(kernel, line) moves to a line of PTX.
 function addDetails(kernels, goTo) {
   const section = document.getElementById('details');
   const list = section.querySelector('[role=tablist]');
@@ -150,7 +150,7 @@ function addDetails(kernels, goTo) {
     section.append(panel);
     return {tab, panel, build};
   });
-  /// Shows a panel, and hides it if it is shown. Panels are built when they are first shown.
+  /// Toggles a panel, and hides the other panels. A panel is built when it is first shown.
   function show(index) {
     panels.forEach(({tab, panel, build}, i) => {
       const shown = i === index && panel.hidden;

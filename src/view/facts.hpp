@@ -1,6 +1,6 @@
 #pragma once
 
-/// Everything that a page shows of a kernel, as plain data.
+/// The data that a page shows for a kernel.
 #include "view/ptx_lines.hpp"
 #include "view/sass_rows.hpp"
 #include "view/source_rows.hpp"
@@ -14,13 +14,13 @@
 TMAJIT_BEGIN
 namespace view {
 
-/// A place whose file may be at hand.
+/// A place, with the row of the source pane that shows it if the page has its file.
 struct ShownPlace {
-  std::string file;  ///< without folders
+  std::string file;  ///< file name without folders
   std::uint64_t line = 0;
-  std::int32_t row = -1;     ///< index into SourceRows::rows(); −1: the file is not at hand
-  std::int32_t caller = -1;  ///< index of the call's place; −1: none
-  std::string function;      ///< name of the inlined function; empty if it is not known
+  std::int32_t row = -1;     ///< index into SourceRows::rows(); −1: the page does not have the file
+  std::int32_t caller = -1;  ///< index of the call's place; −1: the function was not inlined
+  std::string function;      ///< name of the inlined function; empty if unknown
 };
 
 struct Facts {
@@ -31,7 +31,7 @@ struct Facts {
   PtxLines ptx;
   SassRows sass;
   SourceRows source;
-  std::vector<ShownPlace> shown;  ///< one for each of `places`
+  std::vector<ShownPlace> shown;  ///< with the indices of `places`
 };
 
 }  // namespace view

@@ -9,7 +9,7 @@ TMAJIT_BEGIN
 namespace view {
 namespace {
 
-/// The strings of a module's section .debug_str, by their labels.
+/// The strings in a module's section .debug_str, by label.
 std::map<std::string, std::string> strings_of(const ptx::Module& module) {
   std::map<std::string, std::string> strings;
   for (const auto& directive : module.directives) {

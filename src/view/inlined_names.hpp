@@ -12,18 +12,18 @@
 TMAJIT_BEGIN
 namespace view {
 
-/// The functions that the `.loc` directives of a module name (`function_name`), as their authors wrote them.
+/// The demangled names of inlined functions, from the `function_name` of a module's `.loc` directives.
 class InlinedNames {
  public:
   explicit InlinedNames(const ptx::Module& module);
-  /// The function that a frame of `function` belongs to; empty if it is not known, or was not inlined.
+  /// The name of the function that a frame of `function` is in; empty if unknown, or if it was not inlined.
   [[nodiscard]] std::string of(const ptx::FlatFunction& function, std::uint32_t frame) const;
 
  private:
   using Place = std::tuple<std::string, std::uint64_t, std::uint64_t>;  ///< path, line, column
   void read(const ptx::Block& block, const std::map<std::uint64_t, std::string>& paths,
             const std::map<std::string, std::string>& strings);
-  std::map<std::pair<Place, Place>, std::string> names_;  ///< by the place and that of the call
+  std::map<std::pair<Place, Place>, std::string> names_;  ///< by the place and the call's place
 };
 
 }  // namespace view

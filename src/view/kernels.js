@@ -1,9 +1,10 @@
 'use strict';
-// The lines of kernels, and which lines belong together.
+// The lines of kernels, and which lines correspond to each other.
 
 const texts = ['source', 'ptx', 'sass'];
 
-/// How strongly a line belongs to the selected one: it is its counterpart, or a call on the way to it.
+/// How a line is related to the selected one. `counterpart`: both come from the same line of the source.
+/// `caller`: one is a call through which the other was inlined, or the relation is weaker than a counterpart.
 const counterpart = 2, caller = 1;
 
 /// The lines of one kernel. A line is an index into one of its three texts, from 0.
@@ -15,7 +16,8 @@ class Kernel {
       this.lines[text] = data[text].text.split('\n');
       this.lines[text].pop();
     }
-    // users[text][row]: the lines of PTX or SASS that a row of the source became, and how.
+    // users[text][row]: the lines of PTX or SASS that were compiled from a row of the source, or inlined
+    // through a call in it, each with its strength.
     this.users = {ptx: new Map(), sass: new Map()};
     for (const text of ['ptx', 'sass'])
       data[text].places.forEach((place, line) => this.use(text, place, line));
@@ -43,8 +45,8 @@ class Kernel {
     }
   }
 
-  /// The places of an inlined call, the innermost first: [{file, line, row, name}]. The name is that of the
-  /// inlined function.
+  /// A place and the calls through which it was inlined, the innermost first: [{file, line, row, name}].
+  /// `name` is the inlined function's.
   chain(place) {
     const chain = [];
     while (place >= 0) {
@@ -55,7 +57,7 @@ class Kernel {
     return chain;
   }
 
-  /// The number that stands before a line.
+  /// The line number or address that is shown before a line.
   number(text, line) {
     if (text === 'source') return this.data.source.lines[line] || '';
     if (text === 'ptx') return line + 1;
@@ -63,7 +65,7 @@ class Kernel {
     return address === null ? '' : address.toString(16).padStart(4, '0');
   }
 
-  /// Registers that are live at a line, by kind; or null.
+  /// The number of registers that are live at a line, for each kind of register; null if unknown.
   live(text, line) {
     const kinds = this.data[text].live;
     return kinds && kinds[0][line] !== null && kinds[0][line] !== undefined ? kinds.map(kind => kind[line]) :
@@ -75,8 +77,8 @@ class Kernel {
                                text === 'sass' && this.data.sass.addresses[line] === null;
   }
 
-  /// The lines that belong to a line, with their strength, and the calls by which it was inlined:
-  /// {source: Map, ptx: Map, sass: Map, chains: []}.
+  /// The lines that are related to a line, with their strength, and the chains of calls through which it was
+  /// inlined: {source: Map, ptx: Map, sass: Map, chains: []}.
   related(text, line) {
     const found = {source: new Map(), ptx: new Map(), sass: new Map(), chains: []};
     found[text].set(line, counterpart);
@@ -98,7 +100,7 @@ class Kernel {
     chain.forEach(({row}, depth) => strengthen(found.source, row, depth === 0 ? counterpart : caller));
   }
 
-  /// An instruction of PTX without SASS of its own has that of its line of the source, more weakly.
+  /// If no SASS names a line of PTX, the SASS of the same line of the source is related to it, as `caller`.
   relateSass(line, place, found) {
     const own = this.sassOfPtx.get(line) ?? [];
     for (const each of own) strengthen(found.sass, each, counterpart);
@@ -143,8 +145,8 @@ function sameChain(a, b) {
   return a.length === b.length && a.every((each, i) => each.row === b[i].row && each.line === b[i].line);
 }
 
-/// The rows of a pane: lines of one kernel, or a diff of two. lines[kernel][row] is a line or −1, and
-/// rows[kernel][line] a row.
+/// The rows of a pane: lines of one kernel, or a diff of two kernels. lines[kernel][row] is a line, or −1 if
+/// the kernel lacks the row; rows[kernel][line] is its row.
 class Rows {
   constructor(text, kernels, diff) {
     this.text = text;
@@ -162,7 +164,7 @@ class Rows {
   /// The kernel that a row's text is taken from.
   shown(row) { return this.lines[0][row] >= 0 ? 0 : 1; }
   textOf(row) { return this.kernels[this.shown(row)].lines[this.text][this.lines[this.shown(row)][row]]; }
-  /// '−' and '+' for lines that one kernel has, '' for others.
+  /// '−' for a line of the first kernel alone, '+' for one of the second alone, '' for a common line.
   sign(row) {
     if (this.lines.length === 1) return '';
     return this.lines[1][row] < 0 ? '−' : this.lines[0][row] < 0 ? '+' : '';
@@ -177,7 +179,7 @@ class Rows {
   }
 }
 
-/// The rows of all panes that belong to a row of one: {source: Map, ptx: Map, sass: Map, chains: []}.
+/// The rows of all panes that are related to a row: {source: Map, ptx: Map, sass: Map, chains: []}.
 function relatedRows(panes, text, row) {
   const found = {source: new Map(), ptx: new Map(), sass: new Map(), chains: []};
   panes[text].lines.forEach((lines, index) => {

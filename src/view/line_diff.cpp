@@ -23,7 +23,7 @@ class PatienceDiff {
   PatienceDiff(const Numbers& left, const Numbers& right) : left_(left), right_(right) {}
 
   std::vector<DiffRow> run() {
-    // A stack, for texts may have long chains of ranges. The first range is on top.
+    // An explicit stack, since recursion could get too deep. The range that begins first is on top.
     std::vector<Range> open{{0, left_.size(), 0, right_.size()}};
     while (!open.empty()) {
       Range range = open.back();
@@ -50,7 +50,7 @@ class PatienceDiff {
   }
 
  private:
-  /// Pairs the lines at the range's beginning as long as they are equal.
+  /// Pairs the equal lines at the range's beginning, and removes them from the range.
   void take_equal_lines(Range& range) {
     while (range.left < range.left_end && range.right < range.right_end &&
            left_[range.left] == right_[range.right]) {
@@ -58,7 +58,7 @@ class PatienceDiff {
     }
   }
 
-  /// Lines that each text of the range has once, in the longest order that both share.
+  /// The longest common subsequence of the lines that occur exactly once in each text of the range.
   std::vector<DiffRow> anchors_of(const Range& range) const {
     struct Seen {
       std::size_t left_count = 0, left = 0;
@@ -86,7 +86,8 @@ class PatienceDiff {
 
   /// The longest subsequence whose right indices rise.
   static std::vector<DiffRow> longest_rising(const std::vector<DiffRow>& pairs) {
-    std::vector<std::size_t> tails;  // tails[n]: the last pair of the best subsequence of n + 1 pairs
+    // tails[n]: the last pair of the subsequence of n + 1 pairs that ends with the smallest right index
+    std::vector<std::size_t> tails;
     std::vector<std::size_t> previous(pairs.size());
     for (std::size_t i = 0; i < pairs.size(); ++i) {
       const auto place =
@@ -106,7 +107,7 @@ class PatienceDiff {
   }
 
   /// Pairs as many lines of the range as possible, by the greedy algorithm of Myers ("An O(ND) Difference
-  /// Algorithm and Its Variations", 1986). Ranges that differ too much are not paired.
+  /// Algorithm and Its Variations", 1986). Pairs no lines of ranges that differ by more than `max_edits`.
   void compare(const Range& range) {
     constexpr std::int64_t max_edits = 2000;
     const auto lefts = static_cast<std::int64_t>(range.left_end - range.left);
@@ -133,7 +134,7 @@ class PatienceDiff {
     separate(range);
   }
 
-  /// Adds the rows of the path whose last step reached the end of both texts.
+  /// Adds the rows of the shortest edit path. `history` has the reach before each number of edits.
   void retrace(const Range& range, const std::vector<std::vector<std::int64_t>>& history) {
     std::vector<DiffRow> path;
     auto left = static_cast<std::int64_t>(range.left_end - range.left);
@@ -163,6 +164,7 @@ class PatienceDiff {
     rows_.insert(rows_.end(), path.rbegin(), path.rend());
   }
 
+  /// Adds the range's lines unpaired.
   void separate(const Range& range) {
     for (std::size_t i = range.left; i < range.left_end; ++i)
       rows_.push_back({.left = static_cast<std::int32_t>(i)});
@@ -175,8 +177,8 @@ class PatienceDiff {
   std::vector<DiffRow> rows_;
 };
 
-/// Copies a line. take(rest, key) may consume the front of `rest` and append its substitute to `key`; it is
-/// called where a word begins.
+/// Copies a line. At the beginning of each word it calls take(rest, key), which may consume the front of
+/// `rest`, append a substitute to `key`, and return true.
 template <class Take>
 std::string replaced(std::string_view line, const Take& take) {
   std::string key;
@@ -193,7 +195,7 @@ std::string replaced(std::string_view line, const Take& take) {
   return key;
 }
 
-/// Takes `prefix` and the decimal digits after it, which must be the whole word.
+/// Consumes a word that consists of `prefix` and decimal digits, and appends only `prefix` to `key`.
 bool take_numbered(llvm::StringRef& rest, llvm::StringRef prefix, std::string& key) {
   if (!rest.startswith(prefix)) return false;
   const llvm::StringRef after = rest.drop_front(prefix.size());

@@ -22,7 +22,9 @@ using namespace view;
 constexpr std::uint32_t lines_of_picture = 16;
 constexpr std::size_t explanation_width = 110;
 
-/// The lines of a text, and numbers for each. All arrays are of equal length.
+// The JSON of a text has its lines as one string, and arrays with one entry for each line.
+
+/// `headings` lists only the indices of headings.
 Json source_json(const Facts& facts) {
   std::string text;
   Json lines = Json::array();
@@ -110,7 +112,7 @@ Json explanation_of(const ViewedKernel& kernel) {
           {"candidates", candidates}};
 }
 
-/// Each different tile, under the names of all maps that have it.
+/// Each distinct tile once, under the names of all maps that have it.
 Json tiles_json(const ViewedKernel& kernel) {
   Json tiles = Json::array();
   std::map<std::string, std::size_t> known;
@@ -168,7 +170,7 @@ Json rows_json(const std::vector<DiffRow>& rows) {
   return {left, right};
 }
 
-/// The diffs of the three texts, as pairs of line numbers.
+/// The diffs of the three texts: for each text two arrays of line indices, one for each kernel.
 Json diffs_json(const Facts& left, const Facts& right) {
   const auto source = [](const Facts& facts) {
     std::vector<std::string> keys;
@@ -190,7 +192,7 @@ Json diffs_json(const Facts& left, const Facts& right) {
           {"sass", rows_json(diff(sass(left), sass(right)))}};
 }
 
-/// Text inside an HTML element.
+/// Escapes text for the inside of an HTML element.
 std::string escaped_html(std::string_view text) {
   std::string html;
   for (const char c : text) {
@@ -205,7 +207,7 @@ std::string escaped_html(std::string_view text) {
   return html;
 }
 
-/// JSON inside a script element, which ends at the first "</script".
+/// Escapes JSON for the inside of a script element, which ends at the first "</script".
 std::string escaped_data(const Json& data) {
   std::string script;
   for (const char c : json_text(data)) {
@@ -218,7 +220,7 @@ std::string escaped_data(const Json& data) {
   return script;
 }
 
-/// Fills the marks of page.html.
+/// Replaces the placeholders of page.html.
 std::string filled(const std::map<std::string_view, std::string>& parts) {
   constexpr std::string_view open = "<!--";
   constexpr std::string_view close = "-->";

@@ -26,7 +26,8 @@ class Page {
     this.active.view.focus({preventScroll: true});
   }
 
-  /// The first line of a kernel that became an instruction; else the first line of PTX.
+  /// The pane and row of the cursor at first: the kernel's line of source that its first instruction comes
+  /// from, or the first line of PTX if none is known.
   beginning() {
     const [kernel] = this.kernels;
     for (const place of kernel.data.ptx.places) {
@@ -56,7 +57,7 @@ class Page {
     select.addEventListener('change', () => {
       this.panes.source.view.scrollTop = Number(select.value) * this.panes.source.height;
     });
-    // The file of the first line in sight.
+    // Selects the file of the first visible line.
     this.panes.source.view.addEventListener('scroll', () => {
       const first = this.panes.source.view.scrollTop / this.panes.source.height;
       const above = [...select.options].filter(option => Number(option.value) <= first + 0.5);
@@ -69,7 +70,7 @@ class Page {
     for (const each of Object.values(this.panes)) each.section.classList.toggle('active', each === pane);
   }
 
-  /// Moves the cursor to a row, and marks the rows that belong to it.
+  /// Moves the cursor to a row, and marks the related rows.
   select(pane, row) {
     this.activate(pane);
     pane.cursor = Math.min(Math.max(row, 0), pane.rows.length - 1);
@@ -78,7 +79,7 @@ class Page {
     this.relate(pane, pane.cursor);
   }
 
-  /// Marks the rows that belong to the row under the pointer; without one, those of the cursor.
+  /// Marks the rows related to the row under the pointer. If there is none, marks those of the cursor's row.
   hover(pane, row) {
     if (row === undefined)
       this.relate(this.active, this.active.cursor, false);
@@ -103,7 +104,8 @@ class Page {
     document.getElementById('calls').replaceChildren(...lines);
   }
 
-  /// "init h.cuh:3 ← k.cu:10": each place with the inlined function that it is in, then the first's text.
+  /// "init h.cuh:3 ← k.cu:10  text": each place follows the name of the inlined function that it is in. The
+  /// line ends with the text of the innermost place.
   callLine(kernel, chain) {
     const line = element('p');
     chain.forEach((place, depth) => {
@@ -167,7 +169,7 @@ class Page {
     document.getElementById('matches').textContent = this.term === '' ? '' : `${this.matches.length} lines`;
   }
 
-  /// Moves to the next of the places {pane, row}, or the previous one; the last is followed by the first.
+  /// Moves the cursor to the next place {pane, row}, or to the previous one; wraps around at the end.
   toNext(places, step = 1) {
     if (places.length === 0) return;
     const order = ({pane, row}) => texts.indexOf(pane.text) * 1e9 + row;
@@ -190,7 +192,7 @@ class Page {
 
   listen() {
     for (const pane of Object.values(this.panes)) {
-      // A press of the button comes before the focus, which then must not scroll to the cursor.
+      // `mousedown` precedes `focus`. It activates the pane, so that `focus` does not scroll to the cursor.
       pane.view.addEventListener('mousedown', () => this.activate(pane));
       pane.view.addEventListener('focus', () => {
         if (this.active !== pane) this.select(pane, pane.cursor);
@@ -216,7 +218,7 @@ class Page {
     this.active.view.focus({preventScroll: true});
   }
 
-  /// Does what a key asks for. Returns whether the key means anything.
+  /// Performs a key's action. Returns whether it has one.
   act(key, box, keys) {
     const pane = this.active;
     const actions = {

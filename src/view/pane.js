@@ -1,6 +1,6 @@
-// A list of lines that draws only those in sight.
+// A list of lines, of which only the visible ones are drawn.
 
-/// An element with attributes and children; texts are never read as HTML.
+/// Creates an element with attributes and children. Strings become text, never HTML.
 function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
@@ -22,14 +22,14 @@ const keywords = 'const constexpr auto if else for while do return struct class 
     'namespace void bool int unsigned float double static inline extern __global__ __device__ __shared__ ' +
     '__forceinline__ asm volatile true false public private switch case break continue';
 
-/// Comments, keywords or opcodes, and directives, each in a group.
+/// Group 1 matches comments, group 2 keywords or opcodes, group 3 directives.
 const words = {
   source: new RegExp(`(//.*|/\\*.*?\\*/|"[^"]*")|\\b(${keywords.replaceAll(' ', '|')})\\b|^(\\s*#.*)`, 'g'),
   ptx: /(\/\/.*)|^\s*(?:@!?%p\d+\s+)?([a-z][\w.:]*)|(^\s*\.loc.*)/g,
   sass: /(\/\/.*)|^(?:@!?\w+\s+)?([A-Z][\w.]*)|(^$)/g,
 };
 
-/// The pieces of a line: comments, keywords or opcodes, and directives have a class each.
+/// The pieces of a line. Comments, keywords or opcodes, and directives each have their own class.
 function coloured(text, line) {
   const pieces = [];
   let end = 0;
@@ -46,7 +46,7 @@ function coloured(text, line) {
   return pieces;
 }
 
-/// A line in which every occurrence of `term`, which is in lower case, is marked.
+/// The pieces of a line, with every occurrence of `term` marked. `term` is in lower case.
 function withMarks(line, term) {
   const pieces = [];
   const lower = line.toLowerCase();
@@ -59,7 +59,7 @@ function withMarks(line, term) {
   return pieces;
 }
 
-/// Columns of a line; a tab counts as four at most.
+/// Upper bound of a line's columns: a tab counts as four.
 function columnsOf(line) { return line.length + 3 * (line.match(/\t/g)?.length ?? 0); }
 
 class Pane {
@@ -91,7 +91,7 @@ class Pane {
       if (this.cursorInSight) this.reveal(this.cursor);
       this.draw();
     }).observe(this.view);
-    // Drawing would end a selection of text.
+    // Drawing would clear the user's selection of text.
     const isSelecting = event => event.buttons !== 0 || getSelection().type === 'Range';
     this.view.addEventListener('mousemove', event => {
       const row = this.rowAt(event);
@@ -110,7 +110,7 @@ class Pane {
   }
 
   lengths() {
-    // Math.max takes a limited number of arguments, so longest lines are found per block.
+    // The longest line of each block of rows, since Math.max takes a limited number of arguments.
     const lengths = [];
     for (let row = 0; row < this.rows.length; row += 1000) {
       let most = 0;
@@ -125,19 +125,20 @@ class Pane {
     return Math.floor(
         (event.clientY - this.view.getBoundingClientRect().top + this.view.scrollTop) / this.height);
   }
-  /// Rows that fit the pane.
+  /// The number of rows by which PageDown and PageUp move: those that fit the pane, less one.
   get page() { return Math.max(1, Math.floor(this.view.clientHeight / this.height) - 1); }
 
   isVisible(row) {
     const top = row * this.height;
     return top >= this.view.scrollTop && top + this.height <= this.view.scrollTop + this.view.clientHeight;
   }
-  /// Scrolls to a row, unless it is in sight.
+  /// Scrolls to a row, unless it is visible.
   reveal(row) {
     if (row === undefined || row < 0 || this.isVisible(row)) return;
     this.view.scrollTop = (row + 0.5) * this.height - this.view.clientHeight / 2;
   }
-  /// Marks rows by their strength, and scrolls to the first of the strongest unless one is in sight.
+  /// Marks rows by their strength. If `follow` is set and none of the strongest rows is visible, scrolls to
+  /// the first of them.
   mark(marked, follow) {
     this.marked = marked;
     if (follow && marked.size > 0) {
@@ -153,7 +154,7 @@ class Pane {
     this.draw();
   }
 
-  /// Marks every occurrence of a term, which is in lower case.
+  /// Marks every occurrence of the search's term, which is in lower case.
   setTerm(term) {
     this.term = term;
     this.drawn.clear();
@@ -161,7 +162,7 @@ class Pane {
     this.draw();
   }
 
-  /// Draws the lines in sight. Lines that are there already stay, so that a selection of text does, too.
+  /// Draws the visible lines. Elements of lines that stay visible are kept, which keeps a selection of text.
   draw() {
     this.cursorInSight = this.isVisible(this.cursor);
     const margin = 10;

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Places in the source, and the calls by which they were inlined.
+/// Places in the source, and the calls through which they were inlined.
 #include <tmajit/version.hpp>
 
 #include <cstdint>
@@ -13,19 +13,19 @@
 TMAJIT_BEGIN
 namespace view {
 
-/// A line of a file, and the call by which its function was inlined.
+/// A line of a file, and the call through which its function was inlined.
 struct Place {
   static constexpr std::uint32_t none = ~0U;
   std::uint32_t path = 0;       ///< index into Places::paths()
   std::uint64_t line = 0;       ///< from 1
   std::uint32_t caller = none;  ///< index of the call's place; none: the function was not inlined
-  std::string function = {};    ///< name of the inlined function; empty if it is not known
+  std::string function = {};    ///< name of the inlined function; empty if unknown
 };
 
-/// The places of one kernel, each once. A caller has a smaller index than its callees.
+/// The distinct places of one kernel. A caller has a smaller index than its callees.
 class Places {
  public:
-  /// A place that is there already gets `function` as its name if it has none.
+  /// Returns the index of a place, which is added if it is new. `function` becomes its name if it has none.
   std::uint32_t add(std::string_view path, std::uint64_t line, std::uint32_t caller,
                     const std::string& function = {});
   [[nodiscard]] const std::vector<Place>& all() const noexcept { return places_; }

@@ -15,7 +15,7 @@ TMAJIT_BEGIN
 namespace view {
 namespace {
 
-/// Adds the frames of a function. Returns the place of each.
+/// Adds the places of a function's frames. Returns the index of each.
 std::vector<std::uint32_t> add_frames(const ptx::FlatFunction& function, const InlinedNames& names,
                                       Places& places) {
   std::vector<std::uint32_t> added;
@@ -32,18 +32,19 @@ std::vector<std::uint32_t> add_frames(const ptx::FlatFunction& function, const I
   return added;
 }
 
-/// The set of live registers while a block's instructions are visited from its end to its begin.
+/// The set of live registers, while a block's instructions are visited from the last to the first.
 class LiveSet {
  public:
   explicit LiveSet(const ptx::FlatFunction& function)
       : function_(function), is_live_(function.registers.size()) {}
 
+  /// Begins a block at whose end `registers` are live.
   void begin(llvm::ArrayRef<std::uint32_t> registers) {
     std::fill(is_live_.begin(), is_live_.end(), false);
     count_ = {};
     for (const std::uint32_t each : registers) set(each, true);
   }
-  /// Steps back over an instruction. Returns the count at it.
+  /// Steps back over an instruction. Returns the number of registers that are live at it.
   LiveRegisters step(const ptx::FlatInstruction& flat) {
     ptx::for_each_read(flat, [&](std::uint32_t each) { set(each, true); });
     ptx::for_each_written(flat, [&](std::uint32_t each, std::uint32_t) { set(each, true); });
@@ -90,7 +91,7 @@ void add_live(const ptx::FlatFunction& function, PtxLines& lines) {
   }
 }
 
-/// Whether a line ends an instruction.
+/// Whether an instruction ends on this line.
 bool ends_statement(const std::string& text) {
   return text.find(';') != std::string::npos;
 }

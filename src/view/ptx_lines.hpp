@@ -15,8 +15,8 @@
 TMAJIT_BEGIN
 namespace view {
 
-/// Registers that hold a value at an instruction: values that it or a later instruction reads, and its
-/// results.
+/// Number of registers that are live at an instruction: those that it or a later instruction reads, and those
+/// that it writes.
 struct LiveRegisters {
   std::uint32_t words = 0;       ///< registers of 32 bits; a register of 64 bits counts twice
   std::uint32_t predicates = 0;  ///< registers of type .pred
@@ -24,20 +24,20 @@ struct LiveRegisters {
 };
 
 struct PtxLine {
-  std::uint32_t place = Place::none;  ///< the innermost; index into the Places
+  std::uint32_t place = Place::none;  ///< index of the innermost place in the Places
   std::optional<LiveRegisters> live = {};
 };
 
-/// The lines of a module. The lines that continue an instruction have the same place as its first line.
+/// The lines of a module. Continuation lines of an instruction have the same place as its first line.
 struct PtxLines {
   std::vector<std::string> texts;
-  std::vector<PtxLine> facts;                    ///< one for each text
-  std::map<std::string, std::uint32_t> opcodes;  ///< instructions by the first word of their names
-  std::string main_path;  ///< path of `.file 1`, the text that the compiler was given; empty if unknown
-  std::string why;        ///< why no facts are known; empty if they are
+  std::vector<PtxLine> facts;                    ///< one for each of `texts`
+  std::map<std::string, std::uint32_t> opcodes;  ///< number of instructions by the name up to the first dot
+  std::string main_path;  ///< path in `.file 1`: the file that was compiled; empty if unknown
+  std::string why;        ///< why facts are missing; empty if they are complete
 };
 
-/// Reads a module, and adds the places of its instructions.
+/// Reads a module, and adds the places of its instructions to `places`.
 [[nodiscard]] PtxLines read_ptx(std::string_view ptx, Places& places);
 
 }  // namespace view

@@ -18,10 +18,10 @@ namespace {
 
 using llvm::StringRef;
 
-/// The file under which nvdisasm names lines of the PTX.
+/// The file name that nvdisasm gives for lines of the PTX.
 constexpr StringRef ptx_file = ".nv_debug_ptx_txt";
 
-/// Takes the address "/*01b0*/" from the front of a line; nullopt if the line is no instruction.
+/// Consumes the address "/*01b0*/" at the beginning of a line; nullopt if the line is no instruction.
 std::optional<std::uint64_t> take_address(StringRef& line) {
   std::uint64_t address = 0;
   if (!line.consume_front("/*") || line.consumeInteger(16, address) || !line.consume_front("*/"))
@@ -30,7 +30,7 @@ std::optional<std::uint64_t> take_address(StringRef& line) {
   return address;
 }
 
-/// Takes `File "…", line N` from the front of a comment.
+/// Consumes `"…", line N` at the beginning of the text; nullopt if it begins with something else.
 std::optional<std::pair<StringRef, std::uint64_t>> take_place(StringRef& text) {
   if (!text.consume_front("\"")) return std::nullopt;
   const auto [path, rest] = text.split('"');
@@ -40,13 +40,13 @@ std::optional<std::pair<StringRef, std::uint64_t>> take_place(StringRef& text) {
   return std::pair(path, line);
 }
 
-/// The line information before an instruction. A function that was inlined has one comment for each call,
-/// the innermost first.
+/// The line information before an instruction. For an inlined function, nvdisasm prints one comment for each
+/// call on the way to it, the innermost first.
 class Marks {
  public:
   explicit Marks(Places& places) : places_(places) {}
 
-  /// Reads a comment `//## File "…", line N [inlined at "…", line M]`.
+  /// Reads the text after `//## File ` of a comment `//## File "…", line N [inlined at "…", line M]`.
   void read(StringRef comment) {
     const auto at = take_place(comment);
     if (!at) return;
@@ -59,6 +59,7 @@ class Marks {
     continues_ = comment.startswith(" inlined at ");
     is_new_ = true;
   }
+  /// The place of the next instruction: that of the comments since the last one, or the last one's.
   std::uint32_t place() {
     if (is_new_) {
       place_ = Place::none;
@@ -79,8 +80,8 @@ class Marks {
   std::uint32_t ptx_line_ = 0;
 };
 
-/// Calls visit(function, line) for each line of a function that is not empty, without the spaces around it,
-/// and before the first of them for an empty line.
+/// Calls visit(function, line) for each line of each function, without spaces around it. The first call for a
+/// function has an empty line; empty lines of the listing are skipped.
 void for_each_line(std::string_view listing, const std::function<void(StringRef, StringRef)>& visit) {
   StringRef function;
   for (StringRef rest(listing.data(), listing.size()), line; !rest.empty();) {
@@ -97,7 +98,7 @@ void for_each_line(std::string_view listing, const std::function<void(StringRef,
   }
 }
 
-/// The counts of a table's row "// |  130  |   1    |    9   |         |". An empty cell is 0.
+/// The numbers in a comment "|  130  |   1    |    9   |         |". An empty cell is 0.
 std::optional<SassLive> read_live(StringRef comment) {
   if (!comment.consume_front("|")) return std::nullopt;
   SassLive live{};
@@ -123,7 +124,7 @@ std::map<Position, SassLive> read_lives(std::string_view listing) {
   return lives;
 }
 
-/// The name of an instruction up to its first dot: "LDC" of "@!P0 LDC.64 R2, c[0x0][0x28] ;".
+/// The name of an instruction up to its first dot: "LDC" for "@!P0 LDC.64 R2, c[0x0][0x28] ;".
 StringRef opcode_of(StringRef text) {
   if (text.startswith("@")) text = text.split(' ').second.ltrim();
   return text.take_while([](char c) { return c != '.' && c != ' ' && c != ';'; });

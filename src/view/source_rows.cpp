@@ -25,8 +25,8 @@ std::optional<LineDirective> line_directive(StringRef line) {
   return directive;
 }
 
-/// Whether `path` names the file that an #include or a #line calls `name`. NVRTC puts the working directory
-/// before names.
+/// Whether `path` is the path of the file `name` of an #include or a #line. NVRTC puts the working directory
+/// before the name.
 bool names(StringRef path, StringRef name) {
   return !name.empty() && (path == name || (path.consume_back(name) && path.endswith("/")));
 }
@@ -78,7 +78,7 @@ SourceRows::SourceRows(const ViewedKernel& kernel, const Places& places, std::st
         add_file(path, *text);
       }
     }
-    // Lines before the first #line.
+    // File 0 has the lines before the first #line.
     if (!source.empty() && path == main_path) files.push_back(0);
   }
 }

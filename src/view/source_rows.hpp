@@ -18,29 +18,29 @@ namespace view {
 /// A line of a source file, or the heading of a file.
 struct SourceRow {
   std::string text;
-  std::uint64_t line = 0;  ///< number in its file, as compilers count it; 0: a heading, or a #line directive
+  std::uint64_t line = 0;  ///< line number in its file, after #line; 0: a heading, or a #line directive
   bool is_heading = false;
 };
 
 class SourceRows {
  public:
-  /// Collects the kernel's source, and those of its headers and other files that `places` name. `main_path`
-  /// is the path by which the PTX names the text that the compiler was given.
+  /// Collects the kernel's source, and the headers and other files that `places` name. `main_path` is the
+  /// path that the PTX gives to the compiled file (PtxLines::main_path).
   SourceRows(const ViewedKernel& kernel, const Places& places, std::string_view main_path);
 
   [[nodiscard]] const std::vector<SourceRow>& rows() const noexcept { return rows_; }
-  /// The row of a place; nullopt if its file is not at hand.
+  /// The index of a place's row; nullopt if its file is missing.
   [[nodiscard]] std::optional<std::uint32_t> row_of(const Place& place) const;
 
  private:
-  using Key = std::pair<std::uint32_t, std::uint64_t>;  ///< a file and a line
+  using Key = std::pair<std::uint32_t, std::uint64_t>;  ///< index into `files_`, line
   void add_file(std::string_view name, std::string_view text);
   std::uint32_t add_name(std::string_view name);
 
   std::vector<SourceRow> rows_;
   std::vector<std::string> files_;
   std::map<Key, std::uint32_t> index_;
-  /// For each of Places::paths() the files in which its lines are searched, in order.
+  /// For each of Places::paths(): indices of the files in which row_of() looks for a line, in this order.
   std::vector<std::vector<std::uint32_t>> files_of_path_;
 };
 

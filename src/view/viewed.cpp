@@ -42,8 +42,8 @@ std::optional<std::string> read_text(const std::string& path) {
   }
 }
 
-/// Whether a path has the suffix of a source. A file of PTX may name any file of this machine, which must not
-/// get into a page that the user sends to others.
+/// Whether a path has the suffix of a source file. PTX may name any file of this machine. Other files must
+/// not get into the page, since users send pages to others.
 bool is_source(std::string_view path) {
   constexpr std::array suffixes{".cu",  ".cuh", ".c",   ".cc",  ".cpp", ".cxx", ".h",  ".hh",  ".hpp",
                                 ".hxx", ".inl", ".ipp", ".inc", ".py",  ".jl",  ".rs", ".mojo"};
@@ -54,7 +54,7 @@ std::optional<std::string> read_source(const std::string& path) {
   return is_source(path) ? read_text(path) : std::nullopt;
 }
 
-/// The time that `jitc tune` measured for a step's choice; nothing if it is another choice or none.
+/// The time that `jitc tune` measured for a step's choice; nullopt if it stored another choice or none.
 std::optional<double> measured_time(const Runtime& runtime, const std::string& shape_class,
                                     const MoveStep& step) {
   for (const TunedChoice& tuned : tuning(runtime).all()) {

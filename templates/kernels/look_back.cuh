@@ -1,10 +1,13 @@
 // How concurrent tiles of a scan get the state before them: decoupled look-back in a fixed order.
-//@ # Tiles of a row form units of `1 << log2_unit`, and units form blocks of as many. Each tile publishes its aggregate,
-//@ # the last tile of a unit the unit's aggregate, the last tile of a block the prefix up to the block's end. A tile
-//@ # combines the prefix of the block before, the aggregates of its block's units before, and those of its unit's tiles
-//@ # before, always in this order: no result depends on time. A slot holds a tag beside each 32 bits of its state, so one load tells whether the state is there.
-//@ # Slots form rings; a tag counts how often its slot was reused. Scratch memory is zero before and after the kernel. CTAs are
-//@ # dispatched in the order of their numbers, and a tile waits only for tiles with lower numbers.
+//@ # `1 << log2_unit` tiles of a row form a unit, and as many units form a block. The last tile of a block
+//@ # publishes the prefix up to the block's end. The last tile of any other unit publishes the unit's
+//@ # aggregate. Every other tile publishes its own aggregate. If units have one tile, each tile is a block.
+//@ # A tile combines the prefix of the previous block, the aggregates of the earlier units of its block, and
+//@ # the aggregates of the earlier tiles of its unit, always in this order: no result depends on timing.
+//@ # Each 64-bit word of a slot has 32 bits of the state and a tag: one load tells whether it was published.
+//@ # The slots of a level form a ring; a tag is the number of the round through the ring, from 1. Scratch
+//@ # memory is zero before and after the kernel. CTAs are dispatched in the order of their numbers, and a
+//@ # tile waits only for tiles with lower numbers: no deadlock.
 #pragma once
 #include "tmajit/global.cuh"
 #include "tmajit/raw.cuh"

@@ -6,7 +6,8 @@
 //
 // Neighbouring threads own vectors of neighbouring columns. Threads of different phases share columns: each has `turns` rows.
 // In columns that one thread walks by itself, the state stays in its registers. Sources are read once.
-//@ # Facts of the kernel: those of scan_elements.cuh, turns, exclusive; in_step where a thread walks columns by itself.
+//@ # The kernel's facts define the names that scan_elements.cuh lists, turns and exclusive. If a thread scans
+//@ # a column alone, they also define in_step.
 #include "tmajit/look_back.cuh"
 #include "tmajit/scan_elements.cuh"
 

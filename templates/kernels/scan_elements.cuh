@@ -1,5 +1,5 @@
 // The elements that a scan loads, combines and stores.
-//@ # Facts of the kernel: Index, vector, Scanner, Edges, Destination, Source<i>, AllSources, evaluate().
+//@ # The kernel's facts: Index, vector, Scanner, Edges, Destination, Source<i>, AllSources, evaluate().
 #pragma once
 #include "tmajit/scan_plan.cuh"
 #include "tmajit/scanners.cuh"

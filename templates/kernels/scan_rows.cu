@@ -5,8 +5,8 @@
 //     --Prefix: from the row's tiles before this one--> each vector's prefix, combined with its values again --> destination
 //
 // A warp owns 32 * turns neighbouring vectors. If whole rows fill its 32 lanes, warps exchange nothing. Sources are read once: their elements stay in registers between both passes.
-//@ # Facts of the kernel: those of scan_elements.cuh, turns, exclusive, farthest, RowBegins, RowStarts; Anchor of staggered rows;
-//@ # Tile of whole rows, and whether each row is within one turn of a warp.
+//@ # The kernel's facts define the names that scan_elements.cuh lists, turns, exclusive, farthest,
+//@ # within_warps, RowBegins and RowStarts. For staggered rows they also define Anchor, for whole rows Tile.
 #include "tmajit/bulk.cuh"
 #include "tmajit/look_back.cuh"
 #include "tmajit/scan_elements.cuh"

@@ -27,7 +27,7 @@ def find_browser() -> str | None:
 
 
 class Browser:
-    """One browser with one page. Events that it reports are kept in `events`."""
+    """A browser with one page. `events` has the events that it reported since the page was opened."""
 
     def __init__(self, program: str) -> None:
         self.folder = tempfile.TemporaryDirectory(prefix="browser")

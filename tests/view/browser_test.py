@@ -17,7 +17,7 @@ from browser import Browser, find_browser
 CONSTANTS = ("-D", "tile_n=256u", "-D", "stages=4u", "-D", "cluster=2u", "-D", "band=8u")
 LINES = 20_000
 
-# The text of the line with the cursor; the marked lines of a text, each with its mark's class; and the calls.
+# JavaScript: the text of the cursor's line; [class, text] of each marked line of a pane; the chain of calls.
 CURSOR = "document.querySelector('section.active .line.cursor .text').textContent"
 MARKED = (
     "[...document.querySelectorAll('#{text} .line.counterpart, #{text} .line.caller')]"
@@ -68,7 +68,7 @@ class Pages:
 
 
 def milliseconds_to_open(browser: Browser, page: pathlib.Path) -> float:
-    """From the navigation's start until the texts are drawn; the least of three."""
+    """The time from the start of the navigation until the texts are drawn: the least of three runs."""
     times = []
     for _ in range(3):
         browser.open(page)
@@ -102,7 +102,7 @@ def test_helper(pages: Pages, page: pathlib.Path, has_sass: bool) -> None:
         )
         text = browser.value("document.querySelector('#calls p').textContent")
         require("fence_mbarrier_init" in text.split(" ← ")[0], f"the helper's name is missing: {text}")
-        # The callers are in other parts of the source; c shows them one after the other.
+        # The callers' lines are not visible yet: the key c scrolls to one after the other.
         browser.press("c")
         source = browser.value(MARKED.format(text="source"))
         require(
@@ -178,7 +178,7 @@ def test_pointer(pages: Pages, page: pathlib.Path) -> None:
             browser.value("[page.active.text, page.active.cursor].join()") == "sass,52",
             "a click does not select",
         )
-        # Text of two lines can be selected, and the selection stays.
+        # The user can select text of two lines, and moving the pointer does not clear the selection.
         browser.drag("#sass-50 .text", columns=20, lines=1)
         browser.move_pointer("#sass-55")
         first = browser.value("page.rows.sass.textOf(50)")
@@ -201,7 +201,7 @@ def test_colours(pages: Pages, page: pathlib.Path) -> None:
 
 
 def test_findings(pages: Pages, source: pathlib.Path) -> None:
-    """A finding of lint is marked at its lines, and f leads there."""
+    """Lines with a finding of lint are marked, and the key f moves the cursor there."""
     page = pages.make("no_fence.html", str(source))
     with pages.opened(page) as browser:
         listed = browser.value("[...document.querySelectorAll('#details h4')].map(each => each.textContent)")
@@ -218,7 +218,7 @@ def test_findings(pages: Pages, source: pathlib.Path) -> None:
             ),
             "the finding's line has no mark",
         )
-        # The store is in a function that was inlined: its line and that of the call are marked.
+        # The store is in an inlined function: its line and the call's line are marked.
         marked = browser.value(
             "[...page.kernels[0].findings.source.keys()].map(row => page.kernels[0].lines.source[row].trim())"
         )
@@ -229,7 +229,7 @@ def test_findings(pages: Pages, source: pathlib.Path) -> None:
 
 
 def test_foreign_ptx(pages: Pages, source: pathlib.Path) -> None:
-    """A file of PTX has its sources from the files that it names, and says why there is no SASS."""
+    """The page of a file of PTX shows the source files that the PTX names, and says why SASS is missing."""
     ptx = pages.folder / "no_fence.ptx"
     subprocess.run(
         [pages.jitc, "ptx", str(source), "--cache-dir", str(pages.folder / "kernels"), "-o", str(ptx)],

@@ -19,7 +19,7 @@ Lines lines_of(std::string_view letters) {
   return lines;
 }
 
-/// "a -b +c d": the lines in a diff's order, with signs.
+/// The rows of a diff as "a-b+cd": each letter is a line, with a sign if one text lacks it.
 std::string shown(std::string_view left, std::string_view right) {
   std::string text;
   for (const DiffRow& row : view::diff(lines_of(left), lines_of(right))) {
@@ -58,7 +58,7 @@ TEST_CASE("a diff pairs equal lines in order") {
   CHECK(shown("xaaay", "zaaaw") == "-x+zaaa-y+w");  // no line is unique in both texts
 }
 
-TEST_CASE("each line of two random texts is in one row of their diff, in order, and pairs are equal") {
+TEST_CASE("a diff of random texts has each line once, in order, and pairs only equal lines") {
   const std::uint64_t seed = tests::seed(1);
   INFO("TMAJIT_SEED=" << seed);
   std::mt19937 random(static_cast<std::uint32_t>(seed));
@@ -87,12 +87,12 @@ TEST_CASE("each line of two random texts is in one row of their diff, in order, 
     }
     CHECK(next_left == static_cast<std::int32_t>(left.size()));
     CHECK(next_right == static_cast<std::int32_t>(right.size()));
-    // Anchors may cost pairs; without them the diff is the shortest.
+    // Anchors may prevent other pairs; without anchors the diff is the shortest possible.
     if (!has_unique) CHECK(pairs == common(left, right));
   }
 }
 
-TEST_CASE("numbers of registers and labels are no differences") {
+TEST_CASE("keys of lines ignore the numbers of registers and labels") {
   CHECK(view::ptx_key("\tadd.s32 \t%r12, %r7, 8;") == view::ptx_key("\tadd.s32 \t%r9, %r70, 8;"));
   CHECK(view::ptx_key("add.s32 %r1, %r2, 8;") != view::ptx_key("add.s32 %r1, %r2, 9;"));
   CHECK(view::ptx_key("add.s32 %r1, %r2, 8;") != view::ptx_key("add.s32 %r1, %rd2, 8;"));

@@ -13,7 +13,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// A kernel with hostile texts, and a finding: it waits for no mbarrier, but needs sm_90 for its fence.
+/// A kernel whose title and PTX contain HTML that could end elements of the page.
 ViewedKernel hostile() {
   return viewed_ptx(
       ".version 8.0\n.target sm_90a\n.address_size 64\n"
@@ -35,7 +35,7 @@ std::size_t count(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("texts of a kernel cannot end the page's elements") {
+TEST_CASE("HTML in a kernel's title and PTX is escaped") {
   const std::string page = view_page(hostile());
   CHECK_THAT(page, ContainsSubstring("<title>&lt;b>&amp;\"k\".ptx</title>"));
   CHECK(count(page, "</script>") == 2);
@@ -60,7 +60,7 @@ TEST_CASE("a page of PTX alone says why it has no SASS") {
   CHECK(kernel["kernels"] == nlohmann::json{"k"});
 }
 
-TEST_CASE("a page has the sources that PTX names, and no other files") {
+TEST_CASE("a page has the source files that PTX names, but no files with other suffixes") {
   const TemporaryFolder folder;
   const auto page_of = [&](const std::string& name) {
     tests::write_file(folder / name, "the file's text\n");
@@ -74,7 +74,7 @@ TEST_CASE("a page has the sources that PTX names, and no other files") {
   CHECK_THAT(page_of("secret.key"), !ContainsSubstring("the file's text"));
 }
 
-TEST_CASE("the arrays of a text have a number for each line") {
+TEST_CASE("the arrays of a text have an entry for each line") {
   const auto ptx = data_of(view_page(hostile()))["kernels"][0]["ptx"];
   const std::size_t lines = count(ptx["text"].get<std::string>(), "\n");
   CHECK(lines == 8);

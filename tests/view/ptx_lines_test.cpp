@@ -10,8 +10,8 @@ using view::LiveRegisters, view::Place, view::Places, view::PtxLines;
 
 namespace {
 
-/// A kernel (line 20 of k.cu) that calls outer() (line 10), which calls inner() (line 3 of h.cuh). The blank
-/// line before the text makes its first line number 2.
+/// A kernel that calls outer() in line 20 of k.cu. outer() calls inner() in line 10; inner() is in line 3 of
+/// h.cuh. Line 1 of the text is empty, and .version is in line 2.
 constexpr auto nested = R"(
 .version 8.0
 .target sm_90a
@@ -62,7 +62,7 @@ TEST_CASE("an instruction of an inlined helper belongs to the helper's line and 
   CHECK(at(18) == "k.cu:21");
   CHECK(at(7).empty());   // a declaration
   CHECK(at(12).empty());  // a .loc
-  // Each place is there once: the helper's, the call's in outer(), and the kernel's two lines.
+  // Places are distinct: inner()'s line, the call in outer(), and two lines of the kernel.
   CHECK(places.all().size() == 4);
 }
 
@@ -75,13 +75,13 @@ TEST_CASE("places of inlined functions have the functions' names") {
   CHECK(places[places[inner.caller].caller].function.empty());
 }
 
-TEST_CASE("live registers are those that hold a value at an instruction, a result included") {
+TEST_CASE("the live registers at an instruction include its results") {
   Places places;
   const PtxLines lines = view::read_ptx(nested, places);
   const auto live = [&](std::size_t number) { return lines.facts[number - 1].live; };
-  CHECK(live(11) == LiveRegisters{2, 0});  // %rd1, of two words
-  CHECK(live(14) == LiveRegisters{3, 0});  // and %r1
-  CHECK(live(16) == LiveRegisters{3, 1});  // and %p1
+  CHECK(live(11) == LiveRegisters{2, 0});  // %rd1: two words
+  CHECK(live(14) == LiveRegisters{3, 0});  // %rd1, %r1
+  CHECK(live(16) == LiveRegisters{3, 1});  // %rd1, %r1, %p1
   CHECK(live(18) == LiveRegisters{3, 1});
   CHECK(live(19) == LiveRegisters{3, 0});
   CHECK(live(21) == LiveRegisters{0, 0});
@@ -95,7 +95,7 @@ TEST_CASE("instructions are counted by the first word of their names") {
                        {"bra", 1}, {"ld", 1}, {"mov", 1}, {"ret", 1}, {"setp", 1}, {"st", 1}});
 }
 
-TEST_CASE("a text that does not parse has lines and a reason for missing facts") {
+TEST_CASE("PTX that does not parse has lines, and a reason for its missing facts") {
   Places places;
   const PtxLines lines = view::read_ptx("int main() {\n}\n", places);
   CHECK(lines.texts == std::vector<std::string>{"int main() {", "}"});
@@ -103,7 +103,7 @@ TEST_CASE("a text that does not parse has lines and a reason for missing facts")
   CHECK(places.all().empty());
 }
 
-TEST_CASE("a kernel with an unknown instruction has no counts of live registers") {
+TEST_CASE("a kernel with an unknown instruction has no numbers of live registers") {
   std::string text = nested;
   text.replace(text.find("setp.ne.s32"), 11, "setq.ne.s32");
   Places places;

@@ -12,7 +12,7 @@ using view::Place, view::Places, view::SassLive, view::SassRows;
 
 namespace {
 
-/// As nvdisasm -c -gi -gp prints.
+/// Output of nvdisasm -c -gi -gp.
 constexpr auto lines = R"(	.target	sm_90a
 
 //--------------------- .text.k      --------------------------
@@ -38,7 +38,7 @@ k:
 	.section	.nv.shared.k,"aw",@nobits
 )";
 
-/// As nvdisasm -c -plr -lrm count prints.
+/// Output of nvdisasm -c -plr -lrm count.
 constexpr auto lives = R"(
 //--------------------- .text.k      --------------------------
                                                            // | GPR   | PRED   | UGPR   | UPRED   |
@@ -67,7 +67,7 @@ TEST_CASE("SASS of an inlined helper belongs to the helper's line and to each ca
   CHECK(sass.rows[6].text == ".L_x_1:");
 }
 
-TEST_CASE("SASS has lines of the PTX and counts of live registers") {
+TEST_CASE("rows of SASS have the PTX's line and numbers of live registers") {
   Places places;
   const SassRows sass = view::read_sass(lines, lives, places);
   REQUIRE(sass.rows.size() == 7);
@@ -81,7 +81,7 @@ TEST_CASE("SASS has lines of the PTX and counts of live registers") {
         std::map<std::string, std::uint32_t>{{"EXIT", 1}, {"IADD3", 1}, {"LDC", 1}, {"LDG", 1}});
 }
 
-TEST_CASE("the reason for missing SASS is known") {
+TEST_CASE("the reason for missing SASS is given") {
   Places places;
   CHECK(view::disassembled({}, places).why == "there is no cubin: only the PTX of this kernel was given");
   ::setenv("TMAJIT_NVDISASM", "/no/such/program", 1);

@@ -7,7 +7,7 @@ using view::Place, view::Places, view::SourceRows;
 
 namespace {
 
-/// The text of a place's row; "?" if its file is not at hand.
+/// The text of a place's row; "?" if there is no row for it.
 std::string text_at(const SourceRows& source, Places& places, std::string_view path, std::uint64_t line) {
   const auto row = source.row_of(places[places.add(path, line, Place::none)]);
   return row ? source.rows()[*row].text : "?";
@@ -21,7 +21,7 @@ ViewedKernel with_source(std::string source) {
 
 }  // namespace
 
-TEST_CASE("lines after #line belong to the file that it names, and lines before it to the compiler's file") {
+TEST_CASE("lines after #line belong to the file that it names, and lines before it to the compiled file") {
   Places places;
   for (const auto* const path : {"/at/map.cu", "/at/expression", "/at/other.cuh"})
     places.add(path, 1, Place::none);
@@ -36,7 +36,7 @@ TEST_CASE("lines after #line belong to the file that it names, and lines before 
   CHECK(text_at(source, places, "/at/other.cuh", 1) == "?");
 }
 
-TEST_CASE("headers are shown where places name them") {
+TEST_CASE("headers that places name have rows, other headers have none") {
   Places places;
   places.add("/at/tmajit/mbarrier.cuh", 2, Place::none);
   ViewedKernel kernel = with_source("int a;\n#line 1 \"dir/k.cu\"\nint k;\n");
@@ -50,7 +50,7 @@ TEST_CASE("headers are shown where places name them") {
   CHECK(source.rows()[4].is_heading);
 }
 
-TEST_CASE("files that only the PTX names are read") {
+TEST_CASE("without a source, the files that the PTX names are read") {
   Places places;
   places.add("/src/a.cu", 1, Place::none);
   places.add("/src/gone.cu", 1, Place::none);

@@ -39,7 +39,7 @@ tmajit::ViewedKernel viewed(const KernelOptions& options) {
   return kernel;
 }
 
-/// The kernel that --compare describes. Options alone are for the word of `first`.
+/// Parses the words of --compare. If they begin with an option, the operation or file is that of `first`.
 KernelOptions compared(const std::string& words, const KernelOptions& first) {
   CLI::App app;
   KernelOptions options;

@@ -16,9 +16,10 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr double waits_of_look_back = 8;  // waits for memory until a row's last tile knows its prefix
+// Memory latencies from the loads of a row's last tile until the tile knows its prefix.
+constexpr double waits_of_look_back = 8;
 
-/// The facts that a `scan` kernel is specialised for. ScanLayout describes most of them.
+/// The facts for which a `scan` kernel is specialised. ScanLayout explains most members.
 struct ScanFacts {
   std::uint32_t op = 0;    ///< a ScanOp
   std::uint32_t type = 0;  ///< type of the destination, an ElementType
@@ -75,9 +76,9 @@ ScanFacts facts_of_layout(const ScanLayout& layout, const Problem& problem) {
 }
 
 struct ScanChoice {
-  std::uint32_t lines = 1;    ///< rows, or vectors of columns, of a tile
+  std::uint32_t lines = 1;    ///< rows of a tile, or vectors of columns
   std::uint32_t phases = 1;   ///< threads that share a column
-  std::uint32_t vectors = 1;  ///< vectors of a thread
+  std::uint32_t vectors = 1;  ///< vectors that each thread has of a tile
   std::uint32_t threads = 0;
   std::uint32_t parts = 1;  ///< tiles of a row
   static constexpr auto members() {
@@ -107,7 +108,7 @@ std::string_view scanner(ScanOp op) noexcept {
   return {};
 }
 
-/// Returns the call of the template's function for tiles of this kind.
+/// Returns the call of the template's function that scans tiles with these facts.
 std::string entry_call(const ScanFacts& facts) {
   if (facts.columns == 0) {
     if (facts.packed != 0) return "scan_whole_rows(plan)";
@@ -119,7 +120,7 @@ std::string entry_call(const ScanFacts& facts) {
 
 /// Adds the facts of a scan along rows.
 void add_row_facts(SourceParts& parts, const ScanFacts& facts) {
-  constexpr std::uint32_t all_lanes = 16;  // the last distance over which all lanes of a warp combine
+  constexpr std::uint32_t all_lanes = 16;  // the largest distance in a scan of all 32 lanes
   parts.facts += number_fact("farthest", facts.packed != 0 ? facts.farthest : all_lanes,
                              "last distance between lanes that have elements of one row");
   if (facts.packed != 0)
@@ -211,11 +212,13 @@ class ScanFamily final : public ScanBase {
     const ScanLayout& layout = scan_layout_of(candidate);
     Footprint footprint{.threads = layout.threads, .tiles = layout.ctas(), .registers = 64};
     if (layout.columns && !layout.alone) {
-      // A state for each phase of a column, and three for each thread that looks back.
+      // StateRows in scan_columns.cu: each thread has a state for each of its columns. If tiles look back, it
+      // has three more.
       const std::uint32_t states = layout.vector + (layout.split ? 3 : 0);
       footprint.dynamic_shared_bytes = layout.owners * layout.phases * states * max_scan_state;
       footprint.max_dynamic_shared_bytes = max_scan_threads * (layout.vector + 3) * max_scan_state;
     } else if (!layout.columns) {
+      // Two Exchange of scan_rows.cu: up to 16 aggregates of 16 bytes, and the state before the tile.
       footprint.static_shared_bytes = 2 * 17 * 2 * max_scan_state;
     }
     std::fill_n(footprint.box.begin(), problem.nest.rank, 1U);
@@ -234,8 +237,8 @@ class ScanFamily final : public ScanBase {
       item += problem.element_bytes(i) * layout.vector;
     footprint.bytes_in_flight = std::uint64_t{layout.threads} * layout.turns * item;
     footprint.passes = layout.turns;
-    // If one CTA processes all tiles of a row, it waits for each. Tiles of several CTAs look back at each
-    // other.
+    // A CTA that scans all tiles of a row waits for memory in each tile. Tiles in different CTAs load at the
+    // same time, and only the last one waits for the look-back.
     if (layout.split) {
       footprint.last_waits = waits_of_look_back;
     } else {

@@ -15,42 +15,42 @@ namespace {
 constexpr std::uint32_t scan_vector_bytes = 16;
 constexpr std::uint32_t scan_warp = 32;
 constexpr std::uint32_t default_threads = 256;
-// Columns. A thread walks columns alone, or several threads (phases) share each.
-constexpr std::uint32_t input_registers = 32;   // of a thread's vectors
-constexpr std::uint32_t max_rows_at_once = 32;  // rows that a thread that walks alone loads at once
-constexpr std::uint64_t min_short_per_sm =
-    64;  // columns of over 16 rows; with fewer, several threads share each
-constexpr std::uint64_t alone_per_sm = 512;        // threads that walk alone; with fewer, vectors shrink
-constexpr std::uint64_t many_alone_per_sm = 1024;  // so many threads need few loads each
-constexpr std::uint32_t min_at_once = 4;           // rows that each of these loads at once
-constexpr std::uint64_t min_alone_per_sm = 256;    // long columns; with fewer, several threads share each
-constexpr std::uint32_t shared_turns = 8;          // most rows of a thread of short shared columns
-constexpr std::uint64_t shared_phases = 16;        // most threads that share a short column
-constexpr std::uint32_t min_shared_threads = 64;   // of a CTA whose threads share columns
+// Columns. One thread scans a column alone, or several threads (phases) share it.
+constexpr std::uint32_t input_registers = 32;   // registers for the vectors that a thread loads at once
+constexpr std::uint32_t max_rows_at_once = 32;  // most rows that a thread loads at once if it scans alone
+// Several threads share each column of 17 to 32 rows if an SM has fewer columns than this.
+constexpr std::uint64_t min_short_per_sm = 64;
+constexpr std::uint64_t alone_per_sm = 512;        // if threads that scan alone are fewer, vectors shrink
+constexpr std::uint64_t many_alone_per_sm = 1024;  // with so many threads, each loads few rows at once
+constexpr std::uint32_t min_at_once = 4;           // these threads may load so few rows at once, not fewer
+constexpr std::uint64_t min_alone_per_sm = 256;    // if long columns are fewer, several threads share each
+constexpr std::uint32_t shared_turns = 8;          // most rows of a thread in short shared columns
+constexpr std::uint64_t shared_phases = 16;        // at most shared_phases * shared_turns rows are short
+constexpr std::uint32_t min_shared_threads = 64;   // least threads of a CTA whose threads share columns
 constexpr std::uint32_t column_state = 32;         // most bytes of a thread's states
-constexpr std::uint32_t min_line = 128;            // contiguous bytes that the threads of one phase take
-constexpr std::uint64_t threads_per_sm = 1024;     // wanted: if columns are fewer, several threads share each
-constexpr std::uint64_t split_ctas_per_sm = 4;     // columns are not split if they make this many tiles
-constexpr std::uint64_t short_chain = 4;           // so few tiles of a column need no units
+constexpr std::uint32_t min_line = 128;            // least contiguous bytes for the threads of one phase
+constexpr std::uint64_t threads_per_sm = 1024;     // if columns are fewer, several threads share each
+constexpr std::uint64_t split_ctas_per_sm = 4;     // columns are split only if there are fewer groups
+constexpr std::uint64_t short_chain = 4;           // columns of so few tiles: each tile is its own block
 
 // Rows.
 constexpr std::uint32_t longest_turns = 8;       // most vectors of a thread
 constexpr std::uint32_t packed_threads = 128;    // of a CTA with rows that begin inside vectors
 constexpr std::uint32_t packed_turns = 4;        // most vectors of a thread, if rows are short
-constexpr std::uint32_t few_turns = 2;           // the same, if tiles then still hold several rows
-constexpr std::uint64_t many_rows = 8;           // tiles of so many long rows are as wide as a CTA allows
-constexpr std::uint64_t huge = 128 << 20;        // bytes of the first source; their tiles, too
-constexpr std::uint64_t min_rows = 4;            // of a packed tile: fewer leave much of it empty
-constexpr std::uint32_t row_registers = 56;      // of a thread's vectors, and of the state before each
-constexpr std::uint32_t position_registers = 3;  // of the position of a vector, if rows are not aligned
+constexpr std::uint32_t few_turns = 2;           // most vectors if a tile of so many has min_rows rows
+constexpr std::uint64_t many_rows = 8;           // from so many long rows on, tiles have max_scan_threads
+constexpr std::uint64_t huge = 128 << 20;        // tiles of a source of so many bytes have max_scan_threads
+constexpr std::uint64_t min_rows = 4;            // least rows of a packed tile: fewer leave much of it empty
+constexpr std::uint32_t row_registers = 56;      // for a thread's vectors, and the state before each
+constexpr std::uint32_t position_registers = 3;  // for the position of a vector, if rows are not aligned
 constexpr std::uint32_t row_state = 64;          // most bytes of the states of a vector
 
-// Looking back, and prefetching into the L2 cache meanwhile.
-constexpr std::uint32_t max_log2_unit = 5;         // each lane of a warp looks at one tile of a unit
-constexpr std::uint32_t min_log2_ring = 5;         // slots of tiles; ring_parts divides them
+// Looking back, and prefetching into the L2 cache at the same time.
+constexpr std::uint32_t max_log2_unit = 5;         // 32 tiles: each lane of a warp looks at one
+constexpr std::uint32_t min_log2_ring = 5;         // log2 of the slots for tiles; ring_parts divides them
 constexpr std::uint64_t ahead_per_sm = 32 << 10;   // bytes to prefetch
-constexpr std::uint64_t max_ahead = 16 << 20;      // bytes of one tile of each row; of more, no prefetch
-constexpr std::uint64_t min_for_ahead = 32 << 20;  // bytes of the sources: fewer stay in the cache anyway
+constexpr std::uint64_t max_ahead = 16 << 20;      // most bytes in one tile of each row, for a prefetch
+constexpr std::uint64_t min_for_ahead = 32 << 20;  // least bytes of the sources: fewer stay in the cache
 
 class Planner {
  public:
@@ -79,7 +79,8 @@ class Planner {
     return nest_.operand[operand].strides[d];
   }
 
-  /// The dimension in which operands with the most bytes an element together are contiguous.
+  /// The dimension along which the contiguous operands have the most bytes an element in total; in a tie the
+  /// scanned dimension.
   [[nodiscard]] std::uint32_t choose_column() const {
     const auto bytes = [&](std::uint32_t d) {
       std::uint32_t sum = 0;
@@ -95,8 +96,8 @@ class Planner {
     return best;
   }
 
-  /// The most elements of a vector: 16 bytes of the widest source; 16 bytes of the destination, or 32 if its
-  /// elements have `wide` bytes or more; `state` bytes of states.
+  /// The most elements of a vector. It may have 16 bytes of the widest source and `state` bytes of states;
+  /// and 16 bytes of the destination, or 32 if the destination's elements have `wide` bytes or more.
   [[nodiscard]] std::uint32_t max_vector(std::uint32_t state, std::uint32_t wide) const {
     std::uint32_t widest = 1;
     for (std::uint32_t i = 1; i < nest_.operands; ++i) widest = std::max(widest, problem_.element_bytes(i));
@@ -125,8 +126,8 @@ class Planner {
 
   // ---- rows ----
 
-  /// Whether the rows of all operands follow each other in memory without gaps, in the direction of the scan
-  /// or all against it.
+  /// Whether the rows of all operands are contiguous in memory, without gaps between them. Their order must
+  /// be the scan's direction in all operands, or the opposite in all.
   bool find_dense() {
     if (nest_.rank != 2) return false;
     const auto length = static_cast<std::int64_t>(layout_.length);
@@ -143,13 +144,14 @@ class Planner {
     return false;
   }
 
-  /// Elements from a boundary of vectors to the first element of the first row, in the direction of the scan.
+  /// The number of elements from a boundary of vectors to the first row's first element, in the scan's
+  /// direction.
   [[nodiscard]] std::uint64_t phase(std::uint32_t operand, std::uint32_t vector) const {
     const DevicePtr at = problem_.address[operand] + static_cast<DevicePtr>(layout_.first[operand]);
     const std::uint64_t phase = at / problem_.element_bytes(operand) % vector;
     return stride(operand, axis_) > 0 ? phase : vector - 1 - phase;
   }
-  /// The change of phase() from one index of a kept dimension to the next.
+  /// The change of phase() from one index of dimension `d` to the next.
   [[nodiscard]] std::uint64_t phase_step(std::uint32_t operand, std::uint32_t d, std::uint32_t vector) const {
     return static_cast<std::uint64_t>(stride(operand, d) * stride(operand, axis_)) % vector;
   }
@@ -192,7 +194,7 @@ class Planner {
     };
     layout_.dense = dense && vector > 1 && fits_rows();
     if (layout_.dense) {
-      // Few elements are divided among more threads.
+      // If there are few elements, shorter vectors divide them among more threads.
       const std::uint64_t wanted = problem_.sm_count * std::uint64_t{packed_threads} / 2;
       while (vector > 2 && nest_.elements() < wanted * vector && fits_rows()) vector /= 2;
     } else {
@@ -218,7 +220,7 @@ class Planner {
     std::uint32_t turns = std::bit_floor(std::clamp((row_registers - spent) / each, 1U, longest_turns));
     const std::uint64_t vectors = ceil_div(nest_.elements(), vector);
     const bool is_short = layout_.length * min_rows <= std::uint64_t{threads_} * turns * vector;
-    // Turns with which one CTA takes a long row: it looks back at no tile.
+    // The least turns with which one CTA scans a long row, so that no tile looks back.
     const std::uint64_t whole = std::bit_ceil(ceil_div(ceil_div(layout_.length, vector), max_scan_threads));
     const bool is_whole = !is_short && whole <= turns;
     const std::uint64_t wanted = problem_.sm_count * (is_short || is_whole ? 512 : 32 * state_bytes() / 2);
@@ -232,7 +234,7 @@ class Planner {
 
   void plan_rows() {
     choose_row_vector();
-    // A thread whose vectors cross rows runs longer: smaller CTAs are spread more evenly.
+    // A thread whose vectors have elements of several rows runs longer: smaller CTAs balance the SMs better.
     if (layout_.crosses && tuning_.threads == 0 &&
         layout_.length * min_rows <= std::uint64_t{packed_threads} * few_turns * layout_.vector)
       threads_ = packed_threads;
@@ -259,8 +261,8 @@ class Planner {
     }
     layout_.groups = layout_.kept;
     const bool is_one = layout_.row_vectors <= std::uint64_t{max_scan_threads} * turns;
-    // Looking back costs a tile a fixed time. So tiles of many rows are as long as a CTA allows, unless loads
-    // are narrow. Long tiles of few rows are split, so that more CTAs run at once.
+    // Looking back costs each tile a fixed time. So if there are many rows, their tiles are as long as a CTA
+    // allows, unless loads are narrow. If there are few rows, shorter tiles let more CTAs run at once.
     const bool is_long = turns == longest_turns || state_bytes() > 4;
     const bool is_huge = sat_mul(nest_.elements(), problem_.element_bytes(1)) >= huge;
     const bool is_wide = tuning_.threads == 0 && registers_of_vector() >= 4 &&
@@ -288,8 +290,8 @@ class Planner {
     };
     while (vector > 1 && !fits()) vector /= 2;
     layout_.vector = vector;
-    // Threads walk columns alone if they can load a short column at once, and so wait only once; or if
-    // columns are so many that their threads keep the memory busy.
+    // A thread scans a column alone if it can load the whole column at once, and so waits only once; or if
+    // there are so many columns that their threads keep the memory busy.
     const std::uint64_t columns = nest_.elements() / layout_.length;
     const bool is_short =
         layout_.length <= max_rows_at_once / 2 ||
@@ -301,7 +303,8 @@ class Planner {
     plan_shared(column);
   }
 
-  /// Divides columns into vectors of `vector` elements, of which a thread loads at most `turns` at once.
+  /// Divides the columns' dimension into vectors of `vector` elements. A thread loads at most `turns` at
+  /// once.
   void divide_columns(std::uint32_t column, std::uint32_t vector, std::uint32_t turns) {
     layout_.vector = vector;
     layout_.cut = nest_.shape[column] % vector != 0;
@@ -324,7 +327,8 @@ class Planner {
     if (tuning_.turns == 0 && layout_.length <= shared_phases * shared_turns)
       turns = std::min(turns, shared_turns);
     share_columns(column, vector, turns, threads);
-    // Whether this makes more CTAs, and no column gets more tiles.
+    // Shares columns with the given numbers if there are fewer CTAs than SMs. If a column then has more
+    // tiles, restores the layout and returns false.
     const auto shrinks = [&](std::uint32_t less_vector, std::uint32_t less_turns,
                              std::uint32_t less_threads) {
       if (layout_.ctas() >= problem_.sm_count) return false;
@@ -358,7 +362,7 @@ class Planner {
                     find_ring(layout_.owners * vector, layout_.parts <= short_chain ? 0 : max_log2_unit);
   }
 
-  /// The least number of columns an SM with which threads walk long columns alone. Sharing a column costs
+  /// The least number of columns per SM with which a thread scans a long column alone. Sharing a column costs
   /// more with states of 64-bit integers than with floating-point states.
   [[nodiscard]] std::uint64_t min_alone() const {
     return is_float(problem_.type[1]) ? min_alone_per_sm : min_alone_per_sm / 4;
@@ -376,11 +380,11 @@ class Planner {
     return false;
   }
 
-  /// Plans threads that walk columns alone, some rows at a time.
+  /// Plans threads that scan columns alone, some rows at a time.
   void plan_alone(std::uint32_t column) {
     divide_columns(column, layout_.vector, 1);
     std::uint32_t most = std::clamp(input_registers / registers_of_vector(), 1U, max_rows_at_once);
-    // If threads are many, enough loads are in flight with fewer rows each.
+    // With many threads, enough loads are in flight even if each thread loads fewer rows at once.
     if (layout_.kept >= problem_.sm_count * many_alone_per_sm) {
       most = std::min(most, std::max(most / 4, min_at_once));
     } else if (most < layout_.length && layout_.kept >= problem_.sm_count * alone_per_sm) {
@@ -397,7 +401,7 @@ class Planner {
 
   // ---- looking back ----
 
-  /// Chooses how far ahead tiles prefetch, so that the memory is busy while tiles wait for earlier ones.
+  /// Chooses how far ahead tiles prefetch, so that DRAM is busy while tiles look back.
   void choose_ahead() {
     std::uint64_t bytes = 0;  // of one tile of each row
     for (std::uint32_t i = 1; i < nest_.operands; ++i) bytes += problem_.element_bytes(i);
@@ -406,15 +410,16 @@ class Planner {
     layout_.ahead = sat_cast<std::uint32_t>(ceil_div(problem_.sm_count * ahead_per_sm, bytes));
   }
 
-  /// The most bytes of a state, whatever the expression's type.
+  /// An upper bound of a state's bytes: the type of an expression other than "x" is not known here.
   [[nodiscard]] std::uint32_t state_bytes() const {
     const ElementType type = problem_.type[1];
     const bool plain = problem_.as<ScanProblem>().expression == "x";
     return plain && is_float(type) && size_of(type) < max_scan_state ? 4 : max_scan_state;
   }
 
-  /// Plans the rings of slots in scratch memory, with the longest units of at most `1 << log2_most` tiles
-  /// that leave enough slots for tiles to run ahead. Returns false if the tiles of all groups have no room.
+  /// Plans the rings of slots in scratch memory. Units have at most `1 << log2_most` tiles, and are as long
+  /// as possible: half of the slots must suffice for the tiles that may still be read. Returns false if even
+  /// units of one tile are too long. `width`: columns of a tile.
   bool find_ring(std::uint64_t width, std::uint32_t log2_most) {
     ScanRingLayout& ring = layout_.ring;
     if (sat_mul(layout_.groups, layout_.parts) >= std::uint64_t{1} << 31) return false;
@@ -429,7 +434,7 @@ class Planner {
       std::uint32_t log2_tiles = std::max(min_log2_ring, 2 * log2_unit);
       if (!fits(log2_tiles)) continue;
       while (log2_tiles < 20 && fits(log2_tiles + 1)) ++log2_tiles;
-      // The number of tiles after a slot's own that may still read it.
+      // How many tiles later a tile may still read a slot.
       const std::uint64_t reach = (log2_unit == 0 ? 1 : 2) * (layout_.groups << 2 * log2_unit);
       const std::uint64_t tiles = std::uint64_t{1} << log2_tiles;
       if (reach > tiles / 2) continue;

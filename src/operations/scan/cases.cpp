@@ -22,7 +22,7 @@ constexpr std::array expressions{
     DrawnExpression{"", 1},        DrawnExpression{"x * x", 1},
     DrawnExpression{"x0 * x1", 2}, DrawnExpression{"x0 * x1 * x2 * x3 * x4 * x5 * x6 * x7", 8}};
 
-/// Draws scans of small whole numbers, whose sums and products are exact however a kernel groups them.
+/// Draws scans of small whole numbers, whose sums and products are exact in any order of combination.
 void random(CaseDraw& draw) {
   Random& random = draw.kernel_random;
   const DrawnExpression drawn = one_of(random, expressions);
@@ -50,7 +50,7 @@ Case scan_case(const char* group, ElementType from, ElementType to, const Shape&
   return c;
 }
 
-/// Scans of a single row, of rows and of columns, long and short.
+/// Lists sums along a single row, along rows and along columns, long and short.
 void measured(CaseBuilder& list) {
   const auto n = [&](std::uint64_t extent) { return list.tiny() && extent > 4 ? 2 + extent % 97 : extent; };
   const auto sum = [&](ElementType type, const Shape& shape, std::uint32_t axis) {

@@ -17,14 +17,14 @@ bool accumulates(ScanOp op) {
   return op == ScanOp::sum || op == ScanOp::product;
 }
 
-/// The form in which a scan of `op` accumulates a value: sums and products as double or in 64 bits, minima
-/// and maxima in the value's own type.
+/// The value in the type in which a scan of `op` accumulates: double or 64 bits for sums and products, the
+/// value's own type for minima and maxima.
 Scalar state_of(ScanOp op, const Scalar& value) {
   if (!accumulates(op)) return value;
   return widened(value);
 }
 
-/// The first result of an exclusive scan of values of the type of `value`.
+/// The identity of `op`, with which an exclusive scan begins, in the state's type for a value like `value`.
 Scalar identity(ScanOp op, const Scalar& value) {
   if (accumulates(op)) {
     const int number = op == ScanOp::sum ? 0 : 1;
@@ -56,14 +56,14 @@ Scalar combined(ScanOp op, const Scalar& a, const Scalar& b) {
       a);
 }
 
-/// The result of a state: sums and products of f32 are f32.
+/// Converts a state to the result's type: sums and products of f32 are f32. `like` is a scanned value.
 Scalar result_of(ScanOp op, const Scalar& state, const Scalar& like) {
   if (accumulates(op) && std::holds_alternative<float>(like))
     return static_cast<float>(std::get<double>(state));
   return state;
 }
 
-/// The allowed error of a kernel's result, since kernels combine the values in any order.
+/// Accumulates the allowed error of a kernel's result, which may combine the values in any order.
 class ScanError {
  public:
   void add(ScanOp op, const Computed& value) {
@@ -86,8 +86,8 @@ class ScanError {
 
  private:
   SumError sum_;
-  bool whole_ = true;
-  double largest_ = 1;  ///< bound of all partial products: the product of all factors above 1
+  bool whole_ = true;   ///< all values are whole numbers
+  double largest_ = 1;  ///< upper bound of all partial products: the product of all magnitudes above 1
 };
 
 const Scan& scan_of(const tmajit::Move& move) {
@@ -100,8 +100,8 @@ std::uint32_t axis_of(const tmajit::Move& move) {
 }
 
 /// Calls visit(index, value) for each element of a part, row by row; each row is computed from its beginning.
-/// Floating-point sums and products accumulate as doubles, and each result is rounded once. Integer ones wrap
-/// at 64 bits.
+/// Floating-point sums and products accumulate as doubles, and each result is rounded once. Integer sums and
+/// products wrap at 64 bits.
 template <class Visit>
 void scan_each(const tmajit::Move& move, const Part& part, const Visit& visit) {
   const Scan& what = scan_of(move);
@@ -156,7 +156,7 @@ constexpr OperationReference scan_reference{
     .makes_values = computes,
     .allowed_errors =
         [](const tmajit::Move& move, const Part& part) {
-          // scan_each() visits a part along its axis, which is no row-major order.
+          // scan_each() visits elements along the axis, not in row-major order.
           const tmajit::TensorView& view = move.destination.view;
           std::vector<double> errors(element_count(part, view.rank));
           const Tensor at = only_part(view, part, tmajit::ElementType::f64, errors.data());

@@ -55,7 +55,7 @@ TensorView without_dimension(TensorView view, std::uint32_t d) {
   return view;
 }
 
-/// The problem's nest has the scanned dimension as its last, walked in the scan's direction.
+/// Makes the canonical problem. The last dimension of its nest is the scanned one, in the scan's direction.
 Problem scan_problem(const Move& move) {
   const auto& scan = std::get<Scan>(move.body);
   Problem problem{.body =
@@ -87,7 +87,7 @@ Problem scan_problem(const Move& move) {
   return problem;
 }
 
-/// A thread reads the elements that it writes, all of them before it writes the first.
+/// In place is legal: each element is read only by the thread that later overwrites it.
 constexpr OperationRules scan_rules{.in_place = true, .check = check_scan, .problem = scan_problem};
 
 }  // namespace
