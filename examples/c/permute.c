@@ -1,5 +1,5 @@
 // Permutes a tensor from C99: [heads, tokens, width] becomes [tokens, heads, width], once by a call and once
-// by a plan that serves other memory, too.
+// by a plan, which writes to another buffer.
 //
 //   c_permute [--device gpu|sim]     exits with 77 without a Hopper GPU
 #include <tmajit/c.h>
@@ -10,7 +10,7 @@
 
 enum { heads = 6, tokens = 100, width = 64, elements = heads * tokens * width };
 
-// Prints what went wrong, and ends the program.
+// If a call failed, prints its error and exits.
 static void check(tmajit_status status, tmajit_error** error) {
   if (status == TMAJIT_OK) return;
   fprintf(stderr, "c_permute: %s: %s\n", tmajit_status_name(status), tmajit_error_message(*error));
@@ -18,7 +18,7 @@ static void check(tmajit_status status, tmajit_error** error) {
   exit(status == TMAJIT_UNAVAILABLE ? 77 : 1);
 }
 
-// A buffer that holds `values`.
+// Makes a buffer that holds `values`.
 static tmajit_buffer* upload(tmajit_runtime* runtime, const float* values) {
   tmajit_error* error;
   tmajit_buffer* buffer;

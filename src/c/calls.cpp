@@ -21,14 +21,14 @@ T member(const std::byte* arguments, const ArgumentMember& at) {
   return value;
 }
 
-/// A list of numbers is not given if it is empty, unless the argument is required.
+/// A list as an argument's value. An empty list stands for an omitted argument, unless it is required.
 template <class Value>
 std::optional<ArgumentValue> unless_empty(const Argument& argument, std::size_t count, Value&& value) {
   if (count == 0 && !argument.required) return std::nullopt;
   return ArgumentValue(std::forward<Value>(value));
 }
 
-/// The value of one argument; nothing if it is not given.
+/// The value of one argument; nullopt if the caller omitted it.
 std::optional<ArgumentValue> value_of(const Argument& argument, const std::byte* arguments,
                                       const ArgumentMember& at, const std::string& subject) {
   switch (argument.type) {
@@ -75,7 +75,8 @@ std::optional<ArgumentValue> value_of(const Argument& argument, const std::byte*
   return std::nullopt;
 }
 
-/// A caller's struct of arguments; null has none. A caller of an earlier version may know fewer members.
+/// Reads a caller's struct of arguments; null means no arguments. The struct is shorter if the program was
+/// built for an earlier version.
 Arguments read_arguments(const OperationStruct& operation, const void* given) {
   Arguments arguments;
   if (given == nullptr) return arguments;

@@ -9,7 +9,7 @@
 TMAJIT_BEGIN
 namespace c {
 
-/// A member of an operation's struct of arguments, whose type follows from the argument's.
+/// A member of an operation's struct of arguments. Its C type follows from the argument's type.
 struct ArgumentMember {
   std::string_view name;
   std::size_t offset = 0;
@@ -40,7 +40,8 @@ struct GivenTensors {
 /// Fills the shape and type of an operation's one destination: the body of tmajit_<operation>_results().
 [[nodiscard]] tmajit_status results(const OperationStruct& operation, GivenTensors sources,
                                     const void* arguments, tmajit_tensor* destination, tmajit_error** error);
-/// The same of an operation with several destinations. `*count` is the room for them, then their number.
+/// results() for an operation with several destinations. `*count` is the capacity of `destinations` before
+/// the call, and the number of destinations after it.
 [[nodiscard]] tmajit_status results(const OperationStruct& operation, GivenTensors sources,
                                     const void* arguments, tmajit_tensor* destinations, std::size_t* count,
                                     tmajit_error** error);

@@ -11,7 +11,7 @@
 struct tmajit_findings {
   /// Reports of the simulated device, or findings of lint with a count of 1.
   std::vector<tmajit::Report> reports;
-  std::vector<std::string> texts;  ///< the paragraph of each report; none of lint's findings
+  std::vector<std::string> texts;  ///< text() of each report; empty for findings of lint
   std::string text;
 };
 
@@ -48,7 +48,7 @@ tmajit_finding described(const Report& report, const char* paragraph) {
   finding.instruction = report.instruction.c_str();
   finding.expected = report.expected.c_str();
   finding.remedy = report.remedy.c_str();
-  // The rules' texts are literals.
+  // The rules' texts are string literals, so a NUL follows them.
   finding.meaning = rule == nullptr ? "" : rule->meaning.data();
   finding.source = rule == nullptr ? "" : rule->source.data();
   finding.text = paragraph;
@@ -135,7 +135,7 @@ size_t tmajit_rule_count(void) {
 tmajit_status tmajit_rule_item(size_t index, tmajit_rule* rule, tmajit_error** error) {
   return c::guarded(error, [&] {
     const Rule& found = c::item(check_rules(), index, "rule");
-    // The rules' texts are literals.
+    // The rules' texts are string literals, so a NUL follows them.
     c::fill(rule, "rule",
             {.size = 0,
              .id = found.id.data(),

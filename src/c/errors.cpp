@@ -29,8 +29,8 @@ tmajit_status status_of(ErrorCode code) noexcept {
   return TMAJIT_INTERNAL;
 }
 
-/// The error of a call for whose own error there is no memory. It is made when the library is loaded, its
-/// text is short enough to need no memory, and tmajit_error_destroy() leaves it alone.
+/// The error that a call stores if its own error cannot be allocated. It is made when the library is loaded,
+/// and its text fits the std::string itself. tmajit_error_destroy() does not delete it.
 tmajit_error no_memory{TMAJIT_OUT_OF_MEMORY, "no host memory", {}, {}};
 
 /// The error of the exception that is being handled.

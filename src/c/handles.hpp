@@ -16,7 +16,7 @@
 
 struct tmajit_runtime {
   tmajit::Runtime runtime;
-  std::shared_ptr<tmajit::SimDevice> simulator;  ///< null for other devices
+  std::shared_ptr<tmajit::SimDevice> simulator;  ///< null if the runtime is on another device, or on none
 };
 
 struct tmajit_plan {
@@ -26,10 +26,10 @@ struct tmajit_plan {
 
 /// A runtime's kernel, or one that the simulated device has loaded from PTX.
 struct tmajit_kernel {
-  std::shared_ptr<tmajit::Device> device;  ///< null without a device; outlives `loaded`
+  std::shared_ptr<tmajit::Device> device;  ///< null without a device; before `loaded`, so destroyed after it
   std::optional<tmajit::Kernel> kernel;
   std::shared_ptr<const tmajit::LoadedKernel> loaded = nullptr;
-  tmajit::Artifact artifact = {};  ///< that of `loaded`
+  tmajit::Artifact artifact = {};  ///< PTX and entry of `loaded`
 };
 
 TMAJIT_BEGIN

@@ -16,7 +16,7 @@ TMAJIT_BEGIN
 namespace c {
 namespace {
 
-/// The enumerator of a caller's word; the default for null.
+/// Parses a caller's word; null gives the default.
 template <class Enum>
 Enum word(const char* given, Enum otherwise) {
   return given == nullptr ? otherwise : parse<Enum>(given);
@@ -33,7 +33,8 @@ std::uint32_t natural_alignment(std::size_t bytes) {
   return alignment;
 }
 
-/// The stride of a map's dimension. No copy uses the stride of a dimension of extent 1, but it must be legal.
+/// The stride of a tensor map's dimension. No copy uses the stride of a dimension of extent 1, but the driver
+/// checks it, so a legal one replaces it.
 std::uint64_t stride_bytes(const TensorView& view, std::uint32_t d, Interleave interleave,
                            std::string_view subject) {
   constexpr std::uint64_t always_legal = 32;
@@ -188,7 +189,7 @@ TensorMapSpec to_map_spec(const tmajit_tensor_map* given, const TensorView& view
   } else {
     std::ranges::copy(map.box, spec.box.begin());
   }
-  const std::uint32_t rank = std::min(view.rank, max_map_rank);  // validate() reports a rank above
+  const std::uint32_t rank = std::min(view.rank, max_map_rank);  // validate() reports a larger rank
   const bool all_ones =
       std::ranges::all_of(map.element_strides, [](std::uint32_t step) { return step == 0; });
   for (std::uint32_t d = 0; d < rank; ++d) {

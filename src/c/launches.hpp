@@ -9,16 +9,16 @@
 TMAJIT_BEGIN
 namespace c {
 
-/// A caller's tensor map over a tensor, legal or not. Throws Error{invalid_argument} for unknown words and
-/// for members that are illegal in themselves.
+/// Converts a caller's tensor map over a tensor; validate() checks the result. Throws Error{invalid_argument}
+/// for unknown words, for negative strides, and for reserved members that are not 0.
 [[nodiscard]] TensorMapSpec to_map_spec(const tmajit_tensor_map* given, const TensorView& view,
                                         std::string_view subject);
 
-/// A caller's launch.
+/// Converts a caller's launch. Throws Error{invalid_argument} for illegal members.
 [[nodiscard]] OwnLaunch to_launch(const tmajit_launch* given);
 
 /// Launches a kernel that the simulated device has loaded from PTX. Throws SpecError with every rule that the
-/// tensor maps break, and Error{invalid_argument} where arguments and parameters differ.
+/// tensor maps break, and Error{invalid_argument} if arguments and parameters differ in number or size.
 void launch_loaded(const tmajit_kernel& kernel, const OwnLaunch& launch, Stream stream);
 
 }  // namespace c

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-/// Memory of a device: allocated, or mapped on the simulated device.
+/// Device memory, or host memory that the simulated device maps.
 struct tmajit_buffer {
   std::shared_ptr<tmajit::Device> device;
   tmajit::DevicePtr address = 0;
@@ -115,7 +115,8 @@ DevicePtr part_of(const tmajit_buffer* buffer, std::uint64_t offset, std::uint64
   return whole.address + offset;
 }
 
-/// A buffer that frees the memory at `address`, which is free if there is no memory for the buffer.
+/// Makes a buffer that owns the device memory at `address`. Frees that memory if the buffer cannot be
+/// allocated.
 tmajit_buffer* own_buffer(const std::shared_ptr<Device>& device, DevicePtr address, std::uint64_t bytes) {
   try {
     return new tmajit_buffer{device, address, bytes};

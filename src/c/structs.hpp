@@ -1,6 +1,6 @@
 #pragma once
 
-/// Reading and filling the structs of callers, which begin with their size.
+/// Functions that read and fill callers' structs, which begin with their size.
 #include "spec/counted.hpp"
 #include "spec/refuse.hpp"
 
@@ -17,8 +17,8 @@
 TMAJIT_BEGIN
 namespace c {
 
-/// A struct's name in messages, and its size in the first version that had it. Callers of that version know
-/// no later members.
+/// A struct's name in messages, and `first`, its size in the version that added it: the smallest size that a
+/// caller may state. If a struct grows, its `first` must keep the old value.
 template <class T>
 struct StructInfo;
 #define TMAJIT_STRUCT(type)                            \
@@ -51,7 +51,8 @@ T& existing(T* pointer, std::string_view subject) {
   return *pointer;
 }
 
-/// The size that a struct states. Throws Error{invalid_argument} for one that no version of the struct has.
+/// The size that a struct states. Throws Error{invalid_argument} unless it is from `first` to `most`, the
+/// struct's size in this version.
 inline std::size_t checked_size(const void* given, std::string_view subject, std::string_view type,
                                 std::size_t first, std::size_t most) {
   std::size_t size = 0;
@@ -78,7 +79,7 @@ T read(const T* given, std::string_view subject) {
   return value;
 }
 
-/// The same, with all members 0 for null.
+/// read(), but a null pointer gives a struct of zeros.
 template <class T>
 T read_optional(const T* given, std::string_view subject) {
   return given == nullptr ? T{} : read(given, subject);
@@ -91,7 +92,8 @@ void fill(T* to, std::string_view subject, T value) {
   std::memcpy(to, &value, value.size);
 }
 
-/// Element `index` of an array of structs that state their size; all have the same one.
+/// Element `index` of a caller's array of structs. The size that element 0 states is the array's stride.
+/// Throws Error{invalid_argument} if element `index` states another size.
 template <class T>
 T* element(T* first, std::size_t index, std::string_view subject) {
   using Byte = std::conditional_t<std::is_const_v<T>, const std::byte, std::byte>;
@@ -104,7 +106,7 @@ T* element(T* first, std::size_t index, std::string_view subject) {
   return found;
 }
 
-/// A caller's array. Throws Error{invalid_argument} for null with a count.
+/// A caller's array. Throws Error{invalid_argument} if the pointer is null and the count is not 0.
 template <class T>
 std::span<const T> array(const T* first, std::size_t count, std::string_view subject) {
   if (first == nullptr && count > 0) refuse("{} is null, but {} given", subject, counted(count, "element"));
@@ -116,7 +118,7 @@ inline std::string_view text(const char* given) noexcept {
   return given == nullptr ? std::string_view() : std::string_view(given);
 }
 
-/// Texts of an array, none of them null.
+/// A caller's array of texts. Throws Error{invalid_argument} if one of them is null.
 inline std::vector<std::string> texts(const char* const* first, std::size_t count, std::string_view subject) {
   std::vector<std::string> all;
   for (const char* const one : array(first, count, subject)) all.emplace_back(&existing(one, subject));
@@ -129,7 +131,7 @@ void require_zero(std::string_view subject, Members... reserved) {
   if (((reserved != 0) || ...)) refuse("{}: a reserved member is not 0", subject);
 }
 
-/// A caller's yes or no.
+/// A caller's flag. Throws Error{invalid_argument} unless it is 0 or 1.
 inline bool flag(std::uint32_t given, std::string_view subject) {
   if (given > 1) refuse("{} is {}; legal are 0 and 1", subject, given);
   return given == 1;
@@ -143,7 +145,8 @@ const auto& item(const List& list, std::size_t index, std::string_view noun) {
   return *(std::begin(list) + static_cast<std::ptrdiff_t>(index));
 }
 
-/// Stores a new object of a call's. `to` is checked by require_place() before the work.
+/// Checks, before a call's work, the pointer through which the call returns a new object. Sets the object's
+/// pointer to null. Throws Error{invalid_argument} if `to` is null.
 template <class T>
 void require_place(T** to, std::string_view subject) {
   existing(to, subject);

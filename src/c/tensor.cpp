@@ -15,7 +15,7 @@ static_assert(TMAJIT_MAX_RANK == max_view_rank);
 constexpr tmajit_dtype dtype_of(ElementType type) noexcept {
   return static_cast<tmajit_dtype>(type) + 1;
 }
-// The types of the two interfaces are in the same order.
+// The types of the C and the C++ interface have the same order.
 static_assert(dtype_of(ElementType::u8) == TMAJIT_U8 && dtype_of(ElementType::i64) == TMAJIT_I64 &&
               dtype_of(ElementType::f16) == TMAJIT_F16 && dtype_of(ElementType::f32_ftz) == TMAJIT_F32_FTZ &&
               dtype_of(ElementType::tf32) == TMAJIT_TF32 && dtype_of(ElementType::e5m2) == TMAJIT_E5M2 &&
@@ -118,7 +118,7 @@ using namespace tmajit;
 
 namespace {
 
-/// A function that gives another view of a tensor.
+/// The body of a function that makes another view of a tensor.
 template <class View>
 tmajit_status view_of(const tmajit_tensor* tensor, tmajit_tensor* view, tmajit_error** error, View&& make) {
   return c::guarded(error, [&] { c::fill(view, "view", make(c::to_tensor(tensor, "tensor"))); });

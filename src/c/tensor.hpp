@@ -16,15 +16,16 @@ namespace c {
 /// Throws Error{invalid_argument} for an unknown type.
 [[nodiscard]] ElementType to_element_type(tmajit_dtype dtype, std::string_view subject);
 
-/// A caller's tensor. Throws Error{invalid_argument} for null and for members that are illegal.
+/// Converts a caller's tensor. Throws Error{invalid_argument} for null and for members that are illegal.
 [[nodiscard]] Tensor to_tensor(const tmajit_tensor* given, std::string_view subject);
-/// A caller's array of tensors; messages name each by its number.
+/// Converts a caller's array of tensors. Error messages give the index of the tensor.
 [[nodiscard]] std::vector<Tensor> to_tensors(const tmajit_tensor* first, std::size_t count,
                                              std::string_view subject);
-/// Fills a caller's tensor. Dense tensors have strides, too.
+/// Fills a caller's tensor, with strides even if it is dense.
 void fill(tmajit_tensor* to, std::string_view subject, const Tensor& tensor);
 
-/// The values of arguments. Each throws Error{invalid_argument} for members that are illegal.
+/// Convert the values of arguments; nullopt is a value that is not given. Each function throws
+/// Error{invalid_argument} for illegal members.
 [[nodiscard]] Dims to_dims(const tmajit_dims& given, std::string_view subject);
 [[nodiscard]] std::optional<double> to_number(const tmajit_number& given, std::string_view subject);
 [[nodiscard]] std::optional<std::int64_t> to_integer(const tmajit_integer& given, std::string_view subject);

@@ -1,4 +1,4 @@
-// Writes the part of the C interface that follows from the operations' descriptions:
+// Generates a part of the C interface from the operations' descriptions:
 //
 //   tmajit_write_c_operations [--check] REPOSITORY
 //
@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t width = 110;
 
-/// Breaks words into lines, each after `indent`.
+/// Breaks words into lines of at most `width` columns, each of which begins with `indent`.
 std::string wrapped(std::string_view words, std::string_view indent) {
   std::string lines;
   std::string line;
@@ -46,7 +46,7 @@ std::string wrapped(std::string_view words, std::string_view indent) {
   return lines + line + "\n";
 }
 
-/// The declaration or the call of a function: its parameters are broken into lines below the first.
+/// The declaration or the call of a function. Lines of parameters are aligned with the first parameter.
 std::string declaration(const std::string& before, const std::vector<std::string>& parameters) {
   std::string lines;
   std::string line = before + "(";
@@ -68,7 +68,7 @@ std::string sentence(std::string_view words) {
   return text + ".";
 }
 
-/// The type of an argument's member.
+/// The C type of an argument's member.
 std::string_view type_of(const Argument& argument) {
   switch (argument.type) {
     case ArgumentType::number: return "tmajit_number ";
@@ -90,7 +90,7 @@ bool has_one_source(const OperationInfo& operation) {
   return operation.min_sources == 1 && operation.max_sources == 1;
 }
 
-/// The number of sources in words.
+/// A sentence that says how many sources an operation takes; empty for one source.
 std::string sources_text(const OperationInfo& operation) {
   if (has_one_source(operation)) return {};
   if (operation.max_sources == std::numeric_limits<std::uint32_t>::max())
@@ -104,8 +104,8 @@ std::string sources_text(const OperationInfo& operation) {
 struct Function {
   std::string name;
   std::vector<std::string> parameters;
-  std::string body;                ///< the function of calls.hpp that it calls
-  std::vector<std::string> given;  ///< with these arguments
+  std::string body;                ///< function of calls.hpp that the generated function calls
+  std::vector<std::string> given;  ///< arguments of that call
 };
 
 std::vector<Function> functions_of(const OperationInfo& operation) {

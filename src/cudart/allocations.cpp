@@ -19,7 +19,8 @@ namespace {
 
 /// The device allocates in this range of addresses; the host's heap, code and stacks are outside of it.
 constexpr std::uint64_t first_device_address = 0x10'0000'0000;
-/// Ranges that the program reserves, or whose addresses are known before their memory exists, begin here.
+/// Ranges that the program reserves begin here, as does memory of graphs, whose address precedes its
+/// allocation.
 constexpr std::uint64_t first_reserved_address = 0x4000'0000'0000;
 constexpr std::uint64_t end_of_device_addresses = 0x5000'0000'0000;
 /// Bytes between two reserved ranges, so that an access out of bounds hits no other memory.
@@ -88,7 +89,7 @@ std::uint64_t whole_pages(std::uint64_t bytes) {
                 std::to_string(bytes) + " bytes of host memory cannot be allocated");
 }
 
-/// Pages of zeros. The page after them stays unmapped.
+/// Allocates host pages of zeros. The page after them stays unmapped, so that an overrun faults.
 void* host_pages(std::uint64_t bytes) {
   static std::mutex mutex;
   static std::uint64_t next = first_host_address;

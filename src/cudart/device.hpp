@@ -1,8 +1,8 @@
 #pragma once
 
 // A stand-in for CUDA's runtime and driver on a simulated device: a program that is linked with it in place
-// of libcudart and libcuda runs its kernels without a GPU. docs/programs.md describes its use, lists the
-// supported functions, and the environment variables that it reads.
+// of libcudart and libcuda runs its kernels without a GPU. docs/programs.md describes its use, and lists
+// the supported functions and the environment variables.
 
 #include <tmajit/error.hpp>
 #include <tmajit/sim.hpp>
@@ -73,7 +73,7 @@ cudaError_t attempt(const char* function, const Body& body) noexcept {
   }
 }
 
-/// The same for a function of the runtime; cudaGetLastError() then returns the error.
+/// attempt() for a function of the runtime: cudaGetLastError() then returns the error.
 template <class Body>
 cudaError_t guarded(const char* function, const Body& body) noexcept {
   const cudaError_t code = attempt(function, body);

@@ -29,7 +29,7 @@ std::vector<void*> arguments_of(Kernel& kernel, void** parameters, void** extra)
   std::size_t at = 0;
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::size_t bytes = kernel.loaded().parameter_bytes(i).value_or(0);
-    // A parameter is aligned to its size, a struct to at most 16 bytes.
+    // The alignment is assumed to be the largest power of two, up to 16, that divides the parameter's size.
     std::size_t alignment = 1;
     while (alignment < 16 && bytes % (2 * alignment) == 0) alignment *= 2;
     at = (at + alignment - 1) / alignment * alignment;
@@ -57,8 +57,8 @@ static_assert(static_cast<int>(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) 
               static_cast<int>(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED) ==
                   static_cast<int>(cudaFuncAttributeNonPortableClusterSizeAllowed));
 
-/// The block with which the most threads run on a multiprocessor, and the CTAs that fill the device with such
-/// blocks, as the runtime's header searches for them.
+/// Finds the block size with the highest occupancy, and the number of CTAs of that size that fill the device.
+/// Searches as cudaOccupancyMaxPotentialBlockSize() of CUDA's headers does.
 void find_block_size(int& grid, int& block, Kernel& kernel, CUoccupancyB2DSize shared_bytes_of,
                      std::size_t shared_bytes, int limit) {
   constexpr int warp = 32;

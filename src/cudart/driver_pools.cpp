@@ -1,4 +1,4 @@
-// The driver's memory pools. Handles, attributes and access flags are those of the runtime.
+// The driver's memory pools. The runtime uses the same handles, attributes and access flags.
 #include "cudart/driver.hpp"
 #include "cudart/memory.hpp"
 

@@ -15,7 +15,7 @@ namespace {
 /// cudaMalloc() guarantees this alignment in bytes, too.
 constexpr std::uint64_t alignment = 512;
 
-/// The graphs that free an allocation: its owner, or other graphs, but not both.
+/// Which graphs free an allocation: its own graph, or other graphs, but not both.
 struct Freed {
   bool by_owner = false;
   bool by_others = false;

@@ -7,14 +7,14 @@
 TMAJIT_BEGIN
 namespace cudart {
 
-/// Adds a node that allocates `bytes` bytes. Its address is known now; the memory exists from each run of the
-/// node until it is freed.
+/// Adds a node that allocates `bytes` bytes. The address is fixed now; each run of the node allocates the
+/// memory there.
 Node& add_allocation(Graph& graph, std::uint64_t bytes);
-/// Adds a node that frees the memory of an allocation node. Throws Failure for another address, and for
-/// memory that this graph, or the wrong graph, frees already.
+/// Adds a node that frees the memory of an allocation node. Throws Failure if no node allocates memory at the
+/// address, if this graph already frees it, or if both its own graph and another graph would free it.
 Node& add_free(Graph& graph, void* memory);
 [[nodiscard]] bool has_memory_nodes(const Graph& graph);
-/// Frees the memory that the nodes have allocated in an earlier run.
+/// Frees memory of the nodes that an earlier launch allocated and did not free.
 void free_allocations(const std::vector<std::shared_ptr<Node>>& nodes);
 /// Throws Failure if memory of the nodes is still allocated.
 void require_no_allocations(const std::vector<std::shared_ptr<Node>>& nodes);

@@ -34,7 +34,7 @@ struct GraphExec {
   std::vector<std::shared_ptr<Node>> nodes;
   std::vector<Work> work;
   bool frees_on_launch = false;      ///< cudaGraphInstantiateFlagAutoFreeOnLaunch
-  std::shared_ptr<void> instance{};  ///< the only one of a graph with memory nodes
+  std::shared_ptr<void> instance{};  ///< held by the only executable of a graph with memory nodes
 };
 
 Handles<Graph>& graphs() {

@@ -11,21 +11,21 @@
 TMAJIT_BEGIN
 namespace cudart {
 
-/// Work of a stream. It is complete when the call returns, which is an order that streams allow.
+/// Work that a program enqueues on a stream. It is complete when the call returns, which streams allow.
 using Work = std::function<void(cudaStream_t)>;
 
 struct Node {
   cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
-  Work work;                ///< empty: nothing
+  Work work;                ///< empty if the node does nothing
   void* memory = nullptr;   ///< the address that the node allocates or frees
-  std::uint64_t bytes = 0;  ///< of a node that allocates
+  std::uint64_t bytes = 0;  ///< size of the memory that the node allocates
 };
 
 /// Nodes run in the order in which they were added. This respects all dependencies, since a node can only
 /// depend on existing nodes.
 struct Graph {
   std::vector<std::shared_ptr<Node>> nodes;
-  std::weak_ptr<void> instance{};  ///< of a graph with memory nodes: the executable graph made of it
+  std::weak_ptr<void> instance{};  ///< the executable graph, if the graph has memory nodes
   Node& add(cudaGraphNodeType type, Work work) {
     return *nodes.emplace_back(std::make_shared<Node>(Node{type, std::move(work), nullptr, 0}));
   }

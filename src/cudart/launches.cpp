@@ -16,7 +16,7 @@ std::array<std::uint32_t, 3> extents(const dim3& of) {
   return {of.x, of.y, of.z};
 }
 
-/// Whether an attribute only changes when a launch runs or how fast, not its results.
+/// Whether a launch attribute affects only scheduling or speed, not results.
 bool is_hint(cudaLaunchAttributeID id) {
   switch (id) {
     case cudaLaunchAttributeIgnore:

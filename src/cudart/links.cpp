@@ -1,4 +1,4 @@
-// The driver's linker. It takes one PTX, and its result is this text, which cuModuleLoadData() loads.
+// The driver's linker. It accepts one PTX text and returns it unchanged, for cuModuleLoadData().
 #include "cudart/driver.hpp"
 #include "cudart/handles.hpp"
 
@@ -22,7 +22,7 @@ Handles<Link>& links() {
   return all;
 }
 
-/// Empties the logs that the program asks for: nothing is compiled, so there is nothing to say.
+/// Makes the logs that the program asks for empty: nothing is compiled.
 void clear_logs(std::span<const CUjit_option> options, void** values) {
   for (std::size_t i = 0; i < options.size(); ++i) {
     switch (options[i]) {

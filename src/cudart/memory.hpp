@@ -11,7 +11,8 @@
 TMAJIT_BEGIN
 namespace cudart {
 
-/// `mapped`: physical memory of the device in a range of addresses that the program reserved.
+/// The kind of an allocation. `mapped` is device memory that the program mapped into a range of addresses
+/// that it reserved.
 enum class MemoryKind : std::uint8_t { device, mapped, pinned, managed, registered };
 
 [[nodiscard]] constexpr bool is_device(MemoryKind kind) noexcept {
@@ -39,13 +40,13 @@ struct Allocation {
 [[nodiscard]] void* allocate(std::uint64_t bytes, MemoryKind kind, unsigned flags = 0);
 /// Allocates device memory from a pool.
 [[nodiscard]] void* allocate(std::uint64_t bytes, std::shared_ptr<Pool> pool);
-/// A range of device addresses without memory, which is never given again. Begins at a multiple of
-/// `alignment`, a power of two.
+/// Reserves a range of device addresses, without memory. It begins at a multiple of `alignment`, a power of
+/// two. No later call reserves these addresses.
 [[nodiscard]] std::uint64_t reserve_addresses(std::uint64_t bytes, std::uint64_t alignment);
 /// Allocates device memory of a pool at a reserved address. Throws Failure if memory is already there.
 void allocate_at(std::uint64_t address, std::uint64_t bytes, std::shared_ptr<Pool> pool);
-/// Frees the allocation that begins at the pointer; ignores null. `of_host`: pinned memory, else device or
-/// managed memory. Throws Failure for other memory.
+/// Frees the allocation that begins at the pointer; ignores null. If `of_host`, it must be pinned memory,
+/// else device or managed memory. Throws Failure for other memory.
 void release(const void* pointer, bool of_host);
 void register_host(void* pointer, std::uint64_t bytes, unsigned flags);
 void unregister_host(const void* pointer);
@@ -55,7 +56,7 @@ void unregister_host(const void* pointer);
 [[nodiscard]] Allocation host_allocation_at(const void* pointer);
 /// Whether the address is in device memory that the host cannot access.
 [[nodiscard]] bool is_device(const void* pointer);
-/// Records, and forgets, that device memory is mapped at an address.
+/// Add and remove the record that device memory is mapped at an address.
 void add_mapped(std::uint64_t address, std::uint64_t bytes);
 void remove_mapped(std::uint64_t address);
 /// Counts device memory that has no address yet. Throws Failure if the device has no room.

@@ -1,4 +1,5 @@
-// Peer access between devices, of which there is one. A device is no peer of itself; the errors are a GPU's.
+// Peer access between devices. The only device is no peer of itself, so the calls fail, with the errors of a
+// GPU.
 #include "cudart/driver.hpp"
 
 using namespace tmajit::cudart;

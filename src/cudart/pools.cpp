@@ -42,7 +42,7 @@ bool is_count(cudaMemPoolAttr attribute) {
   return attribute >= cudaMemPoolAttrReleaseThreshold;
 }
 
-/// Throws Failure unless the location is the device, the only place that has pools.
+/// Throws Failure unless the location is device 0. Only its memory has pools.
 void require_location(const cudaMemLocation& location) {
   if (location.type != cudaMemLocationTypeDevice)
     throw Failure(cudaErrorNotSupported, "only pools of device memory are supported");

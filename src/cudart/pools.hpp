@@ -9,7 +9,7 @@
 TMAJIT_BEGIN
 namespace cudart {
 
-/// Counts the memory of a pool. The device itself allocates the memory, so a pool only limits and counts.
+/// The accounting of a memory pool. It limits and counts allocations, which the device itself makes.
 /// Thread-safe.
 class Pool {
  public:
@@ -18,7 +18,7 @@ class Pool {
 
   /// Counts a new allocation. Throws Failure if the pool would exceed its size.
   void take(std::uint64_t bytes);
-  /// Counts the end of an allocation.
+  /// Counts the release of an allocation.
   void give_back(std::uint64_t bytes) noexcept;
   /// Releases memory that is not in use, down to `bytes` bytes.
   void trim(std::uint64_t bytes) noexcept;
@@ -38,17 +38,18 @@ class Pool {
   std::uint64_t reserved_ = 0;
   std::uint64_t max_reserved_ = 0;
   std::uint64_t threshold_ = 0;
-  // How freed memory is reused. The device never gives an address twice, so these have no effect.
+  // The program's settings for the reuse of freed memory. The device never reuses addresses, so they have no
+  // effect.
   bool follows_events_ = true;
   bool opportunistic_ = true;
   bool adds_dependencies_ = true;
 };
 
-/// The pool of cudaMallocAsync().
+/// The pool from which cudaMallocAsync() allocates.
 [[nodiscard]] std::shared_ptr<Pool> current_pool();
 /// Throws Failure if no pool has this handle.
 [[nodiscard]] std::shared_ptr<Pool> pool_at(cudaMemPool_t handle);
-/// The memory that graphs allocate.
+/// The pool that counts the memory of graphs' allocation nodes.
 [[nodiscard]] const std::shared_ptr<Pool>& graph_pool();
 /// trim_to_threshold() of all pools.
 void trim_pools() noexcept;

@@ -8,7 +8,8 @@ namespace cudart {
 inline constexpr int driver_version = 99'000;
 inline constexpr char device_uuid[17] = "tmajit simulated";
 
-/// An attribute by its number, which is the same for the runtime and the driver. Throws Failure.
+/// An attribute by its number, which is the same for the runtime and the driver. Throws Failure for
+/// an unknown number.
 [[nodiscard]] int device_attribute(int number);
 
 }  // namespace cudart

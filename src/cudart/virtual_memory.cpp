@@ -1,6 +1,6 @@
 // Virtual memory of the driver: address ranges that the program reserves, and physical memory that it maps
-// into them. A range has host pages of the same layout, so that neighbouring mappings are contiguous memory,
-// and physical memory is a file, so that it can be mapped several times.
+// into them. Each range has host pages of the same layout, so neighbouring mappings are contiguous in host
+// memory. Physical memory is a file in memory, so it can be mapped several times.
 #include "cudart/driver.hpp"
 #include "cudart/memory.hpp"
 
@@ -21,12 +21,12 @@ using namespace tmajit::cudart;
 
 namespace {
 
-/// Sizes and offsets are multiples of it, as on Hopper. In bytes.
+/// Addresses and sizes are multiples of this number of bytes, as on Hopper.
 constexpr std::uint64_t granularity = 2 << 20;
 
 using Handle = CUmemGenericAllocationHandle;
 
-/// Physical memory. Handles and mappings keep it.
+/// Physical memory. It lives until its handle is released and its last mapping is removed.
 struct Physical {
   Handle handle = 0;
   std::uint64_t bytes = 0;
@@ -53,7 +53,7 @@ struct Range {
   std::uint64_t bytes = 0;
   std::byte* pages = nullptr;
   std::map<std::uint64_t, Mapping> mappings{};  ///< by their addresses
-  std::vector<std::uint64_t> regions{};         ///< the device's allocations that the mappings make
+  std::vector<std::uint64_t> regions{};  ///< addresses of the device allocations that cover the mappings
 };
 
 struct VirtualMemory {
@@ -138,7 +138,7 @@ void update_device(std::uint64_t begin, Range& range) {
   }
 }
 
-/// Replaces the pages of a part of a range: by a file's, or by none if `file` is negative.
+/// Maps `file` in a part of a range. If `file` is negative, makes the part inaccessible.
 void replace_pages(const Range& range, std::uint64_t offset, std::uint64_t bytes, int file) {
   const int protection = file < 0 ? PROT_NONE : PROT_READ | PROT_WRITE;
   const int flags = file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the C interface with abi.txt, the list of what earlier programs rely on.
+"""Compares the C interface with abi.txt, which lists what earlier programs were compiled against.
 
     abi.py --source DIR --cc CC --cxx CXX --library FILE [--write]
 
@@ -7,8 +7,8 @@ The list has a line for each struct with its size, each member with its type, of
 and each function with its declaration and the version of its symbol. The headers are compiled as C99 and as C++17 without
 warnings, and both must give the same list. Functions of the headers and of the library must be the same.
 
-A line of abi.txt that is lost is a change that breaks programs; only a struct may grow. A line that abi.txt lacks is an
-addition: --write adds it, and refuses to remove a line. Exits with 1 if the list differs.
+If the interface has lost a line of abi.txt, programs break; only the size of a struct may grow. A line that
+abi.txt lacks is an addition: --write adds it, unless a line was lost. Exits with 1 if the lists differ.
 """
 
 import argparse
@@ -23,7 +23,7 @@ CXX_FLAGS = ["-std=c++17", "-pedantic", "-Wall", "-Wextra", "-Werror", "-x", "c+
 
 
 def declarations(source: pathlib.Path) -> str:
-    """The text of all headers without comments, directives and the linkage of C++."""
+    """The text of all headers without comments, preprocessor directives and `extern "C"`."""
     text = ""
     for header in sorted((source / "include/tmajit/c").glob("*.h")):
         text += header.read_text(encoding="utf-8") + "\n"
@@ -63,7 +63,7 @@ class Interface:
             raise SystemExit("abi.py no longer understands the headers: it finds fewer than 20 structs, constants or functions")
 
     def program(self) -> str:
-        """A program, in C and in C++, that prints structs, members and constants."""
+        """A program, valid as C and as C++, that prints the lines of structs, members and constants."""
         lines = ["#include <tmajit/c.h>", "#include <stddef.h>", "#include <stdio.h>", "int main(void) {"]
         for name, of_struct in self.structs:
             lines.append(f'  printf("struct {name}: %zu bytes\\n", sizeof({name}));')
@@ -89,7 +89,7 @@ def exported(library: str) -> dict[str, str]:
 
 
 def changes(before: list[str], now: list[str]) -> tuple[list[str], list[str]]:
-    """The lines that are lost, and those that are new. A struct that has grown is new, not lost."""
+    """(lost lines, new lines). The line of a struct that has grown is new; its old line is not lost."""
     sizes = {match[1]: int(match[2]) for line in now if (match := re.match(r"struct (\w+): (\d+) bytes$", line))}
 
     def has_grown(line: str) -> bool:

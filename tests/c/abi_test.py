@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of abi.py: it tells lost lines, grown structs and additions apart, and reads every form of member."""
+"""Tests of abi.py: lost lines, grown structs and additions are distinguished; all members are parsed."""
 
 import unittest
 

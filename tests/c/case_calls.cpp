@@ -16,7 +16,7 @@ namespace {
 
 using Tensors = std::span<const tmajit_tensor>;
 
-// Values of C from those of C++.
+// Each set() converts an argument's value from its C++ type to its C type.
 void set(const char*& to, const ArgumentValue& value) {
   to = std::get<std::string>(value).c_str();
 }
@@ -52,7 +52,7 @@ void set(tmajit_widths& to, const ArgumentValue& value) {
   std::ranges::copy(widths.after, to.after);
 }
 
-/// Fills members from a case's arguments. Every argument must have a member.
+/// Fills members from a case's arguments. require_all() throws if an argument has no member.
 class Filler {
  public:
   explicit Filler(const Arguments& given) : given_(given) {}
@@ -130,7 +130,7 @@ void fill(tmajit_tiles_arguments& to, Filler& from) {
 }
 #undef MEMBER
 
-/// The functions of one operation, whose signatures say how many tensors they take.
+/// Calls the functions of one operation. Their signatures tell whether they take one tensor or an array.
 template <class Given, auto run_function, auto plan_function, auto results_function>
 class CallOf : public CaseCall {
  public:

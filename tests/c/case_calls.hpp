@@ -21,14 +21,14 @@ class CaseCall {
                                            std::span<const tmajit_tensor> destinations,
                                            std::span<const tmajit_tensor> sources, tmajit_plan** plan,
                                            tmajit_error** error) const = 0;
-  /// Fills as many destinations as `results` has.
+  /// Fills `results`, whose length is the capacity that the function is told.
   [[nodiscard]] virtual tmajit_status results(std::span<const tmajit_tensor> sources,
                                               std::span<tmajit_tensor> results,
                                               tmajit_error** error) const = 0;
 };
 
-/// The call of a case. It refers to `drawn`. Each operation's struct is filled member by member here, so that
-/// a generated table of members with a mistake is noticed.
+/// The call of a case. It keeps a reference to `drawn`. Handwritten code fills each operation's struct, so
+/// that a mistake in the generated table of members makes a test fail.
 [[nodiscard]] std::unique_ptr<CaseCall> call_of(const reference::RandomCase& drawn);
 
 }  // namespace tests

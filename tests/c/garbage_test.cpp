@@ -34,7 +34,7 @@ std::int64_t number(Random& random) {
                                                  std::int64_t{1} << 62,
                                                  std::numeric_limits<std::int64_t>::max(),
                                                  std::numeric_limits<std::int64_t>::min()};
-  // Mostly the first half, so that calls reach beyond the checks of single numbers.
+  // Mostly from the first half, so that many calls pass the checks of single numbers.
   return numbers[random() % (random() % 8 == 0 ? numbers.size() : numbers.size() / 2)];
 }
 std::uint32_t count(Random& random) {
@@ -92,7 +92,7 @@ tmajit_tensor tensor(Random& random) {
 struct Outcomes {
   std::uint64_t good = 0;
   std::uint64_t refused = 0;
-  /// `error` is a reference because the call that stores it may be evaluated after the other argument.
+  /// `error` is a reference, because the compiler may evaluate this argument before the call that stores it.
   void add(tmajit_status status, tmajit_error*& error) {
     CHECK(tmajit_error_status(error) == status);
     const std::string message = tmajit_error_message(error);
@@ -178,7 +178,7 @@ TEST_CASE("arbitrary tensors and arguments give results or errors") {
       });
 }
 
-TEST_CASE("arbitrary views of arbitrary tensors are views or errors") {
+TEST_CASE("functions that make views of arbitrary tensors give views or errors") {
   Random random(tests::seed(20261126));
   Outcomes outcomes;
   for (int n = 0; n < rounds; ++n) {

@@ -17,8 +17,8 @@ using reference::Buffers, reference::BufferView, reference::RandomCase;
 
 namespace {
 
-/// Fails the test case with the error's message. Destroys the error, which is a reference because the call
-/// that stores it may be evaluated after the other argument.
+/// Destroys the error. If the call failed, fails the test case with the error's message. `error` is a
+/// reference, because the compiler may evaluate this argument before the call that stores it.
 void require_ok(tmajit_status status, tmajit_error*& error) {
   const std::string message = tmajit_error_message(error);
   tmajit_error_destroy(error);
@@ -101,7 +101,7 @@ class Memory {
   std::vector<OwnBuffer> buffers_;
 };
 
-/// The shapes and types that the C function gives, or its error, are those of the C++ function.
+/// Checks that the C function gives the same shapes and types, or the same error, as the C++ function.
 void check_results(const RandomCase& drawn, const tests::CaseCall& call,
                    const std::vector<tmajit_tensor>& sources) {
   std::vector<TensorView> views;
@@ -114,7 +114,7 @@ void check_results(const RandomCase& drawn, const tests::CaseCall& call,
   try {
     expected = destinations_of(drawn.operation, views, drawn.arguments);
   } catch (const Error& refused) {
-    // The sources alone do not say which shape the destination has, such as those that are broadcast.
+    // Some cases have destinations whose shape does not follow from the sources and arguments.
     CHECK(call.results(sources, found, &error) == TMAJIT_INVALID_ARGUMENT);
     CHECK(tmajit_error_message(error) == std::string(refused.what()));
     return tmajit_error_destroy(error);
@@ -131,7 +131,7 @@ void check_results(const RandomCase& drawn, const tests::CaseCall& call,
   }
 }
 
-/// Runs a case by the one call, again by the call, which finds its plan, and by a plan.
+/// Runs a case three times: by a call, by the same call again, which finds the cached plan, and by a plan.
 void run_case(tmajit_runtime* runtime, const RandomCase& drawn, std::uint64_t seed) {
   const Buffers before = random_buffers(drawn, seed);
   const reference::Expected right = expected(drawn, before);

@@ -21,7 +21,7 @@ tmajit_tensor tensor_at(std::uint64_t address) {
   return made;
 }
 
-/// Memory that one thread uses: a source and a destination in host memory, both mapped for the device.
+/// The memory of one thread: a source and a destination in host memory, which the simulated device maps.
 struct Work {
   std::vector<std::int32_t> x = std::vector<std::int32_t>(elements);
   std::vector<std::int32_t> y = std::vector<std::int32_t>(elements);

@@ -1,7 +1,7 @@
 #ifndef TMAJIT_C_CHECK_H
 #define TMAJIT_C_CHECK_H
 
-/// Mistakes of kernels: those that lint finds in PTX, and those that a run on the simulated device shows.
+/// Mistakes in kernels. Lint finds them in PTX; the simulated device reports them in runs.
 #include <tmajit/c/kernel.h>
 #include <tmajit/c/runtime.h>
 
@@ -12,11 +12,11 @@ extern "C" {
 /// How much a finding matters.
 enum {
   TMAJIT_ADVICE = 0,    ///< nothing is wrong with the kernel
-  TMAJIT_OMISSION = 1,  ///< the kernel omits something that the PTX ISA demands and working kernels leave out
+  TMAJIT_OMISSION = 1,  ///< the PTX ISA requires something that the kernel, like many working kernels, lacks
   TMAJIT_MISTAKE = 2    ///< the kernel is wrong
 };
 
-/// A mistake and its place. Texts live as long as the tmajit_findings that gave it; none is null.
+/// A mistake and its location. No text is null; texts live as long as the tmajit_findings object.
 typedef struct tmajit_finding {
   size_t size;              ///< sizeof(tmajit_finding)
   const char* rule;         ///< stable identifier, "shared.in-flight-read"
@@ -35,8 +35,8 @@ typedef struct tmajit_finding {
   const char* source;       ///< text that states the rule, "PTX ISA: mbarrier.init"
   const char* text;         ///< everything in one paragraph; "" for a finding of lint
   uint64_t count;           ///< number of such mistakes in the launch; 1 for a finding of lint
-  uint32_t cta[3];          ///< the CTA, in a report of the simulated device
-  uint32_t thread[3];       ///< the first thread concerned, in such a report
+  uint32_t cta[3];          ///< index of the CTA, x first; zeros for a finding of lint
+  uint32_t thread[3];       ///< index of the first thread that made it; zeros for a finding of lint
 } tmajit_finding;
 
 typedef struct tmajit_findings tmajit_findings;
@@ -45,13 +45,13 @@ TMAJIT_C_API size_t tmajit_findings_count(const tmajit_findings* findings);
 /// Fills `*finding`, whose size the caller has set. TMAJIT_INVALID_ARGUMENT for an index out of range.
 TMAJIT_C_API tmajit_status tmajit_findings_item(const tmajit_findings* findings, size_t index,
                                                 tmajit_finding* finding, tmajit_error** error);
-/// All findings ready to print; "" for null and without findings. Lives as long as the findings.
+/// All findings as text to print; "" if `findings` is null or empty. Lives as long as `findings`.
 TMAJIT_C_API const char* tmajit_findings_text(const tmajit_findings* findings);
 
 /// A tensor map that a kernel takes: lint checks the copies through it.
 typedef struct tmajit_lint_map {
-  const char* parameter;        ///< name in the PTX, or number of the parameter from 0: "2"
-  const tmajit_tensor* tensor;  ///< its address does not matter
+  const char* parameter;        ///< its name in the PTX, or its number, counted from 0: "2"
+  const tmajit_tensor* tensor;  ///< lint does not use its address
   const tmajit_tensor_map* map;
 } tmajit_lint_map;
 typedef struct tmajit_lint_options {
@@ -59,13 +59,13 @@ typedef struct tmajit_lint_options {
   const char* name;            ///< the PTX's name in tmajit_findings_text(); null: "ptx"
   const char* entry;           ///< symbol of the only kernel to check; null: all kernels
   const char* project;         ///< root folder of your sources, to which findings refer; or null
-  const char* const* allowed;  ///< rules that are no findings
+  const char* const* allowed;  ///< ids of rules that lint does not report
   size_t allowed_count;
   const tmajit_lint_map* maps;
   size_t map_count;
 } tmajit_lint_options;
-/// Checks a PTX module without running it. Findings are no failure: the status is TMAJIT_OK. Text that is no
-/// PTX is a finding, too. `options` may be null.
+/// Checks a PTX module without running it. The status is TMAJIT_OK even if there are findings. Text that is
+/// not PTX gives a finding, too. `options` may be null.
 TMAJIT_C_API tmajit_status tmajit_lint(const char* ptx, size_t ptx_bytes, const tmajit_lint_options* options,
                                        tmajit_findings** findings, tmajit_error** error);
 
@@ -73,10 +73,10 @@ TMAJIT_C_API tmajit_status tmajit_lint(const char* ptx, size_t ptx_bytes, const 
 /// order. TMAJIT_UNSUPPORTED for another device.
 TMAJIT_C_API tmajit_status tmajit_runtime_findings(const tmajit_runtime* runtime, tmajit_findings** findings,
                                                    tmajit_error** error);
-/// Forgets the reports of earlier launches.
+/// Discards the reports of earlier launches.
 TMAJIT_C_API tmajit_status tmajit_runtime_forget(tmajit_runtime* runtime, tmajit_error** error);
-/// Instructions that the threads of all launches on the simulated device executed, without those of CTAs that
-/// a report ended; 0 for other devices.
+/// Thread instructions that all launches on the simulated device executed. Instructions of CTAs that a report
+/// ended do not count. 0 for other devices.
 TMAJIT_C_API uint64_t tmajit_runtime_instructions(const tmajit_runtime* runtime);
 
 /// A rule that a kernel can break. Texts live as long as the process.
@@ -91,7 +91,7 @@ typedef struct tmajit_rule {
   uint32_t reserved;    ///< 0
 } tmajit_rule;
 TMAJIT_C_API size_t tmajit_rule_count(void);
-/// Rule number `index`, in the order of their ids.
+/// Fills `*rule`, whose size the caller has set, with rule number `index`. Rules are sorted by id.
 TMAJIT_C_API tmajit_status tmajit_rule_item(size_t index, tmajit_rule* rule, tmajit_error** error);
 
 #ifdef __cplusplus

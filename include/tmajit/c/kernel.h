@@ -28,17 +28,18 @@ typedef struct tmajit_kernel_source {
   size_t header_count;
   const char* const* include_folders;  ///< further folders of headers
   size_t include_folder_count;
-  uint32_t shared_bytes;  ///< the most dynamic shared memory that launches ask for
+  uint32_t shared_bytes;  ///< upper bound of the launches' dynamic shared memory
   uint32_t reserved;      ///< 0
 } tmajit_kernel_source;
 
-/// A compiled kernel. It keeps what it needs of its runtime.
+/// A compiled kernel. It may outlive the handle of its runtime.
 typedef struct tmajit_kernel tmajit_kernel;
-/// From memory, from disk, or compiled. TMAJIT_COMPILE_FAILED if NVRTC refuses the text.
+/// Takes the kernel from the cache in memory or on disk, or compiles it. TMAJIT_COMPILE_FAILED if NVRTC
+/// rejects the source.
 TMAJIT_C_API tmajit_status tmajit_kernel_make(tmajit_runtime* runtime, const tmajit_kernel_source* source,
                                               tmajit_kernel** kernel, tmajit_error** error);
-/// A kernel of PTX that any compiler made, on the simulated device. `entry` is any part of the kernel's name;
-/// null is the only kernel. TMAJIT_UNSUPPORTED for a GPU.
+/// Loads a kernel from PTX, of any compiler, onto the simulated device. `entry` is any part of the kernel's
+/// name; it may be null if the PTX has one kernel. TMAJIT_UNSUPPORTED for a GPU.
 TMAJIT_C_API tmajit_status tmajit_kernel_load_ptx(tmajit_runtime* runtime, const char* ptx, size_t ptx_bytes,
                                                   const char* entry, uint32_t shared_bytes,
                                                   tmajit_kernel** kernel, tmajit_error** error);
@@ -71,8 +72,8 @@ typedef struct tmajit_resources {
 TMAJIT_C_API tmajit_status tmajit_kernel_resources(const tmajit_kernel* kernel, tmajit_resources* resources,
                                                    tmajit_error** error);
 
-/// How the copy engine walks a tensor: a tensor map of the tensor's type, shape and strides. Words are those
-/// of the C++ interface; null is the first of each list.
+/// A tensor map, through which TMA copies tiles of a tensor. Type, shape and strides are the tensor's. A null
+/// text stands for the first value listed.
 typedef struct tmajit_tensor_map {
   size_t size;                  ///< sizeof(tmajit_tensor_map)
   uint32_t box[5];              ///< elements of a tile, outermost first; zeros for an im2col map
@@ -81,11 +82,11 @@ typedef struct tmajit_tensor_map {
   const char* interleave;       ///< "none", "16B", "32B"
   const char* l2_promotion;     ///< "none", "64B", "128B", "256B"
   const char* oob_fill;         ///< "zero", "nan"
-  uint32_t im2col;              ///< 1: copies move pixels of images, as the next members say
-  uint32_t channels;            ///< channels of a pixel, 1 to 256
-  uint32_t pixels;              ///< pixels of a copy, 1 to 1024
-  int32_t lower[3];   ///< corners of the bounding box, outermost first (PixelBox, tensor_map_spec.hpp)
-  int32_t upper[3];   ///< corners of the bounding box, from the image's last pixel
+  uint32_t im2col;              ///< 1: an im2col map, which the next members describe
+  uint32_t channels;            ///< channels that a copy moves of each pixel, 1 to 256
+  uint32_t pixels;              ///< pixels that a copy moves, 1 to 1024
+  int32_t lower[3];   ///< first corner of the bounding box, outermost first (PixelBox, tensor_map_spec.hpp)
+  int32_t upper[3];   ///< last corner of the bounding box, relative to the image's last pixel
   uint32_t reserved;  ///< 0
 } tmajit_tensor_map;
 
@@ -97,18 +98,18 @@ enum {
 };
 /// An address inside a struct by value.
 typedef struct tmajit_value_address {
-  uint32_t at;      ///< bytes from the value's beginning, a multiple of 8
+  uint32_t at;      ///< offset in the value: bytes, a multiple of 8
   uint32_t tensor;  ///< number of the launch's tensor
   int64_t offset;   ///< bytes from the tensor's address
 } tmajit_value_address;
 /// A tensor map inside a struct by value.
 typedef struct tmajit_value_map {
-  uint32_t at;      ///< bytes from the value's beginning, a multiple of 64
+  uint32_t at;      ///< offset in the value: bytes, a multiple of 64
   uint32_t tensor;  ///< number of the launch's tensor
   int64_t offset;   ///< bytes from the tensor's address
   const tmajit_tensor_map* map;
 } tmajit_value_map;
-/// One argument of a kernel. An array of them has elements of one size.
+/// One argument of a kernel. All elements of an array of arguments have the same `size`.
 typedef struct tmajit_argument {
   size_t size;                   ///< sizeof(tmajit_argument)
   int32_t kind;                  ///< TMAJIT_ARGUMENT_ADDRESS …
@@ -117,23 +118,23 @@ typedef struct tmajit_argument {
   const tmajit_tensor_map* map;  ///< the tensor map, for a map
   const void* value;             ///< the bytes of a value
   size_t value_bytes;
-  uint32_t alignment;  ///< a value's, a power of two up to 128; 0: one that suits its bytes and maps
+  uint32_t alignment;  ///< of the value, a power of two up to 128; 0: chosen by its size and maps
   uint32_t reserved;   ///< 0
-  const tmajit_value_address* addresses;  ///< addresses that are filled into a value
+  const tmajit_value_address* addresses;  ///< addresses that the launch writes into the value
   size_t address_count;
-  const tmajit_value_map* maps;  ///< tensor maps that are filled into a value
+  const tmajit_value_map* maps;  ///< tensor maps that the launch writes into the value
   size_t map_count;
 } tmajit_argument;
 
 /// A launch: its shape, tensors, and one argument for each of the kernel's parameters.
 typedef struct tmajit_launch {
   size_t size;            ///< sizeof(tmajit_launch)
-  uint32_t grid[3];       ///< CTAs, x first; a 0 is 1
-  uint32_t block[3];      ///< threads of a CTA, x first; a 0 is 1
-  uint32_t cluster[3];    ///< CTAs of a cluster, x first; a 0 is 1
-  uint32_t shared_bytes;  ///< dynamic shared memory
+  uint32_t grid[3];       ///< CTAs, x first; 0 counts as 1
+  uint32_t block[3];      ///< threads of a CTA, x first; 0 counts as 1
+  uint32_t cluster[3];    ///< CTAs of a cluster, x first; 0 counts as 1
+  uint32_t shared_bytes;  ///< dynamic shared memory of a CTA
   uint32_t cooperative;   ///< 1: all CTAs are resident at once
-  uint32_t overlaps;      ///< 1: may begin before its predecessor on the stream has ended
+  uint32_t overlaps;      ///< 1: the kernel may begin before the previous one on the stream has ended
   const tmajit_tensor* tensors;
   size_t tensor_count;
   const tmajit_argument* arguments;
@@ -150,10 +151,11 @@ typedef struct tmajit_prepared tmajit_prepared;
 TMAJIT_C_API tmajit_status tmajit_kernel_prepare(const tmajit_kernel* kernel, const tmajit_launch* launch,
                                                  tmajit_prepared** prepared, tmajit_error** error);
 TMAJIT_C_API void tmajit_prepared_destroy(tmajit_prepared* prepared);
-/// Enqueues the launch, any number of times, and while a stream is captured.
+/// Enqueues the launch. May be called any number of times, and while the stream is captured.
 TMAJIT_C_API tmajit_status tmajit_prepared_launch(const tmajit_prepared* prepared, void* stream,
                                                   tmajit_error** error);
-/// Moves the launch to other addresses of the same tensors, with the same alignment. One thread at a time.
+/// Replaces the addresses of the launch's tensors. The new ones must have the same alignment. While a thread
+/// rebinds, no other thread may use `prepared`.
 TMAJIT_C_API tmajit_status tmajit_prepared_rebind(tmajit_prepared* prepared, const uint64_t* addresses,
                                                   size_t address_count, tmajit_error** error);
 

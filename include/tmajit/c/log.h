@@ -18,9 +18,10 @@ enum {
   TMAJIT_LOG_OFF = 5
 };
 
-/// Passes messages of level `least` and above to `callback`, from any thread and from several at once; each
-/// is one line of `bytes` bytes, without a newline and without a NUL. A call to an earlier callback may still
-/// run when the function returns. With a null callback messages go to standard error, which is the default.
+/// Passes messages of level `least` and above to `callback`. Several threads may call it at once. A message
+/// is one line of `bytes` bytes, without a newline and without a NUL. When the function returns, other
+/// threads may still be running the previous callback. With a null callback, the default, messages go to
+/// standard error.
 TMAJIT_C_API tmajit_status tmajit_set_log(void (*callback)(void* context, int32_t level, const char* message,
                                                            size_t bytes),
                                           void* context, int32_t least, tmajit_error** error);

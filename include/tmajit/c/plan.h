@@ -10,15 +10,15 @@
 extern "C" {
 #endif
 
-/// A plan keeps what it needs of its runtime.
+/// A plan may outlive the handle of its runtime.
 typedef struct tmajit_plan tmajit_plan;
 TMAJIT_C_API void tmajit_plan_destroy(tmajit_plan* plan);
 
 /// Enqueues the plan's kernels for the tensors that it was planned for. Works while a stream is captured.
 /// TMAJIT_UNAVAILABLE without a device.
 TMAJIT_C_API tmajit_status tmajit_plan_launch(const tmajit_plan* plan, void* stream, tmajit_error** error);
-/// The same for other memory: the addresses of the destinations and of the sources, in the operation's order.
-/// Costs little more than the launch. TMAJIT_ILLEGAL_SPEC if tensors overlap.
+/// Launches the plan on other memory: on these addresses of the destinations and of the sources, in the
+/// operation's order. Costs little more than tmajit_plan_launch(). TMAJIT_ILLEGAL_SPEC if tensors overlap.
 TMAJIT_C_API tmajit_status tmajit_plan_launch_on(const tmajit_plan* plan, const uint64_t* destinations,
                                                  size_t destination_count, const uint64_t* sources,
                                                  size_t source_count, void* stream, tmajit_error** error);
@@ -30,17 +30,17 @@ TMAJIT_C_API size_t tmajit_plan_kernel_count(const tmajit_plan* plan);
 /// Kernel number `index`, for its source, PTX and resources. The caller destroys it.
 TMAJIT_C_API tmajit_status tmajit_plan_kernel(const tmajit_plan* plan, size_t index, tmajit_kernel** kernel,
                                               tmajit_error** error);
-/// Why these kernels were chosen: a page of text.
+/// Explains in a page of text why these kernels were chosen.
 TMAJIT_C_API tmajit_status tmajit_plan_explanation(const tmajit_plan* plan, tmajit_text** text,
                                                    tmajit_error** error);
-/// The same as JSON on one line (docs/explain.md).
+/// The explanation as JSON on one line (docs/explain.md).
 TMAJIT_C_API tmajit_status tmajit_plan_explanation_json(const tmajit_plan* plan, tmajit_text** text,
                                                         tmajit_error** error);
 
 typedef struct tmajit_tune_options {
   size_t size;          ///< sizeof(tmajit_tune_options)
   uint32_t repeats;     ///< timed runs of each candidate; 0: 20
-  uint32_t not_stored;  ///< 1: the fastest choice is only reported
+  uint32_t not_stored;  ///< 1: reports the fastest choice, but does not store it
 } tmajit_tune_options;
 typedef struct tmajit_tuned {
   size_t size;          ///< sizeof(tmajit_tuned)
@@ -51,7 +51,7 @@ typedef struct tmajit_tuned {
 /// The candidates that were measured, fastest first.
 typedef struct tmajit_tune_report tmajit_tune_report;
 /// Measures every candidate for the plan's largest step on the plan's tensors, overwriting the destinations.
-/// Unless options->not_stored, plans that are made afterwards for such shapes use the fastest. `options` may
+/// Unless options->not_stored is 1, later plans for the same shapes use the fastest candidate. `options` may
 /// be null. TMAJIT_UNAVAILABLE without a GPU.
 TMAJIT_C_API tmajit_status tmajit_plan_tune(const tmajit_plan* plan, const tmajit_tune_options* options,
                                             tmajit_tune_report** report, tmajit_error** error);

@@ -15,15 +15,15 @@ extern "C" {
 typedef int32_t tmajit_status;
 enum {
   TMAJIT_OK = 0,
-  TMAJIT_INVALID_ARGUMENT = 1,  ///< a value that can never be right: a null handle, an unknown name, a rank
+  TMAJIT_INVALID_ARGUMENT = 1,  ///< the caller passed a null handle, an unknown name, a value out of range
   TMAJIT_ILLEGAL_SPEC = 2,      ///< breaks rules of the driver, the PTX ISA or the hardware
-  TMAJIT_COMPILE_FAILED = 3,    ///< NVRTC refused the source
+  TMAJIT_COMPILE_FAILED = 3,    ///< NVRTC rejected the source
   TMAJIT_UNAVAILABLE = 4,       ///< this machine lacks NVRTC, a driver or a Hopper GPU
   TMAJIT_IO = 5,                ///< a file could not be read or written
   TMAJIT_OUT_OF_MEMORY = 6,     ///< device or host memory ran out
   TMAJIT_DEVICE_FAILED = 7,     ///< the driver reported an error, or a kernel faulted
-  TMAJIT_INVALID_IMAGE = 8,     ///< the driver refused a kernel's code
-  TMAJIT_UNSUPPORTED = 9,       ///< legal, but not something tmajit does
+  TMAJIT_INVALID_IMAGE = 8,     ///< the driver rejected a kernel's code
+  TMAJIT_UNSUPPORTED = 9,       ///< legal, but not supported by tmajit
   TMAJIT_INTERNAL = 10          ///< a mistake in tmajit itself
 };
 /// "ok", "illegal_spec"; "unknown" for a value that this version does not have.
@@ -34,10 +34,10 @@ TMAJIT_C_API const char* tmajit_version(void);
 
 /// The failure of one call. Functions that can fail take `tmajit_error** error` last. If it is not null,
 /// a call that fails stores a new error there, which the caller destroys, and a call that succeeds stores
-/// null. An error is an object, not a state of the thread, because a Go routine may continue on another
-/// thread after a call.
+/// null. An error is an object, not thread-local state, because a goroutine may continue on another thread
+/// after a call.
 typedef struct tmajit_error tmajit_error;
-/// Does nothing for null, as every function that destroys an object.
+/// Does nothing for null, as do all functions that destroy an object.
 TMAJIT_C_API void tmajit_error_destroy(tmajit_error* error);
 /// The status that the call returned; TMAJIT_OK for null.
 TMAJIT_C_API tmajit_status tmajit_error_status(const tmajit_error* error);
@@ -65,7 +65,7 @@ TMAJIT_C_API tmajit_status tmajit_error_violation(const tmajit_error* error, siz
 /// Text or bytes that a call made: a source, an explanation, a cubin.
 typedef struct tmajit_text tmajit_text;
 TMAJIT_C_API void tmajit_text_destroy(tmajit_text* text);
-/// The bytes, with a NUL behind the last; they live as long as the object. "" for null.
+/// The bytes, followed by a NUL; they live as long as the object. "" for null.
 TMAJIT_C_API const char* tmajit_text_data(const tmajit_text* text);
 /// The number of bytes without that NUL; 0 for null.
 TMAJIT_C_API size_t tmajit_text_size(const tmajit_text* text);

@@ -1,18 +1,18 @@
 #ifndef TMAJIT_C_TENSOR_H
 #define TMAJIT_C_TENSOR_H
 
-/// Element types, tensors, and the values that arguments of operations have.
+/// Element types, tensors, and the types of operations' arguments.
 ///
-/// The first member of each larger struct is its size, which the caller sets: a library of a later version
-/// knows from it which members the caller's program has. All other members may be 0, as
-/// `tmajit_tensor x = {.size = sizeof x}` makes them, and 0 means the default.
+/// Structs that may grow begin with the member `size`, which the caller sets. It tells a later version of the
+/// library which members the caller's program knows. All other members may be 0, which means the default:
+/// `tmajit_tensor x = {.size = sizeof x}`.
 #include <tmajit/c/status.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/// The type of one element. No version changes a value; 0 is no type.
+/// The type of one element. Later versions do not change these values. 0 is not a type.
 typedef int32_t tmajit_dtype;
 enum {
   TMAJIT_U8 = 1,
@@ -29,7 +29,7 @@ enum {
   TMAJIT_F32_FTZ = 12,  ///< f32 whose subnormals the copy engine replaces by zero
   TMAJIT_F64 = 13,
   TMAJIT_TF32 = 14,      ///< f32 that the copy engine rounds to 10 mantissa bits
-  TMAJIT_TF32_FTZ = 15,  ///< both
+  TMAJIT_TF32_FTZ = 15,  ///< TMAJIT_TF32 and subnormals replaced by zero
   TMAJIT_E4M3 = 16,
   TMAJIT_E5M2 = 17
 };
@@ -40,10 +40,10 @@ TMAJIT_C_API const char* tmajit_dtype_name(tmajit_dtype dtype);
 /// The type of that name, tmajit's ("f32") or NumPy's ("float32"); 0 for an unknown name and for null.
 TMAJIT_C_API tmajit_dtype tmajit_dtype_of(const char* name);
 
-/// The most dimensions of a tensor.
+/// The maximum rank of a tensor.
 #define TMAJIT_MAX_RANK 8
 
-/// A view of memory that the caller owns. Arrays of tensors are arrays of this struct, all of one size.
+/// A view of memory that the caller owns. All elements of an array of tensors have the same `size`.
 typedef struct tmajit_tensor {
   size_t size;                       ///< sizeof(tmajit_tensor)
   uint64_t address;                  ///< CUdeviceptr of the element with all indices 0
@@ -55,7 +55,7 @@ typedef struct tmajit_tensor {
   int64_t strides[TMAJIT_MAX_RANK];  ///< elements, of either sign or 0
 } tmajit_tensor;
 
-/// One number for each dimension. An argument that is not required has its default if `count` is 0.
+/// One number for each dimension. If `count` is 0, an optional argument has its default.
 typedef struct tmajit_dims {
   uint32_t count;     ///< 0 to 8
   uint32_t reserved;  ///< 0
@@ -76,20 +76,20 @@ typedef struct tmajit_integer {
   uint32_t reserved;  ///< 0
 } tmajit_integer;
 
-/// Any number of whole numbers. The call reads them and keeps no pointer.
+/// An array of whole numbers. The call reads it and keeps no pointer.
 typedef struct tmajit_integers {
   size_t count;
   const int64_t* values;
 } tmajit_integers;
 
-/// The part taken of one dimension, Python's start:stop:step. Numbers that are not given are Python's
-/// defaults, so that zeros take the whole dimension.
+/// The elements taken of one dimension: Python's start:stop:step. A number that is not given has Python's
+/// default, so a struct of zeros takes the whole dimension.
 typedef struct tmajit_range {
   tmajit_integer start;
   tmajit_integer stop;
   tmajit_integer step;
 } tmajit_range;
-/// The parts of the first `count` dimensions; the others stay whole.
+/// A range for each of the first `count` dimensions. Later dimensions stay whole.
 typedef struct tmajit_ranges {
   uint32_t count;     ///< 0 to 8
   uint32_t reserved;  ///< 0
@@ -104,20 +104,20 @@ typedef struct tmajit_widths {
   int64_t after[TMAJIT_MAX_RANK];
 } tmajit_widths;
 
-/// The memory that a tensor's elements reach: `*before` bytes in front of its address, which negative strides
-/// need, and `*bytes` in all; 0 for a tensor without elements.
+/// The range of memory that holds a tensor's elements. It begins `*before` bytes before the tensor's address,
+/// because of negative strides, and has `*bytes` bytes. Both are 0 for a tensor without elements.
 TMAJIT_C_API tmajit_status tmajit_tensor_memory(const tmajit_tensor* tensor, uint64_t* before,
                                                 uint64_t* bytes, tmajit_error** error);
 
-// Other views of the same memory. They move nothing, and fill `*view`, whose size the caller has set. `view`
-// may be `tensor`.
+// These functions make other views of the same memory, without copying elements. They fill `*view`, whose
+// size the caller has set. `view` may be `tensor`.
 
 /// Dimension d of the view is dimension axes[d] of the tensor; a negative axis counts from the end.
 TMAJIT_C_API tmajit_status tmajit_tensor_permuted(const tmajit_tensor* tensor, const tmajit_dims* axes,
                                                   tmajit_tensor* view, tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_tensor_sliced(const tmajit_tensor* tensor, const tmajit_ranges* ranges,
                                                 tmajit_tensor* view, tmajit_error** error);
-/// Dimension `axis` walked backwards.
+/// Reverses dimension `axis`.
 TMAJIT_C_API tmajit_status tmajit_tensor_flipped(const tmajit_tensor* tensor, int64_t axis,
                                                  tmajit_tensor* view, tmajit_error** error);
 /// Repeats the tensor to `shape` by NumPy's rules, with strides of 0.

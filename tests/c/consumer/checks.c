@@ -1,14 +1,14 @@
 // Lint, and a run on the simulated device, of a kernel with planted mistakes.
 #include "consumer.h"
 
-// Each thread writes one element, and the CTA's last thread writes one too many.
+// Each thread writes one element. The launch has one thread more than `y` has elements.
 static const char text[] =
     "extern \"C\" __global__ void fill(int* y, int n) {\n"
     "  if (threadIdx.x == 0) printf(\"n is %d\", n);\n"
     "  y[threadIdx.x] = n;\n"
     "}\n";
 
-// An mbarrier that is waited for, but initialised by no thread.
+// The kernel waits for an mbarrier that no thread initialises.
 static const char broken[] =
     ".version 8.0\n.target sm_90a\n.address_size 64\n"
     ".visible .entry waits()\n{\n"
@@ -53,7 +53,7 @@ static void lint(void) {
   EXPECT(tmajit_rule_count() > 50 && strlen(first.id) > 0 && strlen(first.legal) > 0);
 }
 
-// The launch of `kernel` on `y`, which has room for 31 of its 32 threads.
+// Launches `kernel` with 32 threads on `y`, which has 31 elements.
 static tmajit_status launch_fill(const tmajit_kernel* kernel, const tmajit_tensor* y, tmajit_error** error) {
   const int32_t n = 31;
   const tmajit_argument arguments[] = {
@@ -101,7 +101,7 @@ static void simulate(void) {
   tmajit_kernel* kernel = NULL;
   DO(tmajit_kernel_make(runtime, &source, &kernel, &error));
 
-  // Memory of the host, at its own address.
+  // Host memory, which the device maps at the same address.
   int32_t y[31] = {0};
   tmajit_buffer* mapped = NULL;
   DO(tmajit_buffer_map(runtime, y, sizeof y, &mapped, &error));
@@ -111,7 +111,7 @@ static void simulate(void) {
   expect_out_of_bounds(runtime);
   EXPECT(printed_bytes == 7 && strcmp(printed, "n is 31") == 0);
 
-  // The same kernel as PTX, as another compiler would give it.
+  // The kernel loaded from its PTX, as from PTX of another compiler.
   tmajit_text* ptx = NULL;
   DO(tmajit_kernel_text(kernel, TMAJIT_KERNEL_PTX, &ptx, &error));
   tmajit_kernel* loaded = NULL;

@@ -1,7 +1,7 @@
 #ifndef CONSUMER_H
 #define CONSUMER_H
 
-// Checks for all parts of the consumer program. A failed check prints its place and ends the program.
+// Checks that all files of the program use. A failed check prints its file and line, and ends the program.
 #include <tmajit/c.h>
 
 #include <stdio.h>
@@ -16,7 +16,7 @@
     }                                                                     \
   } while (0)
 
-// The call, whose last argument is &error, succeeds.
+// Checks that the call, whose last argument is &error, succeeds.
 #define DO(call)                                                                                  \
   do {                                                                                            \
     tmajit_error* error = NULL;                                                                   \
@@ -27,7 +27,8 @@
     EXPECT(error == NULL);                                                                        \
   } while (0)
 
-// The call, whose last argument is &error, fails with this status, and its message contains the words.
+// Checks that the call, whose last argument is &error, fails with this status and a message that contains
+// `words`.
 #define FAILS(expected, words, call)                                                               \
   do {                                                                                             \
     tmajit_error* error = NULL;                                                                    \
@@ -43,7 +44,7 @@
 
 // A dense tensor of rank 2, or of rank 1 if `columns` is 0.
 tmajit_tensor matrix(tmajit_dtype dtype, int64_t rows, int64_t columns, const tmajit_buffer* at);
-// A buffer with these bytes, or with zeros for null.
+// Makes a buffer with these bytes, or with zeros if `values` is null.
 tmajit_buffer* buffer_of(tmajit_runtime* runtime, const void* values, uint64_t bytes);
 // Copies a buffer's bytes to `values`, and waits.
 void values_of(tmajit_runtime* runtime, const tmajit_buffer* buffer, void* values);

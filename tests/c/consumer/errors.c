@@ -56,7 +56,7 @@ void use_errors(tmajit_runtime* runtime) {
   const tmajit_tiles_arguments few = {.size = sizeof few, .stages = {.value = -1, .given = 1}};
   FAILS(TMAJIT_INVALID_ARGUMENT, "stages is -1", tmajit_tiles(runtime, &y, &x, 1, &few, NULL, &error));
 
-  // Broken rules, each with its parts.
+  // A broken rule and its texts.
   tmajit_error* error = NULL;
   EXPECT(tmajit_copy(runtime, &x, &x, NULL, NULL, &error) == TMAJIT_ILLEGAL_SPEC);
   EXPECT(tmajit_error_violation_count(error) > 0);
@@ -73,7 +73,7 @@ void use_errors(tmajit_runtime* runtime) {
   EXPECT(strstr(tmajit_error_log(error), "nothing") != NULL);
   tmajit_error_destroy(error);
 
-  // A runtime without a device plans, and launches nothing.
+  // A runtime without a device makes plans, but launches fail.
   tmajit_runtime_options options = {.size = sizeof options, .device = TMAJIT_DEVICE_NONE};
   tmajit_runtime* deviceless = NULL;
   DO(tmajit_runtime_make(&options, &deviceless, &error));

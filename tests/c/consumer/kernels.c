@@ -78,7 +78,7 @@ static void use_values(tmajit_runtime* runtime) {
   values_of(runtime, to, y);
   EXPECT(y[0] == 0.5f && y[count - 1] == 6 * (count - 1) + 0.5f);
 
-  // Prepared once, launched on other memory.
+  // A launch that is prepared once, and then rebound to another buffer.
   tmajit_prepared* prepared = NULL;
   DO(tmajit_kernel_prepare(kernel, &launch, &prepared, &error));
   DO(tmajit_prepared_launch(prepared, NULL, &error));
@@ -121,7 +121,7 @@ static void use_maps(tmajit_runtime* runtime) {
   values_of(runtime, to, y);
   EXPECT(memcmp(x, y, sizeof x) == 0);
 
-  // The stride of a dimension of one element does not matter, even if no tensor map could have it.
+  // The stride of a dimension of extent 1 is not used, so it may be one that no tensor map can have.
   tmajit_tensor row = tensors[1];
   row.strided = 1;
   row.extents[0] = 1;

@@ -1,4 +1,4 @@
-// Calls the parts of the C interface on the simulated device, and checks their results.
+// Calls every part of the C interface on the simulated device, and checks the results.
 #include "consumer.h"
 
 tmajit_tensor matrix(tmajit_dtype dtype, int64_t rows, int64_t columns, const tmajit_buffer* at) {

@@ -39,7 +39,7 @@ void use_operations(tmajit_runtime* runtime) {
   values_of(runtime, to, y);
   EXPECT(y[0] == 0 + 1 + 4 + 9 + 16 + 25);
 
-  // Ranges whose numbers are not given are Python's defaults.
+  // Numbers of a range that are not given have Python's defaults.
   tmajit_slice_arguments odd = {.size = sizeof odd};
   odd.slices.count = 2;
   odd.slices.values[0].start = (tmajit_integer){.value = 1, .given = 1};
@@ -49,7 +49,7 @@ void use_operations(tmajit_runtime* runtime) {
   values_of(runtime, to, y);
   EXPECT(y[0] == 11 && y[1] == 9 && y[3] == 17);
 
-  // Several destinations: the number first, then the shapes.
+  // Several destinations: the first call gives their number, the second their shapes.
   const int64_t lengths[2] = {1, 3};
   const tmajit_split_arguments cut = {
       .size = sizeof cut, .axis = {.given = 1}, .parts = {.count = 2, .values = lengths}};
@@ -64,7 +64,7 @@ void use_operations(tmajit_runtime* runtime) {
   DO(tmajit_split(runtime, parts, 2, &source, &cut, NULL, &error));
   DO(tmajit_synchronize(runtime, NULL, &error));
 
-  // An operation without arguments, on a stream, from a view with strides of its own.
+  // An operation without arguments, on a stream, from a strided view.
   void* stream = NULL;
   DO(tmajit_stream_make(runtime, &stream, &error));
   tmajit_tensor column = {.size = sizeof column};

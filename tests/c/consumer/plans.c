@@ -1,4 +1,4 @@
-// Plans: launches, kernels, explanations, and tuning, which needs a GPU.
+// Plans: launches, kernels, explanations, and tuning, which fails without a GPU.
 #include "consumer.h"
 
 static void count_messages(void* context, int32_t level, const char* message, size_t bytes) {
@@ -6,7 +6,7 @@ static void count_messages(void* context, int32_t level, const char* message, si
   ++*(int*)context;
 }
 
-// A cache that cannot be written fails no call, and says so to the program's function.
+// If the cache cannot be written, calls succeed, and the program's callback gets a message.
 static void use_log(const tmajit_tensor* destination, const tmajit_tensor* source) {
   int messages = 0;
   DO(tmajit_set_log(count_messages, &messages, TMAJIT_LOG_WARN, &error));
