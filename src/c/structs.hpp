@@ -11,8 +11,10 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 TMAJIT_BEGIN
 namespace c {
@@ -21,27 +23,28 @@ namespace c {
 /// caller may state. If a struct grows, its `first` must keep the old value.
 template <class T>
 struct StructInfo;
-#define TMAJIT_STRUCT(type)                            \
-  template <>                                          \
-  struct StructInfo<type> {                            \
-    static constexpr std::string_view name = #type;    \
-    static constexpr std::size_t first = sizeof(type); \
-  };
-TMAJIT_STRUCT(tmajit_argument)
-TMAJIT_STRUCT(tmajit_device_info)
-TMAJIT_STRUCT(tmajit_finding)
-TMAJIT_STRUCT(tmajit_kernel_source)
-TMAJIT_STRUCT(tmajit_launch)
-TMAJIT_STRUCT(tmajit_lint_options)
-TMAJIT_STRUCT(tmajit_resources)
-TMAJIT_STRUCT(tmajit_rule)
-TMAJIT_STRUCT(tmajit_runtime_options)
-TMAJIT_STRUCT(tmajit_simulation)
-TMAJIT_STRUCT(tmajit_tensor)
-TMAJIT_STRUCT(tmajit_tensor_map)
-TMAJIT_STRUCT(tmajit_tune_options)
-TMAJIT_STRUCT(tmajit_tuned)
-TMAJIT_STRUCT(tmajit_violation)
+#define TMAJIT_STRUCT(type, bytes)                  \
+  template <>                                       \
+  struct StructInfo<type> {                         \
+    static constexpr std::string_view name = #type; \
+    static constexpr std::size_t first = bytes;     \
+  };                                                \
+  static_assert(sizeof(type) >= (bytes));
+TMAJIT_STRUCT(tmajit_argument, 88)
+TMAJIT_STRUCT(tmajit_device_info, 176)
+TMAJIT_STRUCT(tmajit_finding, 144)
+TMAJIT_STRUCT(tmajit_kernel_source, 88)
+TMAJIT_STRUCT(tmajit_launch, 88)
+TMAJIT_STRUCT(tmajit_lint_options, 64)
+TMAJIT_STRUCT(tmajit_resources, 32)
+TMAJIT_STRUCT(tmajit_rule, 56)
+TMAJIT_STRUCT(tmajit_runtime_options, 88)
+TMAJIT_STRUCT(tmajit_simulation, 96)
+TMAJIT_STRUCT(tmajit_tensor, 160)
+TMAJIT_STRUCT(tmajit_tensor_map, 120)
+TMAJIT_STRUCT(tmajit_tune_options, 16)
+TMAJIT_STRUCT(tmajit_tuned, 32)
+TMAJIT_STRUCT(tmajit_violation, 56)
 #undef TMAJIT_STRUCT
 
 /// Throws Error{invalid_argument} that names the argument if a pointer is null.

@@ -57,12 +57,14 @@ CUresult cuMemAlloc(CUdeviceptr* result, std::size_t bytes) {
 }
 CUresult cuMemAllocPitch(CUdeviceptr* result, std::size_t* pitch, std::size_t width, std::size_t height,
                          unsigned) {
+  if (result == nullptr) return CUDA_ERROR_INVALID_VALUE;
   void* pointer = nullptr;
   const CUresult code = as_result(cudaMallocPitch(&pointer, pitch, width, height));
   if (code == CUDA_SUCCESS) *result = address_of(pointer);
   return code;
 }
 CUresult cuMemAllocAsync(CUdeviceptr* result, std::size_t bytes, CUstream stream) {
+  if (result == nullptr) return CUDA_ERROR_INVALID_VALUE;
   void* pointer = nullptr;
   const CUresult code = as_result(cudaMallocAsync(&pointer, bytes, stream));
   if (code == CUDA_SUCCESS) *result = address_of(pointer);

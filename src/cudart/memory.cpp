@@ -4,6 +4,7 @@
 #include "cudart/graph_memory.hpp"
 #include "cudart/modules.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -99,7 +100,8 @@ cudaError_t cudaHostGetFlags(unsigned* flags, void* pointer) {
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   return guarded(__func__, [&] {
     required(total, "the total") = device().info().memory_bytes;
-    required(free, "the result") = *total - used_bytes();
+    // Memory that a graph or cuMemCreate reserves may exceed the device's.
+    required(free, "the result") = *total - std::min(*total, used_bytes());
   });
 }
 

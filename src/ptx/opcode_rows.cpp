@@ -232,7 +232,9 @@ bool concerns(llvm::StringRef rules, llvm::StringRef rule) noexcept {
   while (!rules.empty()) {
     llvm::StringRef pattern;
     std::tie(pattern, rules) = rules.split(' ');
-    if (pattern.consume_back("*") ? rule.startswith(pattern) : rule == pattern) return true;
+    if (pattern.consume_back("*") ? std::string_view(rule).starts_with(std::string_view(pattern))
+                                  : rule == pattern)
+      return true;
   }
   return false;
 }

@@ -197,13 +197,24 @@ std::string replaced(std::string_view line, const Take& take) {
 
 /// Consumes a word that consists of `prefix` and decimal digits, and appends only `prefix` to `key`.
 bool take_numbered(llvm::StringRef& rest, llvm::StringRef prefix, std::string& key) {
-  if (!rest.startswith(prefix)) return false;
+  if (!std::string_view(rest).starts_with(prefix)) return false;
   const llvm::StringRef after = rest.drop_front(prefix.size());
-  const llvm::StringRef behind = after.ltrim("0123456789");
-  if (behind.size() == after.size()) return false;
-  if (!behind.empty() && (llvm::isAlnum(behind.front()) || behind.front() == '_')) return false;
+  const llvm::StringRef following = after.ltrim("0123456789");
+  if (following.size() == after.size()) return false;
+  if (!following.empty() && (llvm::isAlnum(following.front()) || following.front() == '_')) return false;
   key += prefix;
-  rest = behind;
+  rest = following;
+  return true;
+}
+
+/// Consumes a label, which has the number of its function and its own ($L__BB1_7), and appends only "_" to
+/// `key`.
+bool take_label(llvm::StringRef& rest, std::string& key) {
+  llvm::StringRef after = rest;
+  if (!after.consume_front("$L__BB")) return false;
+  after = after.ltrim("0123456789");
+  if (!take_numbered(after, "_", key)) return false;
+  rest = after;
   return true;
 }
 
@@ -224,14 +235,16 @@ std::vector<DiffRow> diff(const std::vector<std::string>& left, const std::vecto
 
 std::string ptx_key(std::string_view line) {
   const auto text = llvm::StringRef(line.data(), line.size()).trim();
-  if (text.startswith(".loc")) return ".loc";
-  if (text.startswith(".reg ")) return text.split('<').first.str();
-  if (text.startswith(".b8 ") || text.startswith(".b32 ") || text.startswith(".b64 ")) return ".b";
+  if (std::string_view(text).starts_with(".loc")) return ".loc";
+  if (std::string_view(text).starts_with(".reg ")) return text.split('<').first.str();
+  if (std::string_view(text).starts_with(".b8 ") || std::string_view(text).starts_with(".b32 ") ||
+      std::string_view(text).starts_with(".b64 "))
+    return ".b";
   return replaced(line, [](llvm::StringRef& rest, std::string& key) {
-    for (const llvm::StringRef prefix : {"%rs", "%rd", "%rq", "%r", "%fd", "%f", "%p", "%h", "$L__BB0_"}) {
+    for (const llvm::StringRef prefix : {"%rs", "%rd", "%rq", "%r", "%fd", "%f", "%p", "%h"}) {
       if (take_numbered(rest, prefix, key)) return true;
     }
-    return false;
+    return take_label(rest, key);
   });
 }
 

@@ -56,7 +56,7 @@ class Marks {
     }
     if (!continues_) chain_.clear();
     chain_.emplace_back(*at);
-    continues_ = comment.startswith(" inlined at ");
+    continues_ = std::string_view(comment).starts_with(" inlined at ");
     is_new_ = true;
   }
   /// The place of the next instruction: that of the comments since the last one, or the last one's.
@@ -87,7 +87,7 @@ void for_each_line(std::string_view listing, const std::function<void(StringRef,
   for (StringRef rest(listing.data(), listing.size()), line; !rest.empty();) {
     std::tie(line, rest) = rest.split('\n');
     line = line.trim();
-    if (line.startswith("//-----")) function = StringRef();
+    if (std::string_view(line).starts_with("//-----")) function = StringRef();
     if (StringRef name = line.split("//").first.rtrim();
         name.consume_front(".text.") && name.consume_back(":")) {
       function = name;
@@ -126,7 +126,7 @@ std::map<Position, SassLive> read_lives(std::string_view listing) {
 
 /// The name of an instruction up to its first dot: "LDC" for "@!P0 LDC.64 R2, c[0x0][0x28] ;".
 StringRef opcode_of(StringRef text) {
-  if (text.startswith("@")) text = text.split(' ').second.ltrim();
+  if (std::string_view(text).starts_with("@")) text = text.split(' ').second.ltrim();
   return text.take_while([](char c) { return c != '.' && c != ' ' && c != ';'; });
 }
 
@@ -150,7 +150,7 @@ SassRows read_sass(std::string_view lines, std::string_view lives, Places& place
                            .place = marks->place(),
                            .ptx_line = marks->ptx_line(),
                            .live = live == live_at.end() ? std::nullopt : std::optional(live->second)});
-    } else if (line.endswith(":")) {
+    } else if (std::string_view(line).ends_with(":")) {
       sass.rows.push_back({.text = line.str()});
     }
   });

@@ -28,7 +28,8 @@ std::optional<LineDirective> line_directive(StringRef line) {
 /// Whether `path` is the path of the file `name` of an #include or a #line. NVRTC puts the working directory
 /// before the name.
 bool names(StringRef path, StringRef name) {
-  return !name.empty() && (path == name || (path.consume_back(name) && path.endswith("/")));
+  return !name.empty() &&
+         (path == name || (path.consume_back(name) && std::string_view(path).ends_with("/")));
 }
 
 }  // namespace
@@ -39,8 +40,11 @@ std::uint32_t SourceRows::add_name(std::string_view name) {
   return static_cast<std::uint32_t>(known - files_.begin());
 }
 
-void SourceRows::add_file(std::string_view name, std::string_view text) {
-  std::uint32_t file = add_name(name);
+std::uint32_t SourceRows::add_file(std::string_view name, std::string_view text) {
+  const std::size_t files = files_.size();
+  const std::uint32_t added = add_name(name);
+  if (files_.size() == files) return added;  // another path named this file, too
+  std::uint32_t file = added;
   rows_.push_back({std::string(name), 0, true});
   std::uint64_t line = 1;
   for (StringRef rest(text.data(), text.size()), each; !rest.empty(); ++line) {
@@ -55,6 +59,7 @@ void SourceRows::add_file(std::string_view name, std::string_view text) {
     index_.emplace(Key{file, line}, rows_.size());
     rows_.push_back({each.str(), line});
   }
+  return added;
 }
 
 SourceRows::SourceRows(const ViewedKernel& kernel, const Places& places, std::string_view main_path) {
@@ -69,14 +74,10 @@ SourceRows::SourceRows(const ViewedKernel& kernel, const Places& places, std::st
     const auto header =
         std::ranges::find_if(kernel.headers, [&](const auto& each) { return names(path, each.first); });
     if (files.empty() && header != kernel.headers.end()) {
-      files.push_back(static_cast<std::uint32_t>(files_.size()));
-      add_file(header->first, header->second);
+      files.push_back(add_file(header->first, header->second));
     }
     if (files.empty() && source.empty() && kernel.read_source) {
-      if (const auto text = kernel.read_source(path)) {
-        files.push_back(static_cast<std::uint32_t>(files_.size()));
-        add_file(path, *text);
-      }
+      if (const auto text = kernel.read_source(path)) files.push_back(add_file(path, *text));
     }
     // File 0 has the lines before the first #line.
     if (!source.empty() && path == main_path) files.push_back(0);

@@ -34,7 +34,8 @@ class SourceRows {
 
  private:
   using Key = std::pair<std::uint32_t, std::uint64_t>;  ///< index into `files_`, line
-  void add_file(std::string_view name, std::string_view text);
+  /// Adds a file's name and rows, unless they are there. Returns its index into `files_`.
+  std::uint32_t add_file(std::string_view name, std::string_view text);
   std::uint32_t add_name(std::string_view name);
 
   std::vector<SourceRow> rows_;

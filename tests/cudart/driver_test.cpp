@@ -38,6 +38,9 @@ TEST_CASE("the driver loads PTX and launches its kernels", "[cudart]") {
   config.blockDimX = 2;
   config.blockDimY = config.blockDimZ = 1;
   CHECK(cuLaunchKernelEx(&config, scale, nullptr, extra.data()) == CUDA_SUCCESS);
+  // Errors that only the runtime has are "invalid value" here.
+  CHECK(cuLaunchKernel(scale, 1, 1, 1, 2000, 1, 1, 0, nullptr, parameters.data(), nullptr) ==
+        CUDA_ERROR_INVALID_VALUE);
   std::array<std::uint32_t, 4> result{};
   CHECK(cuMemcpyDtoH(result.data(), values, 16) == CUDA_SUCCESS);
   CHECK(result == std::array<std::uint32_t, 4>{120, 120, 130, 130});
@@ -234,4 +237,17 @@ TEST_CASE("the driver links one PTX into a module", "[cudart]") {
   CHECK(cuLinkDestroy(link) == CUDA_ERROR_INVALID_HANDLE);
   CHECK(cuModuleGetFunction(&scale, module, "scale") == CUDA_SUCCESS);
   CHECK(cuModuleUnload(module) == CUDA_SUCCESS);
+}
+
+TEST_CASE("functions of the driver refuse null results, and name all errors that they return") {
+  CHECK(cuMemAllocPitch(nullptr, nullptr, 4, 4, 4) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(cuMemAllocAsync(nullptr, 4, nullptr) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(cuGetErrorName(CUDA_SUCCESS, nullptr) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(cuGetErrorString(CUDA_SUCCESS, nullptr) == CUDA_ERROR_INVALID_VALUE);
+  for (const CUresult error :
+       {CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, CUDA_ERROR_ASSERT}) {
+    const char* name = nullptr;
+    CHECK(cuGetErrorName(error, &name) == CUDA_SUCCESS);
+    CHECK(name != nullptr);
+  }
 }

@@ -97,6 +97,8 @@ TEST_CASE("keys of lines ignore the numbers of registers and labels") {
   CHECK(view::ptx_key("add.s32 %r1, %r2, 8;") != view::ptx_key("add.s32 %r1, %r2, 9;"));
   CHECK(view::ptx_key("add.s32 %r1, %r2, 8;") != view::ptx_key("add.s32 %r1, %rd2, 8;"));
   CHECK(view::ptx_key("@%p1 bra $L__BB0_2;") == view::ptx_key("@%p3 bra $L__BB0_11;"));
+  CHECK(view::ptx_key("@%p1 bra $L__BB0_2;") == view::ptx_key("@%p1 bra $L__BB1_2;"));
+  CHECK(view::ptx_key("bra $L__BB0_2x;") != view::ptx_key("bra $L__BB1_2x;"));
   CHECK(view::ptx_key("\t.reg .b32 \t%r<6>;") == view::ptx_key("\t.reg .b32 \t%r<70>;"));
   CHECK(view::ptx_key("\t.loc\t1 20 3") == view::ptx_key("\t.loc\t2 9 1"));
   CHECK(view::ptx_key("mov.u32 %r1, %r2x;") != view::ptx_key("mov.u32 %r1, %r3x;"));
