@@ -7,7 +7,7 @@
 
 TMAJIT_BEGIN
 
-/// page.html: the page, with a placeholder <!--NAME--> for each of the other parts
+/// page.html: the page, with a comment <!--NAME--> where each of the other parts goes
 [[nodiscard]] std::string_view view_frame() noexcept;
 /// page.css
 [[nodiscard]] std::string_view view_style() noexcept;

@@ -220,7 +220,7 @@ std::string escaped_data(const Json& data) {
   return script;
 }
 
-/// Replaces the placeholders of page.html.
+/// Puts the parts into page.html, in place of its comments <!--NAME-->.
 std::string filled(const std::map<std::string_view, std::string>& parts) {
   constexpr std::string_view open = "<!--";
   constexpr std::string_view close = "-->";
