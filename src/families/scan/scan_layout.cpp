@@ -38,6 +38,8 @@ constexpr std::uint32_t longest_turns = 8;       // most vectors of a thread
 constexpr std::uint32_t packed_threads = 128;    // of a CTA with rows that begin inside vectors
 constexpr std::uint32_t packed_turns = 4;        // most vectors of a thread, if rows are short
 constexpr std::uint32_t few_turns = 2;           // most vectors if a tile of so many has min_rows rows
+constexpr std::uint32_t busy_threads = 512;      // per SM, wanted if no tile looks back
+constexpr std::uint32_t split_threads = 64;      // per SM, wanted of tiles that look back with 4-byte states
 constexpr std::uint64_t many_rows = 8;           // from so many long rows on, tiles have max_scan_threads
 constexpr std::uint64_t huge = 128 << 20;        // tiles of a source of so many bytes have max_scan_threads
 constexpr std::uint64_t min_rows = 4;            // least rows of a packed tile: fewer leave much of it empty
@@ -223,7 +225,10 @@ class Planner {
     // The least turns with which one CTA scans a long row, so that no tile looks back.
     const std::uint64_t whole = std::bit_ceil(ceil_div(ceil_div(layout_.length, vector), max_scan_threads));
     const bool is_whole = !is_short && whole <= turns;
-    const std::uint64_t wanted = problem_.sm_count * (is_short || is_whole ? 512 : 32 * state_bytes() / 2);
+    // The least threads: enough to keep an SM busy, or, for tiles that look back, few enough to make a short
+    // chain.
+    const std::uint64_t wanted =
+        problem_.sm_count * (is_short || is_whole ? busy_threads : split_threads * state_bytes() / 4);
     while (turns > 1 && vectors < wanted * turns && !(is_whole && turns == whole)) turns /= 2;
     if (tuning_.turns > 0) return tuning_.turns;
     if (!is_short) return turns;
