@@ -5,11 +5,13 @@
 //     --combined with the values again--> destination
 //
 // Neighbouring threads own vectors of neighbouring columns. Threads of different phases share columns: each has `turns` rows.
-// In columns that one thread walks by itself, the state stays in its registers. Sources are read once.
+// In columns that one thread walks by itself, the state stays in its registers. If rows are narrower than a sector, neighbouring
+// lanes take neighbouring rows instead, and exchange their aggregates by shuffles. Sources are read once.
 //@ # The kernel's facts define the names that scan_elements.cuh lists, turns and exclusive. If a thread scans
-//@ # a column alone, they also define in_step.
+//@ # a column alone, they also define synchronised; if lanes share columns, lanes.
 #include "tmajit/look_back.cuh"
 #include "tmajit/scan_elements.cuh"
+#include "tmajit/shuffles.cuh"
 
 namespace tmajit {
 
@@ -34,13 +36,30 @@ __device__ __forceinline__ void load_rows(const Plan& plan, const Place& begin, 
   }
 }
 
+__device__ __forceinline__ void clear(State (&state)[vector]) {
+#pragma unroll
+  for (u32 k = 0; k < vector; ++k) state[k] = Scanned::none();
+}
+
+// Combines the elements of each of a thread's columns in these rows.
+__device__ __forceinline__ void combine_rows(const Plan& plan, u64 first, bool whole, const AllInputs (&inputs)[turns],
+                                             State (&own)[vector]) {
+  clear(own);
+#pragma unroll
+  for (u32 turn = 0; turn < turns; ++turn) {
+    const Scannable values = values_of(inputs[turn]);
+    if (!whole && first + turn >= plan.length) continue;
+#pragma unroll
+    for (u32 k = 0; k < vector; ++k) own[k] = Scanned::both(own[k], values.at[k]);
+  }
+}
+
 // Combines these rows with each other, then with the rows before them, and stores the results. A result of a long column has
 // thus passed few roundings. `before` becomes the state up to the last of these rows.
 __device__ __forceinline__ void store_rows(const Plan& plan, const Place& begin, u64 first, Range range, bool whole,
                                            const AllInputs (&inputs)[turns], State (&before)[vector]) {
   State these[vector];
-#pragma unroll
-  for (u32 k = 0; k < vector; ++k) these[k] = Scanned::none();
+  clear(these);
 #pragma unroll
   for (u32 turn = 0; turn < turns; ++turn) {
     const Scannable values = values_of(inputs[turn]);
@@ -66,14 +85,13 @@ __device__ __forceinline__ void store_rows(const Plan& plan, const Place& begin,
 
 __device__ __forceinline__ void scan_alone(const Plan& plan) {
   const u32 owners = plan.owners.divisor;
-  const Index kept = static_cast<Index>(blockIdx.x) * owners + threadIdx.x;
-  const bool exists = threadIdx.x < owners && kept < plan.kept;
+  const Index line = static_cast<Index>(blockIdx.x) * owners + threadIdx.x;
+  const bool exists = threadIdx.x < owners && line < plan.lines;
   Index across;
-  const Place begin = place_of(plan, exists ? kept : 0, across);
+  const Place begin = place_of(plan, exists ? line : 0, across);
   const Range range = Edges::range(static_cast<i64>(across) * vector, plan.columns);
   State before[vector];
-#pragma unroll
-  for (u32 k = 0; k < vector; ++k) before[k] = Scanned::none();
+  clear(before);
 #pragma unroll 1
   for (u64 first = 0; first < plan.length; first += turns) {
     const bool whole = range.whole() && first + turns <= plan.length;
@@ -81,7 +99,45 @@ __device__ __forceinline__ void scan_alone(const Plan& plan) {
     if (exists) load_rows(plan, begin, first, range, whole, inputs);
     // Warps whose pieces of a row share sectors store them together, while the L2 cache holds the sectors. The barrier takes
     // a bit of the last row, so that it comes after the loads.
-    if constexpr (in_step) __syncthreads_or(static_cast<const Input<0>&>(inputs[turns - 1]).bits.word[0] != 0);
+    if constexpr (synchronised) __syncthreads_or(static_cast<const Input<0>&>(inputs[turns - 1]).bits.word[0] != 0);
+    if (exists) store_rows(plan, begin, first, range, whole, inputs, before);
+  }
+}
+
+// ---- the lanes of a warp share columns ----
+
+// `lanes` neighbouring lanes scan the same columns, lanes * turns rows at a time.
+__device__ __forceinline__ void scan_by_lanes(const Plan& plan) {
+  const u32 warp_lane = threadIdx.x % 32;
+  const u32 lane = warp_lane % lanes;
+  const Index line = static_cast<Index>(blockIdx.x) * plan.owners.divisor + threadIdx.x / lanes;
+  const bool owns = line < plan.lines;
+  Index across;
+  const Place begin = place_of(plan, owns ? line : 0, across);
+  const Range range = Edges::range(static_cast<i64>(across) * vector, plan.columns);
+  State carried[vector];
+  clear(carried);
+#pragma unroll 1
+  for (u64 part = 0; part < plan.parts; ++part) {
+    const u64 first = (part * lanes + lane) * turns;
+    const bool exists = owns && first < plan.length;
+    const bool whole = range.whole() && first + turns <= plan.length;
+    AllInputs inputs[turns]{};
+    if (exists) load_rows(plan, begin, first, range, whole, inputs);
+    State own[vector];
+    combine_rows(plan, first, whole, inputs, own);
+    State before[vector];
+#pragma unroll
+    for (u32 k = 0; k < vector; ++k) {
+#pragma unroll
+      for (u32 distance = 1; distance < lanes; distance *= 2) {
+        const State other = state_of_lane(own[k], warp_lane - distance);
+        if (distance <= lane) own[k] = Scanned::both(other, own[k]);
+      }
+      const State previous = state_of_lane(own[k], warp_lane - 1);
+      before[k] = lane == 0 ? carried[k] : Scanned::both(carried[k], previous);
+      carried[k] = Scanned::both(carried[k], state_of_lane(own[k], warp_lane | (lanes - 1)));
+    }
     if (exists) store_rows(plan, begin, first, range, whole, inputs, before);
   }
 }
@@ -195,15 +251,14 @@ __device__ __forceinline__ void scan_parts(const Plan& plan, u32 group, Part par
   const u32 owner = take(plan.owners, phase);
   const u32 owners = plan.owners.divisor;
   const StateRows phases{reinterpret_cast<State*>(shared), owners * vector};
-  const Index kept = static_cast<Index>(group) * owners + owner;
-  const bool exists = kept < plan.kept && phase < plan.phases;
+  const Index line = static_cast<Index>(group) * owners + owner;
+  const bool exists = line < plan.lines && phase < plan.phases;
   Index across;
-  const Place begin = place_of(plan, exists ? kept : 0, across);
+  const Place begin = place_of(plan, exists ? line : 0, across);
   const Range range = exists ? Edges::range(static_cast<i64>(across) * vector, plan.columns) : Range{0, 0};
   const u64 rows = static_cast<u64>(plan.phases) * turns;
   State carried[vector];
-#pragma unroll
-  for (u32 k = 0; k < vector; ++k) carried[k] = Scanned::none();
+  clear(carried);
 #pragma unroll 1
   for (; part < end; ++part) {
     const u64 first = part * rows + phase * turns;
@@ -212,15 +267,7 @@ __device__ __forceinline__ void scan_parts(const Plan& plan, u32 group, Part par
     load_rows(plan, begin, first, range, whole, inputs);
     State before[vector];
     State own[vector];
-#pragma unroll
-    for (u32 k = 0; k < vector; ++k) own[k] = Scanned::none();
-#pragma unroll
-    for (u32 turn = 0; turn < turns; ++turn) {
-      const Scannable values = values_of(inputs[turn]);
-      if (!whole && first + turn >= plan.length) continue;
-#pragma unroll
-      for (u32 k = 0; k < vector; ++k) own[k] = Scanned::both(own[k], values.at[k]);
-    }
+    combine_rows(plan, first, whole, inputs, own);
 #pragma unroll
     for (u32 k = 0; k < vector; ++k) before[k] = carried[k];
     prefix.prepare();

@@ -105,7 +105,7 @@ struct WholeRows {
   u32 rows;
 
   __device__ __forceinline__ explicit WholeRows(const Plan& plan) : first(static_cast<u64>(blockIdx.x) * plan.rows) {
-    const u64 rest = plan.kept - first;
+    const u64 rest = plan.lines - first;
     rows = rest < plan.rows ? static_cast<u32>(rest) : plan.rows;
   }
   // Lanes before this one whose vectors combine with the item's.
@@ -400,8 +400,8 @@ __device__ __forceinline__ void scan_split_row(const Plan& plan, u8* scratch) {
   RowTile tile{place_of(plan, group, unused), part * elements};
   tile.first -= RowBegins::before(plan, tile.row);
   const FoundPrefix prefix{{plan.ring, scratch, plan.tiles, plan.groups, group, part, static_cast<u32>(plan.parts)}};
-  if (threadIdx.x == 0 && plan.ahead > 0) {
-    const RowTile ahead{tile.row, tile.first + plan.ahead * elements};
+  if (threadIdx.x == 0 && plan.prefetch_distance > 0) {
+    const RowTile ahead{tile.row, tile.first + plan.prefetch_distance * elements};
     if (ahead.is_inside(plan, elements)) prefetch(plan, ahead, static_cast<u32>(elements), AllSources{});
   }
   scan_row_tile(plan, tile, tile.is_inside(plan, elements), prefix, exchange);

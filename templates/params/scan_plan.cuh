@@ -45,7 +45,7 @@ struct ScanPlan {
   ScanDigit<sources> digit[most_scan_digits];
   u64 length;           // elements of the scanned dimension
   u64 columns;          // elements of the dimension that is divided into vectors of columns
-  u64 kept;             // rows, or vectors of columns
+  u64 lines;            // rows, or vectors of columns
   u64 parts;            // tiles of a row
   u32 digits;
   u32 groups;
@@ -55,7 +55,7 @@ struct ScanPlan {
   Divider group;        // groups, of tiles that look back
   Divider owners;       // vectors of columns of a tile
   u32 phases;           // threads that share a column
-  u32 ahead;            // distance in tiles at which a tile prefetches its row; 0: it does not prefetch
+  u32 prefetch_distance;  // tiles between a tile and the one that it prefetches; 0: it does not prefetch
   ScanRing ring;
 };
 

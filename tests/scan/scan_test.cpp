@@ -2,6 +2,7 @@
 /// errors of illegal scans.
 #include "ops/run_case.hpp"
 #include "ptx_alone.hpp"
+#include "seed.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/plan.hpp>
@@ -11,6 +12,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <random>
 #include <span>
 #include <string>
 #include <vector>
@@ -105,6 +107,30 @@ TEST_CASE("scans of rows of many lengths, divided into vectors, tiles and parts,
     INFO(scan.text());
     CHECK(tests::run_candidates(runtime, scan, length) == "");
   }
+}
+
+TEST_CASE("scans of columns with narrow rows equal the reference, whether lanes or CTAs share them") {
+  Runtime runtime(
+      {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
+  const std::uint64_t seed = tests::seed(20265221);
+  std::mt19937_64 random(seed);
+  const auto below = [&](std::uint64_t end) { return random() % end; };
+  constexpr std::array types{f32, ElementType::u8, ElementType::bf16, ElementType::f64, ElementType::i32};
+  std::uint32_t by_lanes = 0;
+  for (std::uint32_t n = 0; n < 12; ++n) {
+    const ElementType type = types.at(n % types.size());
+    const Scan what{.op = static_cast<ScanOp>(below(4)),
+                    .axis = 1,
+                    .exclusive = below(2) == 1,
+                    .reverse = below(2) == 1};
+    const std::uint64_t length = 1 + below(n % 3 == 0 ? 1000 : 100);
+    const std::vector<std::uint64_t> shape{1 + below(30'000 / length + 1), length, 2 + below(6)};
+    const auto scan = dense_scan(what, type, type, shape, below(3));
+    INFO("seed " << seed << ": " << scan.text());
+    if (planned(what, type, shape).why().find("neighbouring lanes") != std::string::npos) ++by_lanes;
+    CHECK(tests::run_candidates(runtime, scan, n) == "");
+  }
+  CHECK(by_lanes > 0);
 }
 
 TEST_CASE("a thread that scans a long column alone rounds like one that adds groups of rows") {

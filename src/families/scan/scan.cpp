@@ -36,7 +36,8 @@ struct ScanFacts {
   Flag within_warps = 0;
   Flag split = 0;
   Flag alone = 0;
-  Flag in_step = 0;
+  Flag synchronised = 0;
+  std::uint32_t lanes = 0;  ///< that share columns; 0: lanes take neighbouring columns
   Flag staggered = 0;
   Flag cut = 0;
   Flag wide = 0;
@@ -64,7 +65,8 @@ ScanFacts facts_of_layout(const ScanLayout& layout, const Problem& problem) {
                   .within_warps = layout.is_within_warps() ? 1U : 0U,
                   .split = layout.split ? 1U : 0U,
                   .alone = layout.alone ? 1U : 0U,
-                  .in_step = layout.in_step ? 1U : 0U,
+                  .synchronised = layout.synchronised ? 1U : 0U,
+                  .lanes = layout.by_lanes ? layout.phases : 0U,
                   .staggered = layout.staggered ? 1U : 0U,
                   .cut = layout.cut ? 1U : 0U,
                   .wide = layout.is_wide() ? 1U : 0U,
@@ -115,6 +117,7 @@ std::string entry_call(const ScanFacts& facts) {
     return facts.split != 0 ? "scan_split_row(plan, scratch)" : "scan_row(plan)";
   }
   if (facts.alone != 0) return "scan_alone(plan)";
+  if (facts.lanes != 0) return "scan_by_lanes(plan)";
   return facts.split != 0 ? "scan_split_columns(plan, scratch)" : "scan_columns(plan)";
 }
 
@@ -157,7 +160,7 @@ params::ScanPlan<sources> plan_of(const ScanLayout& layout, const Problem& probl
   }
   plan.length = layout.length;
   plan.columns = problem.nest.shape[across];
-  plan.kept = layout.kept;
+  plan.lines = layout.lines;
   plan.parts = layout.parts;
   plan.groups = sat_cast<std::uint32_t>(layout.groups);
   plan.rows = layout.rows;
@@ -167,7 +170,7 @@ params::ScanPlan<sources> plan_of(const ScanLayout& layout, const Problem& probl
   if (layout.split) plan.group = make_divider<params::Divider>(layout.groups);
   plan.owners = make_divider<params::Divider>(layout.owners);
   plan.phases = layout.phases;
-  plan.ahead = layout.ahead;
+  plan.prefetch_distance = layout.prefetch_distance;
   plan.ring.log2_tiles = layout.ring.log2_tiles;
   plan.ring.log2_unit = layout.ring.log2_unit;
   plan.ring.waits = layout.ring.waits;
@@ -204,14 +207,16 @@ class ScanFamily final : public ScanBase {
     candidates[first].default_choice = DefaultChoice::yes;
     const std::uint32_t turns = scan_layout_of(candidates[first]).turns;
     if (turns > 1) add({.turns = turns / 2});
+    if (scan_layout_of(candidates[first]).by_lanes) add({.turns = turns * 2});
     for (const std::uint32_t threads : {256U, max_scan_threads}) add({.turns = turns, .threads = threads});
-    if (scan_layout_of(candidates[first]).alone) add({.shared = true});
+    const ScanLayout& chosen = scan_layout_of(candidates[first]);
+    if (chosen.alone || chosen.by_lanes) add({.shared = true});
   }
 
   [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {
     const ScanLayout& layout = scan_layout_of(candidate);
     Footprint footprint{.threads = layout.threads, .tiles = layout.ctas(), .registers = 64};
-    if (layout.columns && !layout.alone) {
+    if (layout.columns && !layout.alone && !layout.by_lanes) {
       // StateRows in scan_columns.cu: each thread has a state for each of its columns. If tiles look back, it
       // has three more.
       const std::uint32_t states = layout.vector + (layout.split ? 3 : 0);
@@ -253,6 +258,9 @@ class ScanFamily final : public ScanBase {
     const ScanLayout& layout = scan_layout_of(candidate);
     if (layout.alone)
       return "Columns are adjacent in memory, and many or short: each thread walks some of them alone.";
+    if (layout.by_lanes)
+      return "Rows begin less than 64 bytes apart: neighbouring lanes take neighbouring rows of the same "
+             "columns.";
     if (layout.columns) return "Columns are adjacent in memory: neighbouring threads own vectors of them.";
     return layout.packed ? "Rows are short: a CTA takes several whole rows."
                          : "Rows are long: a CTA takes a tile of one row at a time.";
@@ -304,7 +312,8 @@ class ScanFamily final : public ScanBase {
     parts.facts += number_fact("turns", facts.turns, "vectors of a thread");
     parts.facts += flag_fact("exclusive", facts.exclusive != 0);
     if (facts.alone != 0)
-      parts.facts += flag_fact("in_step", facts.in_step != 0, "warps share sectors of rows");
+      parts.facts += flag_fact("synchronised", facts.synchronised != 0, "warps share sectors of rows");
+    if (facts.lanes != 0) parts.facts += number_fact("lanes", facts.lanes, "lanes that share columns");
     parts.facts += policy_fact("Edges", facts.cut != 0 ? "CutVectors" : "WholeVectors");
     if (facts.columns == 0) add_row_facts(parts, facts);
     parts.facts += fmt::format("using Index = {};  // of rows, or of vectors of columns\n",

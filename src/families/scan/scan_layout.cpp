@@ -24,13 +24,17 @@ constexpr std::uint64_t alone_per_sm = 512;        // if threads that scan alone
 constexpr std::uint64_t many_alone_per_sm = 1024;  // with so many threads, each loads few rows at once
 constexpr std::uint32_t min_at_once = 4;           // these threads may load so few rows at once, not fewer
 constexpr std::uint64_t min_alone_per_sm = 256;    // if long columns are fewer, several threads share each
+constexpr std::uint64_t wide_rows = 64;            // bytes: if rows begin closer, lanes may share columns
+constexpr std::uint64_t narrow_vectors = 6;        // the most vectors in a row for that
+constexpr std::uint32_t lane_turns = 2;            // most rows that such a lane loads at once
+constexpr std::uint64_t min_narrow_per_sm = 5;     // if long columns are fewer, CTAs share them
 constexpr std::uint32_t shared_turns = 8;          // most rows of a thread in short shared columns
 constexpr std::uint64_t shared_phases = 16;        // at most shared_phases * shared_turns rows are short
 constexpr std::uint32_t min_shared_threads = 64;   // least threads of a CTA whose threads share columns
 constexpr std::uint32_t column_state = 32;         // most bytes of a thread's states
 constexpr std::uint32_t min_line = 128;            // least contiguous bytes for the threads of one phase
 constexpr std::uint64_t threads_per_sm = 1024;     // if columns are fewer, several threads share each
-constexpr std::uint64_t split_ctas_per_sm = 4;     // columns are split only if there are fewer groups
+constexpr std::uint64_t split_ctas_per_sm = 2;     // columns are split only if there are fewer groups
 constexpr std::uint64_t short_chain = 4;           // columns of so few tiles: each tile is its own block
 
 // Rows.
@@ -118,7 +122,7 @@ class Planner {
   void add_steps(std::uint32_t column) {
     const auto add = [&](std::uint32_t d, std::uint32_t elements) {
       layout_.steps.push_back({d, ceil_div(nest_.shape[d], elements), elements});
-      layout_.kept = sat_mul(layout_.kept, layout_.steps.back().extent);
+      layout_.lines = sat_mul(layout_.lines, layout_.steps.back().extent);
     };
     if (column != axis_) add(column, layout_.vector);
     for (std::uint32_t d = axis_; d-- > 0;) {
@@ -257,21 +261,21 @@ class Planner {
       layout_.packed = true;
       std::uint64_t rows =
           layout_.dense ? (tile * vector - stagger) / layout_.length : tile / layout_.row_vectors;
-      rows = std::clamp<std::uint64_t>(rows, 1, layout_.kept);
+      rows = std::clamp<std::uint64_t>(rows, 1, layout_.lines);
       layout_.rows = static_cast<std::uint32_t>(rows);
-      layout_.groups = ceil_div(layout_.kept, rows);
+      layout_.groups = ceil_div(layout_.lines, rows);
       layout_.threads = threads_for(layout_.dense ? ceil_div(rows * layout_.length + stagger, vector)
                                                   : rows * layout_.row_vectors);
       return;
     }
-    layout_.groups = layout_.kept;
+    layout_.groups = layout_.lines;
     const bool is_one = layout_.row_vectors <= std::uint64_t{max_scan_threads} * turns;
     // Looking back costs each tile a fixed time. So if there are many rows, their tiles are as long as a CTA
     // allows, unless loads are narrow. If there are few rows, shorter tiles let more CTAs run at once.
     const bool is_long = turns == longest_turns || state_bytes() > 4;
     const bool is_huge = sat_mul(nest_.elements(), problem_.element_bytes(1)) >= huge;
     const bool is_wide = tuning_.threads == 0 && registers_of_vector() >= 4 &&
-                         (layout_.kept >= many_rows || !is_long || is_huge);
+                         (layout_.lines >= many_rows || !is_long || is_huge);
     layout_.parts =
         is_one ? 1 : ceil_div(layout_.row_vectors, is_wide ? std::uint64_t{max_scan_threads} * turns : tile);
     layout_.threads = threads_for(ceil_div(layout_.row_vectors, layout_.parts));
@@ -294,6 +298,8 @@ class Planner {
       return true;
     };
     while (vector > 1 && !fits()) vector /= 2;
+    layout_.vector = vector;
+    if (!tuning_.shared && plan_by_lanes(column)) return;
     layout_.vector = vector;
     // A thread scans a column alone if it can load the whole column at once, and so waits only once; or if
     // there are so many columns that their threads keep the memory busy.
@@ -318,8 +324,38 @@ class Planner {
     layout_.turns = turns;
     while (layout_.turns > 1 && layout_.turns / 2 >= layout_.length) layout_.turns /= 2;
     layout_.steps.clear();
-    layout_.kept = 1;
+    layout_.lines = 1;
     add_steps(column);
+  }
+
+  /// The largest distance in bytes between neighbouring rows of any operand.
+  [[nodiscard]] std::uint64_t row_step() const {
+    std::uint64_t step = 0;
+    for (std::uint32_t i = 0; i < nest_.operands; ++i)
+      step = std::max(step, static_cast<std::uint64_t>(std::abs(problem_.step(i, axis_))));
+    return step;
+  }
+
+  /// Plans neighbouring lanes for neighbouring rows. Returns false if rows are wide, or if there are few long
+  /// columns, which more threads can share.
+  bool plan_by_lanes(std::uint32_t column) {
+    const std::uint64_t step = row_step();
+    if (step >= wide_rows) return false;
+    // With more rows a thread, neighbouring lanes would load from different sectors; short columns wait only
+    // once.
+    const std::uint64_t most = std::uint64_t{lane_turns} * scan_warp;
+    const bool takes_turns = step < sector_bytes || layout_.length <= most;
+    divide_columns(column, layout_.vector, tuning_.turns > 0 ? tuning_.turns : takes_turns ? lane_turns : 1);
+    if (layout_.steps.front().extent > narrow_vectors) return false;
+    if (layout_.length > 2 * most && layout_.lines < problem_.sm_count * min_narrow_per_sm) return false;
+    while (layout_.phases < scan_warp && std::uint64_t{layout_.phases} * layout_.turns < layout_.length)
+      layout_.phases *= 2;
+    layout_.by_lanes = true;
+    layout_.threads = threads_;
+    layout_.owners = threads_ / layout_.phases;
+    layout_.groups = ceil_div(layout_.lines, layout_.owners);
+    layout_.parts = ceil_div(layout_.length, std::uint64_t{layout_.phases} * layout_.turns);
+    return true;
   }
 
   /// Plans several threads for each column. If there are fewer CTAs than SMs, vectors become shorter, then
@@ -327,7 +363,9 @@ class Planner {
   void plan_shared(std::uint32_t column) {
     std::uint32_t vector = layout_.vector;
     std::uint32_t threads = threads_;
-    std::uint32_t turns = std::clamp(std::bit_floor(input_registers / registers_of_vector()), 1U, 16U);
+    // Neighbouring threads load from different sectors of narrow rows: fewer rows at once hit the L1 cache.
+    const std::uint32_t registers = row_step() < wide_rows ? input_registers / 2 : input_registers;
+    std::uint32_t turns = std::clamp(std::bit_floor(registers / registers_of_vector()), 1U, 16U);
     if (tuning_.turns > 0) turns = tuning_.turns;
     if (tuning_.turns == 0 && layout_.length <= shared_phases * shared_turns)
       turns = std::min(turns, shared_turns);
@@ -349,18 +387,19 @@ class Planner {
   }
   void share_columns(std::uint32_t column, std::uint32_t vector, std::uint32_t turns, std::uint32_t threads) {
     divide_columns(column, vector, turns);
-    const std::uint64_t line =
+    const std::uint64_t row_threads =
         std::clamp<std::uint64_t>(min_line / (vector * problem_.element_bytes(0)), 1, scan_warp);
     const std::uint64_t wanted = problem_.sm_count * threads_per_sm;
-    const std::uint64_t most = max_scan_threads / std::min(line, layout_.kept);
+    const std::uint64_t most = max_scan_threads / std::min(row_threads, layout_.lines);
     std::uint64_t phases = 1;
-    while (phases < scan_warp && 2 * phases <= most && layout_.kept * phases < wanted &&
+    while (phases < scan_warp && 2 * phases <= most && layout_.lines * phases < wanted &&
            phases * layout_.turns < layout_.length)
       phases *= 2;
     layout_.phases = static_cast<std::uint32_t>(phases);
-    layout_.owners = static_cast<std::uint32_t>(std::min(layout_.kept, std::max(threads / phases, line)));
+    layout_.owners =
+        static_cast<std::uint32_t>(std::min(layout_.lines, std::max(threads / phases, row_threads)));
     layout_.threads = static_cast<std::uint32_t>(round_up(layout_.owners * phases, scan_warp));
-    layout_.groups = ceil_div(layout_.kept, layout_.owners);
+    layout_.groups = ceil_div(layout_.lines, layout_.owners);
     layout_.parts = ceil_div(layout_.length, phases * layout_.turns);
     layout_.split = layout_.parts > 1 && phases >= vector &&
                     layout_.groups < problem_.sm_count * split_ctas_per_sm &&
@@ -390,18 +429,18 @@ class Planner {
     divide_columns(column, layout_.vector, 1);
     std::uint32_t most = std::clamp(input_registers / registers_of_vector(), 1U, max_rows_at_once);
     // With many threads, enough loads are in flight even if each thread loads fewer rows at once.
-    if (layout_.kept >= problem_.sm_count * many_alone_per_sm) {
+    if (layout_.lines >= problem_.sm_count * many_alone_per_sm) {
       most = std::min(most, std::max(most / 4, min_at_once));
-    } else if (most < layout_.length && layout_.kept >= problem_.sm_count * alone_per_sm) {
+    } else if (most < layout_.length && layout_.lines >= problem_.sm_count * alone_per_sm) {
       most = std::max(most / 2, 1U);
     }
     layout_.parts = ceil_div(layout_.length, tuning_.turns > 0 ? tuning_.turns : most);
     layout_.turns = static_cast<std::uint32_t>(ceil_div(layout_.length, layout_.parts));
     layout_.owners = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
-        round_up(layout_.kept / problem_.sm_count, scan_warp), scan_warp, threads_));
+        round_up(layout_.lines / problem_.sm_count, scan_warp), scan_warp, threads_));
     layout_.threads = layout_.owners;
-    layout_.groups = ceil_div(layout_.kept, layout_.owners);
-    layout_.in_step = layout_.parts > 1 && layout_.groups > problem_.sm_count && shares_sectors(column);
+    layout_.groups = ceil_div(layout_.lines, layout_.owners);
+    layout_.synchronised = layout_.parts > 1 && layout_.groups > problem_.sm_count && shares_sectors(column);
   }
 
   // ---- looking back ----
@@ -412,7 +451,7 @@ class Planner {
     for (std::uint32_t i = 1; i < nest_.operands; ++i) bytes += problem_.element_bytes(i);
     bytes = sat_mul(bytes * layout_.threads * layout_.turns * layout_.vector, layout_.groups);
     if (bytes > max_ahead || bytes * layout_.parts < min_for_ahead) return;
-    layout_.ahead = sat_cast<std::uint32_t>(ceil_div(problem_.sm_count * ahead_per_sm, bytes));
+    layout_.prefetch_distance = sat_cast<std::uint32_t>(ceil_div(problem_.sm_count * ahead_per_sm, bytes));
   }
 
   /// An upper bound of a state's bytes: the type of an expression other than "x" is not known here.

@@ -32,15 +32,16 @@ struct ScanRingLayout {
 
 /// Assigns elements to threads and tiles. The scanned dimension is the nest's last.
 struct ScanLayout {
-  bool columns = false;    ///< neighbouring threads take neighbouring columns; if false, parts of a row
-  bool packed = false;     ///< a tile consists of whole rows; columns are never packed
-  bool dense = false;      ///< packed rows are contiguous in memory, without gaps between them
-  bool crosses = false;    ///< a vector of dense rows may have elements of several rows
-  bool split = false;      ///< the tiles of a row run concurrently in different CTAs, and look back
-  bool alone = false;      ///< one thread scans a column from the first row to the last
-  bool in_step = false;    ///< if `alone`: a CTA's threads synchronise before they store, to share sectors
-  bool staggered = false;  ///< rows do not begin at boundaries of vectors
-  bool cut = false;        ///< a vector may extend beyond its row, or beyond the columns
+  bool columns = false;       ///< neighbouring threads take neighbouring columns; if false, parts of a row
+  bool packed = false;        ///< a tile consists of whole rows; columns are never packed
+  bool dense = false;         ///< packed rows are contiguous in memory, without gaps between them
+  bool crosses = false;       ///< a vector of dense rows may have elements of several rows
+  bool split = false;         ///< the tiles of a row run concurrently in different CTAs, and look back
+  bool alone = false;         ///< one thread scans a column from the first row to the last
+  bool by_lanes = false;      ///< `phases` neighbouring lanes share columns: each takes `turns` rows
+  bool synchronised = false;  ///< if `alone`: a CTA's threads synchronise before they store, to share sectors
+  bool staggered = false;     ///< rows do not begin at boundaries of vectors
+  bool cut = false;           ///< a vector may extend beyond its row, or beyond the columns
   std::uint32_t vector = 1;
   std::uint32_t turns = 1;    ///< vectors that a thread has of a tile, and loads before it waits
   std::uint32_t threads = 0;  ///< threads of a CTA
@@ -52,7 +53,7 @@ struct ScanLayout {
   bool backwards = false;         ///< rows are numbered backwards
   std::vector<ScanStep> steps{};  ///< all dimensions but the scanned one, the fastest varying digit first
   std::uint64_t length = 0;       ///< elements of the scanned dimension
-  std::uint64_t kept = 1;         ///< number of rows, or of vectors of columns
+  std::uint64_t lines = 1;        ///< number of rows, or of vectors of columns
   std::uint64_t row_vectors = 0;  ///< vectors of a row
   std::uint32_t rows = 1;         ///< rows of a packed tile
   std::uint32_t owners = 1;       ///< vectors of columns in a tile
@@ -60,10 +61,11 @@ struct ScanLayout {
   std::uint64_t groups = 1;       ///< number of long rows, of tiles of packed rows, or of tiles side by side
   std::uint64_t parts = 1;        ///< tiles along the scanned dimension
   ScanRingLayout ring = {};
-  std::uint32_t ahead = 0;  ///< a tile prefetches the tile of its row that is so many tiles later; 0: none
+  std::uint32_t prefetch_distance =
+      0;  ///< a tile prefetches the tile of its row that is so many tiles later; 0: none
 
   /// Whether the linear index of a row, or of a vector of columns, needs 64 bits.
-  [[nodiscard]] bool is_wide() const noexcept { return kept >= std::uint64_t{1} << 30; }
+  [[nodiscard]] bool is_wide() const noexcept { return lines >= std::uint64_t{1} << 30; }
   /// The largest of the distances 1, 2, 4 … at which lanes have elements of one packed row; 0: none.
   [[nodiscard]] std::uint32_t farthest() const noexcept {
     const std::uint64_t lanes = dense ? (length + vector - 2) / vector : row_vectors - 1;
