@@ -119,10 +119,8 @@ TEST_CASE("scans of columns with narrow rows equal the reference, whether lanes 
   std::uint32_t by_lanes = 0;
   for (std::uint32_t n = 0; n < 12; ++n) {
     const ElementType type = types.at(n % types.size());
-    const Scan what{.op = static_cast<ScanOp>(below(4)),
-                    .axis = 1,
-                    .exclusive = below(2) == 1,
-                    .reverse = below(2) == 1};
+    const Scan what{
+        .op = static_cast<ScanOp>(below(4)), .axis = 1, .exclusive = below(2) == 1, .reverse = below(2) == 1};
     const std::uint64_t length = 1 + below(n % 3 == 0 ? 1000 : 100);
     const std::vector<std::uint64_t> shape{1 + below(30'000 / length + 1), length, 2 + below(6)};
     const auto scan = dense_scan(what, type, type, shape, below(3));
