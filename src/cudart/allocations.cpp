@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <sys/mman.h>
@@ -32,7 +34,6 @@ class Allocations {
  public:
   void add(const Allocation& allocation) {
     const std::lock_guard lock(mutex_);
-    if (allocation.kind == MemoryKind::device) used_ += allocation.bytes;
     all_[allocation.begin] = allocation;
   }
   std::optional<Allocation> take(std::uint64_t begin) {
@@ -40,7 +41,6 @@ class Allocations {
     const auto found = all_.find(begin);
     if (found == all_.end()) return std::nullopt;
     const Allocation allocation = found->second;
-    if (allocation.kind == MemoryKind::device) used_ -= allocation.bytes;
     all_.erase(found);
     return allocation;
   }
@@ -56,7 +56,7 @@ class Allocations {
     const std::lock_guard lock(mutex_);
     return used_;
   }
-  /// Counts memory without an address. Returns false if more than `most` bytes would be in use.
+  /// Counts device memory. Returns false if more than `most` bytes would be in use.
   [[nodiscard]] bool count(std::uint64_t bytes, std::uint64_t most) {
     const std::lock_guard lock(mutex_);
     if (bytes > most - std::min(most, used_)) return false;
@@ -84,22 +84,61 @@ std::uint64_t whole_pages(std::uint64_t bytes) {
   return (std::max<std::uint64_t>(bytes, 1) + page - 1) / page * page;
 }
 
-[[noreturn]] void no_pages(std::uint64_t bytes) {
-  throw Failure(cudaErrorMemoryAllocation,
-                std::to_string(bytes) + " bytes of host memory cannot be allocated");
+/// Unmaps host pages.
+struct Unmap {
+  std::uint64_t bytes = 0;
+  void operator()(std::byte* pages) const noexcept { ::munmap(pages, whole_pages(bytes)); }
+};
+using Pages = std::unique_ptr<std::byte, Unmap>;
+
+/// Allocates host pages of zeros, at the address `hint` if it is free.
+Pages map_pages(void* hint, std::uint64_t bytes) {
+  void* const pages = ::mmap(hint, whole_pages(bytes), PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (pages == MAP_FAILED)
+    throw Failure(cudaErrorMemoryAllocation,
+                  std::to_string(bytes) + " bytes of host memory cannot be allocated");
+  return {static_cast<std::byte*>(pages), Unmap{bytes}};
 }
 
 /// Allocates host pages of zeros. The page after them stays unmapped, so that an overrun faults.
-void* host_pages(std::uint64_t bytes) {
+Pages host_pages(std::uint64_t bytes) {
   static std::mutex mutex;
   static std::uint64_t next = first_host_address;
   const std::lock_guard lock(mutex);
-  void* const at = ::mmap(pointer_at(next), whole_pages(bytes), PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (at == MAP_FAILED) no_pages(bytes);
+  Pages pages = map_pages(pointer_at(next), bytes);
   next += whole_pages(bytes) + whole_pages(1);
-  return at;
+  return pages;
 }
+
+/// Counts bytes as memory of the device and, if it is not null, of a pool. The destructor takes the count
+/// back unless the bytes were allocated.
+class Counted {
+ public:
+  Counted(std::uint64_t bytes, Pool* pool) : bytes_(bytes), pool_(pool) {
+    count_allocated(bytes);
+    if (pool == nullptr) return;
+    try {
+      pool->take(bytes);
+    } catch (...) {
+      count_released(bytes);
+      throw;
+    }
+  }
+  ~Counted() {
+    if (allocated_) return;
+    count_released(bytes_);
+    if (pool_ != nullptr) pool_->give_back(bytes_);
+  }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+  void set_allocated() noexcept { allocated_ = true; }
+
+ private:
+  std::uint64_t bytes_;
+  Pool* pool_;
+  bool allocated_ = false;
+};
 
 std::byte* bytes_at(void* pointer) {
   return static_cast<std::byte*>(pointer);
@@ -111,28 +150,20 @@ const std::byte* bytes_at(const void* pointer) {
 }  // namespace
 
 void* allocate(std::uint64_t bytes, MemoryKind kind, unsigned flags) {
-  if (kind == MemoryKind::device) {
-    const std::uint64_t address = device().memory().allocate(bytes);
-    allocations().add({address, bytes, kind, flags});
-    return pointer_at(address);
-  }
+  if (kind == MemoryKind::device) return allocate(bytes, nullptr);
   const std::uint64_t mapped_bytes = std::max<std::uint64_t>(bytes, 1);
-  void* const memory = host_pages(mapped_bytes);
-  map_host_memory(device(), {bytes_at(memory), mapped_bytes});
-  allocations().add({address_of(memory), mapped_bytes, kind, flags, bytes_at(memory)});
-  return memory;
+  Pages pages = host_pages(mapped_bytes);
+  map_host_memory(device(), {pages.get(), mapped_bytes});
+  allocations().add({address_of(pages.get()), mapped_bytes, kind, flags, pages.get()});
+  return pages.release();
 }
 
 void* allocate(std::uint64_t bytes, std::shared_ptr<Pool> pool) {
-  pool->take(bytes);
-  try {
-    const std::uint64_t address = device().memory().allocate(bytes);
-    allocations().add({address, bytes, MemoryKind::device, 0, nullptr, pool});
-    return pointer_at(address);
-  } catch (...) {
-    pool->give_back(bytes);
-    throw;
-  }
+  Counted counted(bytes, pool.get());
+  const std::uint64_t address = device().memory().allocate(bytes);
+  allocations().add({address, bytes, MemoryKind::device, 0, nullptr, std::move(pool)});
+  counted.set_allocated();
+  return pointer_at(address);
 }
 
 std::uint64_t reserve_addresses(std::uint64_t bytes, std::uint64_t alignment) {
@@ -149,12 +180,11 @@ std::uint64_t reserve_addresses(std::uint64_t bytes, std::uint64_t alignment) {
 void allocate_at(std::uint64_t address, std::uint64_t bytes, std::shared_ptr<Pool> pool) {
   if (allocation_at(pointer_at(address)))
     throw Failure(cudaErrorInvalidValue, "the memory at this address is still allocated");
-  void* const pages = ::mmap(nullptr, whole_pages(bytes), PROT_READ | PROT_WRITE,
-                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (pages == MAP_FAILED) no_pages(bytes);
-  pool->take(bytes);
-  map_host_memory(device(), {bytes_at(pages), bytes}, address);
-  allocations().add({address, bytes, MemoryKind::device, 0, bytes_at(pages), std::move(pool)});
+  Counted counted(bytes, pool.get());
+  Pages pages = map_pages(nullptr, bytes);
+  map_host_memory(device(), {pages.get(), bytes}, address);
+  allocations().add({address, bytes, MemoryKind::device, 0, pages.release(), std::move(pool)});
+  counted.set_allocated();
 }
 
 void release(const void* pointer, bool of_host) {
@@ -173,6 +203,7 @@ void release(const void* pointer, bool of_host) {
   (void)allocations().take(allocation->begin);
   device().memory().free(allocation->begin);
   if (allocation->pages != nullptr) ::munmap(allocation->pages, whole_pages(allocation->bytes));
+  if (allocation->kind == MemoryKind::device) count_released(allocation->bytes);
   if (allocation->pool) allocation->pool->give_back(allocation->bytes);
 }
 
@@ -219,11 +250,14 @@ void remove_mapped(std::uint64_t address) {
   (void)allocations().take(address);
 }
 
+void no_memory(std::uint64_t bytes) {
+  throw Failure(cudaErrorMemoryAllocation, "the device has no room for " + std::to_string(bytes) +
+                                               " bytes: " + std::to_string(used_bytes()) + " of " +
+                                               std::to_string(device().info().memory_bytes) + " are in use");
+}
+
 void count_allocated(std::uint64_t bytes) {
-  const std::uint64_t most = device().info().memory_bytes;
-  if (!allocations().count(bytes, most))
-    throw Failure(cudaErrorMemoryAllocation,
-                  "the device has no room for " + std::to_string(bytes) + " bytes");
+  if (!allocations().count(bytes, device().info().memory_bytes)) no_memory(bytes);
 }
 void count_released(std::uint64_t bytes) noexcept {
   allocations().uncount(bytes);

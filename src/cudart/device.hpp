@@ -86,6 +86,13 @@ T& required(T* pointer, const char* what) {
   if (pointer == nullptr) throw Failure(cudaErrorInvalidValue, std::string(what) + " is null");
   return *pointer;
 }
+/// Stores what `make` returns in `*result`. If `result` is null, throws Failure before `make` allocates
+/// anything.
+template <class T, class Make>
+void store(T* result, const Make& make) {
+  T& destination = required(result, "the result");
+  destination = make();
+}
 
 }  // namespace cudart
 TMAJIT_END

@@ -52,7 +52,7 @@ extern "C" {
 CUresult cuMemAlloc(CUdeviceptr* result, std::size_t bytes) {
   return driven(__func__, [&] {
     if (bytes == 0) throw Failure(cudaErrorInvalidValue, "an allocation of no bytes");
-    required(result, "the result") = address_of(allocate(bytes, MemoryKind::device));
+    store(result, [&] { return address_of(allocate(bytes, MemoryKind::device)); });
   });
 }
 CUresult cuMemAllocPitch(CUdeviceptr* result, std::size_t* pitch, std::size_t width, std::size_t height,
@@ -72,7 +72,7 @@ CUresult cuMemAllocAsync(CUdeviceptr* result, std::size_t bytes, CUstream stream
 }
 CUresult cuMemAllocManaged(CUdeviceptr* result, std::size_t bytes, unsigned flags) {
   return driven(__func__, [&] {
-    required(result, "the result") = address_of(allocate(bytes, MemoryKind::managed, flags));
+    store(result, [&] { return address_of(allocate(bytes, MemoryKind::managed, flags)); });
   });
 }
 CUresult cuMemFree(CUdeviceptr address) {

@@ -86,7 +86,7 @@ extern "C" {
 
 CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   return driven(__func__,
-                [&] { required(module, "the result") = reinterpret_cast<CUmodule>(&add_module(image)); });
+                [&] { store(module, [&] { return reinterpret_cast<CUmodule>(&add_module(image)); }); });
 }
 CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned, CUjit_option*, void**) {
   return cuModuleLoadData(module, image);
@@ -96,7 +96,7 @@ CUresult cuModuleLoadFatBinary(CUmodule* module, const void* image) {
 }
 CUresult cuModuleLoad(CUmodule* module, const char* path) {
   return driven(__func__,
-                [&] { required(module, "the result") = reinterpret_cast<CUmodule>(&add_module_file(path)); });
+                [&] { store(module, [&] { return reinterpret_cast<CUmodule>(&add_module_file(path)); }); });
 }
 CUresult cuModuleUnload(CUmodule module) {
   return driven(__func__, [&] { remove_module(module); });

@@ -64,6 +64,7 @@ cudaMemPoolAttr pool_attribute(cudaGraphMemAttributeType attribute) {
 
 Node& add_allocation(Graph& graph, std::uint64_t bytes) {
   if (bytes == 0) throw Failure(cudaErrorInvalidValue, "an allocation of no bytes");
+  if (bytes > device().info().memory_bytes) no_memory(bytes);
   const std::uint64_t address = reserve_addresses(bytes, alignment);
   Node& node =
       graph.add(cudaGraphNodeTypeMemAlloc, [=](cudaStream_t) { allocate_at(address, bytes, graph_pool()); });

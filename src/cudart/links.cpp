@@ -50,9 +50,12 @@ extern "C" {
 
 CUresult cuLinkCreate(unsigned count, CUjit_option* options, void** values, CUlinkState* state) {
   return driven(__func__, [&] {
-    if (count != 0) required(values, "the options' values");
+    if (count != 0) {
+      required(options, "the list of options");
+      required(values, "the options' values");
+    }
     clear_logs({options, count}, values);
-    required(state, "the result") = reinterpret_cast<CUlinkState>(&links().add(std::make_unique<Link>()));
+    store(state, [] { return reinterpret_cast<CUlinkState>(&links().add(std::make_unique<Link>())); });
   });
 }
 CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void* data, std::size_t bytes, const char*,

@@ -4,7 +4,6 @@
 #include "cudart/graph_memory.hpp"
 #include "cudart/modules.hpp"
 
-#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -30,40 +29,42 @@ void* allocate_in_order(std::size_t bytes, std::shared_ptr<Pool> pool, cudaStrea
 extern "C" {
 
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
-  return guarded(__func__, [&] { required(pointer, "the result") = allocate(bytes, MemoryKind::device); });
+  return guarded(__func__, [&] { store(pointer, [&] { return allocate(bytes, MemoryKind::device); }); });
 }
 cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
   return guarded(__func__,
-                 [&] { required(pointer, "the result") = allocate_in_order(bytes, current_pool(), stream); });
+                 [&] { store(pointer, [&] { return allocate_in_order(bytes, current_pool(), stream); }); });
 }
 cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool,
                                     cudaStream_t stream) {
   return guarded(__func__,
-                 [&] { required(pointer, "the result") = allocate_in_order(bytes, pool_at(pool), stream); });
+                 [&] { store(pointer, [&] { return allocate_in_order(bytes, pool_at(pool), stream); }); });
 }
 cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height) {
   return guarded(__func__, [&] {
     required(pitch, "the pitch") = pitch_of(width);
-    required(pointer, "the result") = allocate(*pitch * height, MemoryKind::device);
+    store(pointer, [&] { return allocate(*pitch * height, MemoryKind::device); });
   });
 }
 cudaError_t cudaMalloc3D(cudaPitchedPtr* result, cudaExtent extent) {
   return guarded(__func__, [&] {
     const std::size_t pitch = pitch_of(extent.width);
-    void* const memory = allocate(pitch * extent.height * extent.depth, MemoryKind::device);
-    required(result, "the result") = {memory, pitch, extent.width, extent.height};
+    store(result, [&] {
+      void* const memory = allocate(pitch * extent.height * extent.depth, MemoryKind::device);
+      return cudaPitchedPtr{memory, pitch, extent.width, extent.height};
+    });
   });
 }
 cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned flags) {
   return guarded(__func__,
-                 [&] { required(pointer, "the result") = allocate(bytes, MemoryKind::managed, flags); });
+                 [&] { store(pointer, [&] { return allocate(bytes, MemoryKind::managed, flags); }); });
 }
 cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned flags) {
   return guarded(__func__,
-                 [&] { required(pointer, "the result") = allocate(bytes, MemoryKind::pinned, flags); });
+                 [&] { store(pointer, [&] { return allocate(bytes, MemoryKind::pinned, flags); }); });
 }
 cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) {
-  return guarded(__func__, [&] { required(pointer, "the result") = allocate(bytes, MemoryKind::pinned); });
+  return guarded(__func__, [&] { store(pointer, [&] { return allocate(bytes, MemoryKind::pinned); }); });
 }
 cudaError_t cudaFree(void* pointer) {
   return guarded(__func__, [&] { release(pointer, false); });
@@ -100,8 +101,7 @@ cudaError_t cudaHostGetFlags(unsigned* flags, void* pointer) {
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   return guarded(__func__, [&] {
     required(total, "the total") = device().info().memory_bytes;
-    // Memory that a graph or cuMemCreate reserves may exceed the device's.
-    required(free, "the result") = *total - std::min(*total, used_bytes());
+    required(free, "the result") = *total - used_bytes();
   });
 }
 

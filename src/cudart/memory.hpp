@@ -59,6 +59,8 @@ void unregister_host(const void* pointer);
 /// Add and remove the record that device memory is mapped at an address.
 void add_mapped(std::uint64_t address, std::uint64_t bytes);
 void remove_mapped(std::uint64_t address);
+/// Throws the Failure of an allocation for which the device has no room.
+[[noreturn]] void no_memory(std::uint64_t bytes);
 /// Counts device memory that has no address yet. Throws Failure if the device has no room.
 void count_allocated(std::uint64_t bytes);
 void count_released(std::uint64_t bytes) noexcept;

@@ -181,7 +181,7 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* prope
       throw Failure(cudaErrorNotSupported, "a pool cannot be shared with other processes");
     require_location(p.location);
     const std::uint64_t most = p.maxSize == 0 ? std::numeric_limits<std::uint64_t>::max() : p.maxSize;
-    required(pool, "the result") = handle_of(&pools().add(most));
+    store(pool, [&] { return handle_of(&pools().add(most)); });
   });
 }
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {

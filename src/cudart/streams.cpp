@@ -45,7 +45,7 @@ StreamFacts facts_of(cudaStream_t stream) {
 struct Event {
   bool timed = true;
   std::optional<std::uint64_t> recorded{};
-  Graph* captured = nullptr;  ///< the graph whose capture recorded the event last
+  std::uint64_t capture = 0;  ///< the capture that recorded the event last; 0 if none did
 };
 Handles<Event>& events() {
   static auto& all = *new Handles<Event>("event");
@@ -55,18 +55,20 @@ Handles<Event>& events() {
 void record(cudaEvent_t handle, cudaStream_t stream) {
   (void)facts_of(stream);
   Event& event = events().at(handle);
-  event.captured = captured_into(stream);
-  if (event.captured == nullptr) event.recorded = device().thread_instructions();
+  event.capture = capture_of(stream);
+  if (event.capture == 0) event.recorded = device().thread_instructions();
 }
 
 cudaError_t create(const char* function, cudaStream_t* stream, unsigned flags, int priority) {
   return guarded(function, [&] {
     if (flags > cudaStreamNonBlocking)
       throw Failure(cudaErrorInvalidValue, "the flags are not those of a stream");
-    const cudaStream_t created = device().streams().create();
-    const std::lock_guard lock(streams().mutex);
-    streams().all[created] = {flags, std::clamp(priority, greatest_priority, least_priority)};
-    required(stream, "the result") = created;
+    store(stream, [&] {
+      const cudaStream_t created = device().streams().create();
+      const std::lock_guard lock(streams().mutex);
+      streams().all[created] = {flags, std::clamp(priority, greatest_priority, least_priority)};
+      return created;
+    });
   });
 }
 
@@ -149,27 +151,31 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   return guarded(__func__, [&] {
     (void)facts_of(stream);
-    if (Graph* const graph = events().at(event).captured; graph != nullptr) join_capture(stream, graph);
+    join_capture(stream, events().at(event).capture);
   });
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
   return guarded(__func__, [&] {
     (void)facts_of(stream);
+    required(function, "the function");
     enqueue(stream, cudaGraphNodeTypeHost, [=](cudaStream_t) { function(data); });
   });
 }
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t function, void* data, unsigned) {
   return guarded(__func__, [&] {
     require_no_capture(stream, "a callback");
+    required(function, "the function");
     function(stream, cudaSuccess, data);
   });
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   return guarded(__func__, [&] {
-    auto made = std::make_unique<Event>();
-    made->timed = (flags & cudaEventDisableTiming) == 0;
-    required(event, "the result") = reinterpret_cast<cudaEvent_t>(&events().add(std::move(made)));
+    store(event, [&] {
+      auto made = std::make_unique<Event>();
+      made->timed = (flags & cudaEventDisableTiming) == 0;
+      return reinterpret_cast<cudaEvent_t>(&events().add(std::move(made)));
+    });
   });
 }
 cudaError_t cudaEventCreate(cudaEvent_t* event) {

@@ -263,7 +263,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes,
                      const CUmemAllocationProp* properties, unsigned long long flags) {
   return locked(__func__, [&] {
     if (flags != 0) invalid("the flags must be 0");
-    required(handle, "the result") = create(bytes, required(properties, "the properties"));
+    store(handle, [&] { return create(bytes, required(properties, "the properties")); });
   });
 }
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
