@@ -36,7 +36,7 @@ class Allocations {
     const std::lock_guard lock(mutex_);
     all_[allocation.begin] = allocation;
   }
-  std::optional<Allocation> take(std::uint64_t begin) {
+  std::optional<Allocation> remove(std::uint64_t begin) {
     const std::lock_guard lock(mutex_);
     const auto found = all_.find(begin);
     if (found == all_.end()) return std::nullopt;
@@ -44,7 +44,7 @@ class Allocations {
     all_.erase(found);
     return allocation;
   }
-  [[nodiscard]] std::optional<Allocation> holding(std::uint64_t address) const {
+  [[nodiscard]] std::optional<Allocation> containing(std::uint64_t address) const {
     const std::lock_guard lock(mutex_);
     const auto next = all_.upper_bound(address);
     if (next == all_.begin()) return std::nullopt;
@@ -56,10 +56,10 @@ class Allocations {
     const std::lock_guard lock(mutex_);
     return used_;
   }
-  /// Counts device memory. Returns false if more than `most` bytes would be in use.
-  [[nodiscard]] bool count(std::uint64_t bytes, std::uint64_t most) {
+  /// Counts device memory. Returns false if more than `capacity` bytes would be in use.
+  [[nodiscard]] bool count(std::uint64_t bytes, std::uint64_t capacity) {
     const std::lock_guard lock(mutex_);
-    if (bytes > most - std::min(most, used_)) return false;
+    if (bytes > capacity - used_) return false;
     used_ += bytes;
     return true;
   }
@@ -79,7 +79,7 @@ Allocations& allocations() {
   return all;
 }
 
-std::uint64_t whole_pages(std::uint64_t bytes) {
+std::uint64_t rounded_to_pages(std::uint64_t bytes) {
   static const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   return (std::max<std::uint64_t>(bytes, 1) + page - 1) / page * page;
 }
@@ -87,13 +87,13 @@ std::uint64_t whole_pages(std::uint64_t bytes) {
 /// Unmaps host pages.
 struct Unmap {
   std::uint64_t bytes = 0;
-  void operator()(std::byte* pages) const noexcept { ::munmap(pages, whole_pages(bytes)); }
+  void operator()(std::byte* pages) const noexcept { ::munmap(pages, rounded_to_pages(bytes)); }
 };
 using Pages = std::unique_ptr<std::byte, Unmap>;
 
 /// Allocates host pages of zeros, at the address `hint` if it is free.
 Pages map_pages(void* hint, std::uint64_t bytes) {
-  void* const pages = ::mmap(hint, whole_pages(bytes), PROT_READ | PROT_WRITE,
+  void* const pages = ::mmap(hint, rounded_to_pages(bytes), PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (pages == MAP_FAILED)
     throw Failure(cudaErrorMemoryAllocation,
@@ -107,7 +107,7 @@ Pages host_pages(std::uint64_t bytes) {
   static std::uint64_t next = first_host_address;
   const std::lock_guard lock(mutex);
   Pages pages = map_pages(pointer_at(next), bytes);
-  next += whole_pages(bytes) + whole_pages(1);
+  next += rounded_to_pages(bytes) + rounded_to_pages(1);
   return pages;
 }
 
@@ -119,7 +119,7 @@ class Counted {
     count_allocated(bytes);
     if (pool == nullptr) return;
     try {
-      pool->take(bytes);
+      pool->count_allocated(bytes);
     } catch (...) {
       count_released(bytes);
       throw;
@@ -128,7 +128,7 @@ class Counted {
   ~Counted() {
     if (allocated_) return;
     count_released(bytes_);
-    if (pool_ != nullptr) pool_->give_back(bytes_);
+    if (pool_ != nullptr) pool_->count_released(bytes_);
   }
   Counted(const Counted&) = delete;
   Counted& operator=(const Counted&) = delete;
@@ -139,6 +139,14 @@ class Counted {
   Pool* pool_;
   bool allocated_ = false;
 };
+
+void release(const Allocation& allocation) {
+  (void)allocations().remove(allocation.begin);
+  device().memory().free(allocation.begin);
+  if (allocation.pages != nullptr) ::munmap(allocation.pages, rounded_to_pages(allocation.bytes));
+  if (allocation.kind == MemoryKind::device) count_released(allocation.bytes);
+  if (allocation.pool) allocation.pool->count_released(allocation.bytes);
+}
 
 std::byte* bytes_at(void* pointer) {
   return static_cast<std::byte*>(pointer);
@@ -187,24 +195,23 @@ void allocate_at(std::uint64_t address, std::uint64_t bytes, std::shared_ptr<Poo
   counted.set_allocated();
 }
 
-void release(const void* pointer, bool of_host) {
+void release(const void* pointer) {
   if (pointer == nullptr) return;
   const auto allocation = allocation_at(pointer);
-  const bool begins = allocation && allocation->begin == address_of(pointer);
-  const bool pinned = begins && allocation->kind == MemoryKind::pinned;
-  const bool mapped =
-      begins && (allocation->kind == MemoryKind::registered || allocation->kind == MemoryKind::mapped);
-  if (!begins || pinned != of_host || mapped) {
-    // The device itself reports an address at which none of its allocations begins.
-    if (!allocation && !of_host) device().memory().free(address_of(pointer));
-    throw Failure(cudaErrorInvalidValue, of_host ? "no allocation of pinned memory begins at this address"
-                                                 : "no device allocation begins at this address");
-  }
-  (void)allocations().take(allocation->begin);
-  device().memory().free(allocation->begin);
-  if (allocation->pages != nullptr) ::munmap(allocation->pages, whole_pages(allocation->bytes));
-  if (allocation->kind == MemoryKind::device) count_released(allocation->bytes);
-  if (allocation->pool) allocation->pool->give_back(allocation->bytes);
+  if (allocation && allocation->begin == address_of(pointer) &&
+      (allocation->kind == MemoryKind::device || allocation->kind == MemoryKind::managed))
+    return release(*allocation);
+  // The device itself reports an address at which none of its allocations begins.
+  if (!allocation) device().memory().free(address_of(pointer));
+  throw Failure(cudaErrorInvalidValue, "no device allocation begins at this address");
+}
+
+void release_pinned(const void* pointer) {
+  if (pointer == nullptr) return;
+  const auto allocation = allocation_at(pointer);
+  if (!allocation || allocation->begin != address_of(pointer) || allocation->kind != MemoryKind::pinned)
+    throw Failure(cudaErrorInvalidValue, "no allocation of pinned memory begins at this address");
+  release(*allocation);
 }
 
 void register_host(void* pointer, std::uint64_t bytes, unsigned flags) {
@@ -220,12 +227,12 @@ void unregister_host(const void* pointer) {
   const auto allocation = allocation_at(pointer);
   if (!allocation || allocation->kind != MemoryKind::registered || allocation->begin != address_of(pointer))
     throw Failure(cudaErrorHostMemoryNotRegistered, "no registered memory begins at this address");
-  (void)allocations().take(allocation->begin);
+  (void)allocations().remove(allocation->begin);
   device().memory().free(allocation->begin);
 }
 
 std::optional<Allocation> allocation_at(const void* pointer) {
-  return allocations().holding(address_of(pointer));
+  return allocations().containing(address_of(pointer));
 }
 
 Allocation host_allocation_at(const void* pointer) {
@@ -247,17 +254,17 @@ void add_mapped(std::uint64_t address, std::uint64_t bytes) {
   allocations().add({address, bytes, MemoryKind::mapped});
 }
 void remove_mapped(std::uint64_t address) {
-  (void)allocations().take(address);
+  (void)allocations().remove(address);
 }
 
-void no_memory(std::uint64_t bytes) {
+void throw_out_of_memory(std::uint64_t bytes) {
   throw Failure(cudaErrorMemoryAllocation, "the device has no room for " + std::to_string(bytes) +
                                                " bytes: " + std::to_string(used_bytes()) + " of " +
                                                std::to_string(device().info().memory_bytes) + " are in use");
 }
 
 void count_allocated(std::uint64_t bytes) {
-  if (!allocations().count(bytes, device().info().memory_bytes)) no_memory(bytes);
+  if (!allocations().count(bytes, device().info().memory_bytes)) throw_out_of_memory(bytes);
 }
 void count_released(std::uint64_t bytes) noexcept {
   allocations().uncount(bytes);

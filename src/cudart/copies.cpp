@@ -124,10 +124,10 @@ cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, 
                  [&] { return copy_of(to, to_pitch, from, from_pitch, width, height, kind); });
 }
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) {
-  return do_copy(__func__, nullptr, [&] { return copy_of(required(parameters, "the parameters")); });
+  return do_copy(__func__, nullptr, [&] { return copy_of(require_non_null(parameters, "the parameters")); });
 }
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream) {
-  return do_copy(__func__, stream, [&] { return copy_of(required(parameters, "the parameters")); });
+  return do_copy(__func__, stream, [&] { return copy_of(require_non_null(parameters, "the parameters")); });
 }
 
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t bytes, std::size_t offset,

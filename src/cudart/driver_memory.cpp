@@ -8,16 +8,17 @@ using namespace tmajit::cudart;
 namespace {
 
 CUresult do_copy(const char* function, void* to, const void* from, std::size_t bytes, CUstream stream) {
-  return driven(function, [&] {
-    enqueue(stream, cudaGraphNodeTypeMemcpy, [=](cudaStream_t on) { copy(to, from, bytes, on); });
+  return driver_guarded(function, [&] {
+    enqueue(stream, cudaGraphNodeTypeMemcpy,
+            [=](cudaStream_t launch_stream) { copy(to, from, bytes, launch_stream); });
   });
 }
 /// Fills `height` rows of `width` elements.
 CUresult do_fill(const char* function, CUdeviceptr to, std::size_t pitch, std::uint32_t value,
                  std::uint32_t element, std::size_t width, std::size_t height, CUstream stream) {
-  return driven(function, [&] {
-    enqueue(stream, cudaGraphNodeTypeMemset, [=](cudaStream_t on) {
-      fill(pointer_at(to), Rows{pitch, 0}, value, element, Extent{width * element, height}, on);
+  return driver_guarded(function, [&] {
+    enqueue(stream, cudaGraphNodeTypeMemset, [=](cudaStream_t launch_stream) {
+      fill(pointer_at(to), Rows{pitch, 0}, value, element, Extent{width * element, height}, launch_stream);
     });
   });
 }
@@ -31,8 +32,8 @@ std::byte* side(CUmemorytype type, void* host, CUdeviceptr address, CUarray arra
   return static_cast<std::byte*>(base) + y * pitch + x;
 }
 CUresult do_copy(const char* function, const CUDA_MEMCPY2D* parameters, CUstream stream) {
-  return driven(function, [&] {
-    const CUDA_MEMCPY2D& p = required(parameters, "the parameters");
+  return driver_guarded(function, [&] {
+    const CUDA_MEMCPY2D& p = require_non_null(parameters, "the parameters");
     std::byte* const to =
         side(p.dstMemoryType, p.dstHost, p.dstDevice, p.dstArray, p.dstPitch, p.dstXInBytes, p.dstY);
     std::byte* const from = side(p.srcMemoryType, const_cast<void*>(p.srcHost), p.srcDevice, p.srcArray,
@@ -41,7 +42,7 @@ CUresult do_copy(const char* function, const CUDA_MEMCPY2D* parameters, CUstream
     const Rows from_rows{p.srcPitch, 0};
     const Extent extent{p.WidthInBytes, p.Height};
     enqueue(stream, cudaGraphNodeTypeMemcpy,
-            [=](cudaStream_t on) { copy(to, to_rows, from, from_rows, extent, on); });
+            [=](cudaStream_t launch_stream) { copy(to, to_rows, from, from_rows, extent, launch_stream); });
   });
 }
 
@@ -50,7 +51,7 @@ CUresult do_copy(const char* function, const CUDA_MEMCPY2D* parameters, CUstream
 extern "C" {
 
 CUresult cuMemAlloc(CUdeviceptr* result, std::size_t bytes) {
-  return driven(__func__, [&] {
+  return driver_guarded(__func__, [&] {
     if (bytes == 0) throw Failure(cudaErrorInvalidValue, "an allocation of no bytes");
     store(result, [&] { return address_of(allocate(bytes, MemoryKind::device)); });
   });
@@ -71,12 +72,12 @@ CUresult cuMemAllocAsync(CUdeviceptr* result, std::size_t bytes, CUstream stream
   return code;
 }
 CUresult cuMemAllocManaged(CUdeviceptr* result, std::size_t bytes, unsigned flags) {
-  return driven(__func__, [&] {
+  return driver_guarded(__func__, [&] {
     store(result, [&] { return address_of(allocate(bytes, MemoryKind::managed, flags)); });
   });
 }
 CUresult cuMemFree(CUdeviceptr address) {
-  return driven(__func__, [&] { release(pointer_at(address), false); });
+  return driver_guarded(__func__, [&] { release(pointer_at(address)); });
 }
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
   return as_result(cudaFreeAsync(pointer_at(address), stream));
@@ -97,9 +98,9 @@ CUresult cuMemHostUnregister(void* pointer) {
   return as_result(cudaHostUnregister(pointer));
 }
 CUresult cuMemHostGetDevicePointer(CUdeviceptr* result, void* pointer, unsigned) {
-  return driven(__func__, [&] {
+  return driver_guarded(__func__, [&] {
     (void)host_allocation_at(pointer);
-    required(result, "the result") = address_of(pointer);
+    require_non_null(result, "the result") = address_of(pointer);
   });
 }
 CUresult cuMemHostGetFlags(unsigned* flags, void* pointer) {
@@ -109,7 +110,7 @@ CUresult cuMemGetInfo(std::size_t* free, std::size_t* total) {
   return as_result(cudaMemGetInfo(free, total));
 }
 CUresult cuMemGetAddressRange(CUdeviceptr* begin, std::size_t* bytes, CUdeviceptr address) {
-  return driven(__func__, [&] {
+  return driver_guarded(__func__, [&] {
     const auto allocation = allocation_at(pointer_at(address));
     if (!allocation) throw Failure(cudaErrorSymbolNotFound, "the address is in no allocation");
     if (begin != nullptr) *begin = allocation->begin;
@@ -117,16 +118,17 @@ CUresult cuMemGetAddressRange(CUdeviceptr* begin, std::size_t* bytes, CUdevicept
   });
 }
 CUresult cuPointerGetAttribute(void* result, CUpointer_attribute attribute, CUdeviceptr address) {
-  return driven(__func__, [&] {
-    required(static_cast<char*>(result), "the result");
+  return driver_guarded(__func__, [&] {
+    require_non_null(static_cast<char*>(result), "the result");
     const auto allocation = allocation_at(pointer_at(address));
     if (!allocation && !is_device(pointer_at(address)))
       throw Failure(cudaErrorInvalidValue, "the address is in no memory that CUDA knows");
-    const bool of_device = !allocation || is_device(allocation->kind);
+    const bool is_device_memory = !allocation || is_device(allocation->kind);
     switch (attribute) {
       case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-        *static_cast<CUmemorytype*>(result) =
-            of_device || allocation->kind == MemoryKind::managed ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+        *static_cast<CUmemorytype*>(result) = is_device_memory || allocation->kind == MemoryKind::managed
+                                                  ? CU_MEMORYTYPE_DEVICE
+                                                  : CU_MEMORYTYPE_HOST;
         break;
       case CU_POINTER_ATTRIBUTE_IS_MANAGED:
         *static_cast<int*>(result) = allocation && allocation->kind == MemoryKind::managed ? 1 : 0;
@@ -134,7 +136,7 @@ CUresult cuPointerGetAttribute(void* result, CUpointer_attribute attribute, CUde
       case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: *static_cast<int*>(result) = 0; break;
       case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: *static_cast<CUdeviceptr*>(result) = address; break;
       case CU_POINTER_ATTRIBUTE_HOST_POINTER:
-        if (of_device) throw Failure(cudaErrorInvalidValue, "the host cannot reach the address");
+        if (is_device_memory) throw Failure(cudaErrorInvalidValue, "the host cannot reach the address");
         *static_cast<void**>(result) = pointer_at(address);
         break;
       default:

@@ -70,10 +70,10 @@ cudaGraphExec_t instantiate(cudaGraph_t handle, unsigned long long flags) {
 
 /// The work of a node in an executable graph.
 Work& work_of(cudaGraphExec_t graph, cudaGraphNode_t node, cudaGraphNodeType type) {
-  GraphExec& known = executables().at(graph);
-  for (std::size_t i = 0; i < known.nodes.size(); ++i) {
-    const void* const each = known.nodes[i].get();
-    if (each == node && known.nodes[i]->type == type) return known.work[i];
+  GraphExec& executable = executables().at(graph);
+  for (std::size_t i = 0; i < executable.nodes.size(); ++i) {
+    const void* const each = executable.nodes[i].get();
+    if (each == node && executable.nodes[i]->type == type) return executable.work[i];
   }
   throw Failure(cudaErrorInvalidValue, "the executable graph has no such node of that kind");
 }
@@ -99,7 +99,7 @@ Work fill_of(const cudaMemsetParams& p) {
   };
 }
 Work call_of(const cudaHostNodeParams& parameters) {
-  required(parameters.fn, "the function");
+  require_non_null(parameters.fn, "the function");
   return [parameters](cudaStream_t) { parameters.fn(parameters.userData); };
 }
 Work copy_of(void* destination, const void* source, std::size_t bytes) {
@@ -177,20 +177,20 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* result) {
     const auto capture = captures().running.find(number);
     if (capture == captures().running.end() || capture->second.origin != stream)
       throw Failure(cudaErrorStreamCaptureUnmatched, "no capture began on the stream");
-    required(result, "the result") = reinterpret_cast<cudaGraph_t>(capture->second.graph);
+    require_non_null(result, "the result") = reinterpret_cast<cudaGraph_t>(capture->second.graph);
     std::erase_if(captures().streams, [&](const auto& each) { return each.second == number; });
     captures().running.erase(capture);
   });
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
   return guarded(__func__, [&] {
-    required(status, "the result") =
+    require_non_null(status, "the result") =
         captured_into(stream) == nullptr ? cudaStreamCaptureStatusNone : cudaStreamCaptureStatusActive;
   });
 }
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
   thread_local cudaStreamCaptureMode current = cudaStreamCaptureModeGlobal;
-  return guarded(__func__, [&] { std::swap(required(mode, "the mode"), current); });
+  return guarded(__func__, [&] { std::swap(require_non_null(mode, "the mode"), current); });
 }
 
 cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned) {
@@ -210,7 +210,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) {
   return guarded(__func__, [&] {
     const auto& all = graphs().at(graph).nodes;
-    std::size_t& result = required(count, "the count");
+    std::size_t& result = require_non_null(count, "the count");
     result = nodes == nullptr ? all.size() : std::min(result, all.size());
     if (nodes == nullptr) return;
     for (std::size_t i = 0; i < result; ++i) nodes[i] = reinterpret_cast<cudaGraphNode_t>(all[i].get());
@@ -218,21 +218,21 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::si
 }
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
   return guarded(__func__, [&] {
-    required(node, "the node");
-    required(type, "the result") = reinterpret_cast<const Node*>(node)->type;
+    require_non_null(node, "the node");
+    require_non_null(type, "the result") = reinterpret_cast<const Node*>(node)->type;
   });
 }
 
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t*,
                                    std::size_t, const cudaKernelNodeParams* parameters) {
   return guarded(__func__, [&] {
-    add(node, graph, cudaGraphNodeTypeKernel, launch_of(required(parameters, "the parameters")));
+    add(node, graph, cudaGraphNodeTypeKernel, launch_of(require_non_null(parameters, "the parameters")));
   });
 }
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t*,
                                    std::size_t, const cudaMemcpy3DParms* parameters) {
   return guarded(__func__, [&] {
-    add(node, graph, cudaGraphNodeTypeMemcpy, copy_of(required(parameters, "the parameters")));
+    add(node, graph, cudaGraphNodeTypeMemcpy, copy_of(require_non_null(parameters, "the parameters")));
   });
 }
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t*,
@@ -243,13 +243,13 @@ cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph, c
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t*,
                                    std::size_t, const cudaMemsetParams* parameters) {
   return guarded(__func__, [&] {
-    add(node, graph, cudaGraphNodeTypeMemset, fill_of(required(parameters, "the parameters")));
+    add(node, graph, cudaGraphNodeTypeMemset, fill_of(require_non_null(parameters, "the parameters")));
   });
 }
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t*,
                                  std::size_t, const cudaHostNodeParams* parameters) {
   return guarded(__func__, [&] {
-    add(node, graph, cudaGraphNodeTypeHost, call_of(required(parameters, "the parameters")));
+    add(node, graph, cudaGraphNodeTypeHost, call_of(require_non_null(parameters, "the parameters")));
   });
 }
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t*,
@@ -280,16 +280,16 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t graph, cudaStream_t) {
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
   return guarded(__func__, [&] {
-    const GraphExec& known = executables().at(graph);
+    const GraphExec& executable = executables().at(graph);
     if (captured_into(stream) == nullptr) {
-      if (known.frees_on_launch) free_allocations(known.current);
-      require_no_allocations(known.current);
-    } else if (known.instance) {
+      if (executable.frees_on_launch) free_allocations(executable.current);
+      require_no_allocations(executable.current);
+    } else if (executable.instance) {
       throw Failure(cudaErrorNotSupported, "a graph with memory nodes cannot be part of a captured graph");
     }
-    enqueue(stream, cudaGraphNodeTypeGraph, [work = known.work](cudaStream_t on) {
+    enqueue(stream, cudaGraphNodeTypeGraph, [work = executable.work](cudaStream_t launch_stream) {
       for (const Work& each : work) {
-        if (each) each(on);
+        if (each) each(launch_stream);
       }
     });
   });
@@ -297,26 +297,26 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
   return guarded(__func__, [&] { executables().remove(graph); });
 }
-cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph,
                                 cudaGraphExecUpdateResultInfo* result) {
   return guarded(__func__, [&] {
-    GraphExec& known = executables().at(executable);
+    GraphExec& executable = executables().at(handle);
     Graph& source = graphs().at(graph);
     const bool same = std::ranges::equal(
-        known.nodes, source.nodes, {}, [](const auto& each) { return each->type; },
+        executable.nodes, source.nodes, {}, [](const auto& each) { return each->type; },
         [](const auto& each) { return each->type; });
     if (result != nullptr) {
       *result = {};
       result->result = same ? cudaGraphExecUpdateSuccess : cudaGraphExecUpdateErrorTopologyChanged;
     }
     if (!same) throw Failure(cudaErrorGraphExecUpdateFailure, "the graphs have other nodes");
-    take_work(known, source);
+    take_work(executable, source);
   });
 }
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t graph, cudaGraphNode_t node,
                                              const cudaKernelNodeParams* parameters) {
   return guarded(__func__, [&] {
-    work_of(graph, node, cudaGraphNodeTypeKernel) = launch_of(required(parameters, "the parameters"));
+    work_of(graph, node, cudaGraphNodeTypeKernel) = launch_of(require_non_null(parameters, "the parameters"));
   });
 }
 

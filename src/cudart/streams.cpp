@@ -74,7 +74,7 @@ cudaError_t create(const char* function, cudaStream_t* stream, unsigned flags, i
 
 /// Waits for the stream. Throws Failure for a failed assertion. Other reports of kernels are already written,
 /// and the program continues.
-void settle(cudaStream_t stream) {
+void synchronize_stream(cudaStream_t stream) {
   (void)facts_of(stream);
   trim_pools();
   try {
@@ -99,13 +99,13 @@ cudaError_t cudaDeviceSynchronize() {
       const std::lock_guard lock(streams().mutex);
       for (const auto& [stream, facts] : streams().all) all.push_back(stream);
     }
-    for (const cudaStream_t each : all) settle(each);
+    for (const cudaStream_t each : all) synchronize_stream(each);
   });
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   return guarded(__func__, [&] {
     require_no_capture(stream, "a wait for the stream");
-    settle(stream);
+    synchronize_stream(stream);
   });
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
@@ -125,22 +125,22 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     (void)facts_of(stream);
     if (is_default(stream))
       throw Failure(cudaErrorInvalidResourceHandle, "a default stream cannot be destroyed");
-    settle(stream);
+    synchronize_stream(stream);
     device().streams().destroy(stream);
     const std::lock_guard lock(streams().mutex);
     streams().all.erase(stream);
   });
 }
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
-  return guarded(__func__, [&] { required(flags, "the result") = facts_of(stream).flags; });
+  return guarded(__func__, [&] { require_non_null(flags, "the result") = facts_of(stream).flags; });
 }
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
-  return guarded(__func__, [&] { required(priority, "the result") = facts_of(stream).priority; });
+  return guarded(__func__, [&] { require_non_null(priority, "the result") = facts_of(stream).priority; });
 }
 cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
   return guarded(__func__, [&] {
     (void)facts_of(stream);
-    required(id, "the result") = reinterpret_cast<std::uintptr_t>(stream);
+    require_non_null(id, "the result") = reinterpret_cast<std::uintptr_t>(stream);
   });
 }
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
@@ -157,14 +157,14 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
   return guarded(__func__, [&] {
     (void)facts_of(stream);
-    required(function, "the function");
+    require_non_null(function, "the function");
     enqueue(stream, cudaGraphNodeTypeHost, [=](cudaStream_t) { function(data); });
   });
 }
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t function, void* data, unsigned) {
   return guarded(__func__, [&] {
     require_no_capture(stream, "a callback");
-    required(function, "the function");
+    require_non_null(function, "the function");
     function(stream, cudaSuccess, data);
   });
 }
@@ -206,7 +206,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEven
     if (!first.timed || !last.timed || !first.recorded || !last.recorded)
       throw Failure(cudaErrorInvalidResourceHandle, "an event was not recorded, or its timing is disabled");
     const auto instructions = static_cast<double>(*last.recorded) - static_cast<double>(*first.recorded);
-    required(milliseconds, "the result") = static_cast<float>(instructions / 1e6);
+    require_non_null(milliseconds, "the result") = static_cast<float>(instructions / 1e6);
   });
 }
 
