@@ -37,12 +37,15 @@ class Kernel {
 
   addFinding(finding) {
     if (!finding.ptx_line) return;
+    const lines = {source: new Set(), ptx: new Set(), sass: new Set()};
     for (const number of [finding.ptx_line, ...(finding.also_lines ?? [])]) {
-      append(this.findings.ptx, number - 1, finding);
+      lines.ptx.add(number - 1);
       for (const {row} of this.chain(this.data.ptx.places[number - 1] ?? -1))
-        if (row >= 0) append(this.findings.source, row, finding);
-      for (const line of this.sassOfPtx.get(number - 1) ?? []) append(this.findings.sass, line, finding);
+        if (row >= 0) lines.source.add(row);
+      for (const line of this.sassOfPtx.get(number - 1) ?? []) lines.sass.add(line);
     }
+    for (const text of texts)
+      for (const line of lines[text]) append(this.findings[text], line, finding);
   }
 
   /// A place and the calls through which it was inlined, the innermost first: [{file, line, row, name}].

@@ -75,7 +75,6 @@ class Page {
     this.activate(pane);
     pane.cursor = Math.min(Math.max(row, 0), pane.rows.length - 1);
     pane.reveal(pane.cursor);
-    this.depth = 0;
     this.relate(pane, pane.cursor);
   }
 
@@ -92,6 +91,7 @@ class Page {
     const found = relatedRows(this.rows, pane.text, row);
     for (const text of texts) this.panes[text].mark(found[text], follow && text !== pane.text);
     this.found = found;
+    this.depth = 0;
     this.showCalls(found.chains);
   }
 
@@ -128,10 +128,11 @@ class Page {
 
   /// Shows the next caller in the source.
   nextCaller() {
-    const first = this.found.chains[0];
-    if (!first) return;
-    this.depth = (this.depth + 1) % first.chain.length;
-    this.panes.source.reveal(this.rows.source.rows[first.kernel][first.chain[this.depth].row]);
+    const {kernel, chain} = this.found.chains[0] ?? {kernel: 0, chain: []};
+    const rows = chain.map(each => this.rows.source.rows[kernel][each.row]).filter(row => row !== undefined);
+    if (rows.length === 0) return;
+    this.depth = (this.depth + 1) % rows.length;
+    this.panes.source.reveal(rows[this.depth]);
   }
 
   /// Moves to the counterpart of the cursor's line in the next text that has one.

@@ -46,13 +46,16 @@ class LiveSet {
   }
   /// Steps back over an instruction. Returns the number of registers that are live at it.
   LiveRegisters step(const ptx::FlatInstruction& flat) {
+    std::vector<std::uint32_t> not_live_before;
+    ptx::for_each_written(flat, [&](std::uint32_t each, std::uint32_t) {
+      // A guarded write may leave a value that is read later, so the register stays live.
+      if (!flat.instruction->guard || !is_live_[each]) not_live_before.push_back(each);
+      set(each, true);
+    });
     ptx::for_each_read(flat, [&](std::uint32_t each) { set(each, true); });
-    ptx::for_each_written(flat, [&](std::uint32_t each, std::uint32_t) { set(each, true); });
     const LiveRegisters at = count_;
-    if (!flat.instruction->guard) {
-      ptx::for_each_written(flat, [&](std::uint32_t each, std::uint32_t) { set(each, false); });
-      ptx::for_each_read(flat, [&](std::uint32_t each) { set(each, true); });
-    }
+    for (const std::uint32_t each : not_live_before) set(each, false);
+    ptx::for_each_read(flat, [&](std::uint32_t each) { set(each, true); });
     return at;
   }
 

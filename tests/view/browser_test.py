@@ -223,9 +223,17 @@ def test_findings(pages: Pages, source: pathlib.Path) -> None:
             "[...page.kernels[0].findings.source.keys()].map(row => page.kernels[0].lines.source[row].trim())"
         )
         require(
-            len(marked) == 2 and marked[1] == "if (threadIdx.x == 0) store(out, tile);",
+            len(marked) == 2 and marked[1] == "if (threadIdx.x == 0) store(out + 128 * i, tile);",
             f"the finding's lines of the source are {marked}",
         )
+        # Both stores come from the same lines of the source, which list the finding once.
+        counts = browser.value("[...page.kernels[0].findings.source.values()].map(each => each.length)")
+        require(counts == [1, 1], f"the lines of the source list {counts} findings")
+        # The key c begins with the first call again after the pointer has marked a line.
+        browser.press("c")
+        browser.move_pointer("#ptx .line.cursor")
+        browser.press("c")
+        require(browser.value("page.depth") == 1, "c begins with another call than the first")
 
 
 def test_foreign_ptx(pages: Pages, source: pathlib.Path) -> None:

@@ -88,6 +88,33 @@ TEST_CASE("the live registers at an instruction include its results") {
   CHECK(live(7) == std::nullopt);
 }
 
+TEST_CASE("a guarded write of a register that is not read later makes it live only at the write") {
+  const std::string text = R"(.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry k()
+{
+  .reg .b32 %r<4>;
+  .reg .pred %p<2>;
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r3, 7;
+  setp.ne.s32 %p1, %r1, 0;
+  @%p1 mov.u32 %r2, 5;
+  @%p1 mov.u32 %r3, 5;
+  setp.ne.s32 %p1, %r3, 0;
+  ret;
+}
+)";
+  Places places;
+  const PtxLines lines = view::read_ptx(text, places);
+  const auto live = [&](std::size_t number) { return lines.facts[number - 1].live; };
+  CHECK(live(8) == LiveRegisters{1, 0});   // %r1
+  CHECK(live(9) == LiveRegisters{2, 0});   // %r1, %r3
+  CHECK(live(10) == LiveRegisters{2, 1});  // %r1, %r3, %p1
+  CHECK(live(11) == LiveRegisters{2, 1});  // %r2, %r3, %p1
+  CHECK(live(12) == LiveRegisters{1, 1});  // %r3, %p1
+}
+
 TEST_CASE("instructions are counted by the first word of their names") {
   Places places;
   const auto opcodes = view::read_ptx(nested, places).opcodes;
