@@ -20,7 +20,7 @@ LINES = 20_000
 # JavaScript: the text of the cursor's line; [class, text] of each marked line of a pane; the chain of calls.
 CURSOR = "document.querySelector('section.active .line.cursor .text').textContent"
 MARKED = (
-    "[...document.querySelectorAll('#{text} .line.counterpart, #{text} .line.caller')]"
+    "[...document.querySelectorAll('#{text} .line.counterpart, #{text} .line.indirect')]"
     ".map(line => [line.classList[1], line.querySelector('.text').textContent])"
 )
 CALLS = "[...document.querySelectorAll('#calls button')].map(each => each.textContent)"
@@ -106,13 +106,13 @@ def test_helper(pages: Pages, page: pathlib.Path, has_sass: bool) -> None:
         browser.press("c")
         source = browser.value(MARKED.format(text="source"))
         require(
-            any(strength == "caller" and "fence_mbarrier_init" in text for strength, text in source),
+            any(strength == "indirect" and "fence_mbarrier_init" in text for strength, text in source),
             f"the call in pipeline.cuh is not marked: {source}",
         )
         browser.press("c")
         source = browser.value(MARKED.format(text="source"))
         require(
-            any(strength == "caller" and "Stages(" in text for strength, text in source),
+            any(strength == "indirect" and "Stages(" in text for strength, text in source),
             f"the call in the kernel is not marked: {source}",
         )
         if has_sass:
