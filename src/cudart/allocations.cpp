@@ -292,16 +292,16 @@ void copy(void* destination, const void* source, std::uint64_t bytes, cudaStream
   }
 }
 
-void copy(void* destination, const Rows& to, const void* source, const Rows& from, const Extent& extent,
-          cudaStream_t stream) {
+void copy(void* destination, const Rows& destination_rows, const void* source, const Rows& source_rows,
+          const Extent& extent, cudaStream_t stream) {
   if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return;
   const bool several_rows = extent.height > 1;
-  if (several_rows && (to.pitch < extent.width || from.pitch < extent.width))
+  if (several_rows && (destination_rows.pitch < extent.width || source_rows.pitch < extent.width))
     throw Failure(cudaErrorInvalidPitchValue, "a pitch is less than the width");
   for (std::uint64_t z = 0; z < extent.depth; ++z) {
     for (std::uint64_t y = 0; y < extent.height; ++y) {
-      copy(bytes_at(destination) + z * to.slice + y * to.pitch,
-           bytes_at(source) + z * from.slice + y * from.pitch, extent.width, stream);
+      copy(bytes_at(destination) + z * destination_rows.slice + y * destination_rows.pitch,
+           bytes_at(source) + z * source_rows.slice + y * source_rows.pitch, extent.width, stream);
     }
   }
 }
@@ -311,17 +311,17 @@ void fill(void* destination, int value, std::uint64_t bytes, cudaStream_t stream
   device().memory().fill(address_of(destination), static_cast<std::byte>(value), bytes, stream);
 }
 
-void fill(void* destination, const Rows& to, std::uint32_t value, std::uint32_t element_bytes,
+void fill(void* destination, const Rows& rows, std::uint32_t value, std::uint32_t element_bytes,
           const Extent& extent, cudaStream_t stream) {
   if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return;
-  if (extent.height > 1 && to.pitch < extent.width)
+  if (extent.height > 1 && rows.pitch < extent.width)
     throw Failure(cudaErrorInvalidPitchValue, "the pitch is less than the width");
   std::vector<std::byte> row(extent.width);
   for (std::uint64_t at = 0; at < extent.width; at += element_bytes)
     std::memcpy(row.data() + at, &value, std::min<std::uint64_t>(element_bytes, extent.width - at));
   for (std::uint64_t z = 0; z < extent.depth; ++z) {
     for (std::uint64_t y = 0; y < extent.height; ++y) {
-      void* const at = bytes_at(destination) + z * to.slice + y * to.pitch;
+      void* const at = bytes_at(destination) + z * rows.slice + y * rows.pitch;
       if (element_bytes == 1) {
         fill(at, static_cast<int>(value), extent.width, stream);
       } else {

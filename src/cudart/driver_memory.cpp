@@ -7,18 +7,20 @@ using namespace tmajit::cudart;
 
 namespace {
 
-CUresult do_copy(const char* function, void* to, const void* from, std::size_t bytes, CUstream stream) {
+CUresult do_copy(const char* function, void* destination, const void* source, std::size_t bytes,
+                 CUstream stream) {
   return driver_guarded(function, [&] {
     enqueue(stream, cudaGraphNodeTypeMemcpy,
-            [=](cudaStream_t launch_stream) { copy(to, from, bytes, launch_stream); });
+            [=](cudaStream_t launch_stream) { copy(destination, source, bytes, launch_stream); });
   });
 }
 /// Fills `height` rows of `width` elements.
-CUresult do_fill(const char* function, CUdeviceptr to, std::size_t pitch, std::uint32_t value,
+CUresult do_fill(const char* function, CUdeviceptr destination, std::size_t pitch, std::uint32_t value,
                  std::uint32_t element, std::size_t width, std::size_t height, CUstream stream) {
   return driver_guarded(function, [&] {
     enqueue(stream, cudaGraphNodeTypeMemset, [=](cudaStream_t launch_stream) {
-      fill(pointer_at(to), Rows{pitch, 0}, value, element, Extent{width * element, height}, launch_stream);
+      fill(pointer_at(destination), Rows{pitch, 0}, value, element, Extent{width * element, height},
+           launch_stream);
     });
   });
 }
@@ -34,15 +36,16 @@ std::byte* side(CUmemorytype type, void* host, CUdeviceptr address, CUarray arra
 CUresult do_copy(const char* function, const CUDA_MEMCPY2D* parameters, CUstream stream) {
   return driver_guarded(function, [&] {
     const CUDA_MEMCPY2D& p = require_non_null(parameters, "the parameters");
-    std::byte* const to =
+    std::byte* const destination =
         side(p.dstMemoryType, p.dstHost, p.dstDevice, p.dstArray, p.dstPitch, p.dstXInBytes, p.dstY);
-    std::byte* const from = side(p.srcMemoryType, const_cast<void*>(p.srcHost), p.srcDevice, p.srcArray,
-                                 p.srcPitch, p.srcXInBytes, p.srcY);
-    const Rows to_rows{p.dstPitch, 0};
-    const Rows from_rows{p.srcPitch, 0};
+    std::byte* const source = side(p.srcMemoryType, const_cast<void*>(p.srcHost), p.srcDevice, p.srcArray,
+                                   p.srcPitch, p.srcXInBytes, p.srcY);
+    const Rows destination_rows{p.dstPitch, 0};
+    const Rows source_rows{p.srcPitch, 0};
     const Extent extent{p.WidthInBytes, p.Height};
-    enqueue(stream, cudaGraphNodeTypeMemcpy,
-            [=](cudaStream_t launch_stream) { copy(to, to_rows, from, from_rows, extent, launch_stream); });
+    enqueue(stream, cudaGraphNodeTypeMemcpy, [=](cudaStream_t launch_stream) {
+      copy(destination, destination_rows, source, source_rows, extent, launch_stream);
+    });
   });
 }
 
@@ -146,29 +149,29 @@ CUresult cuPointerGetAttribute(void* result, CUpointer_attribute attribute, CUde
   });
 }
 
-CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
-  return do_copy(__func__, pointer_at(to), pointer_at(from), bytes, nullptr);
+CUresult cuMemcpy(CUdeviceptr destination, CUdeviceptr source, std::size_t bytes) {
+  return do_copy(__func__, pointer_at(destination), pointer_at(source), bytes, nullptr);
 }
-CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
-  return do_copy(__func__, pointer_at(to), pointer_at(from), bytes, stream);
+CUresult cuMemcpyAsync(CUdeviceptr destination, CUdeviceptr source, std::size_t bytes, CUstream stream) {
+  return do_copy(__func__, pointer_at(destination), pointer_at(source), bytes, stream);
 }
-CUresult cuMemcpyHtoD(CUdeviceptr to, const void* from, std::size_t bytes) {
-  return do_copy(__func__, pointer_at(to), from, bytes, nullptr);
+CUresult cuMemcpyHtoD(CUdeviceptr destination, const void* source, std::size_t bytes) {
+  return do_copy(__func__, pointer_at(destination), source, bytes, nullptr);
 }
-CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream) {
-  return do_copy(__func__, pointer_at(to), from, bytes, stream);
+CUresult cuMemcpyHtoDAsync(CUdeviceptr destination, const void* source, std::size_t bytes, CUstream stream) {
+  return do_copy(__func__, pointer_at(destination), source, bytes, stream);
 }
-CUresult cuMemcpyDtoH(void* to, CUdeviceptr from, std::size_t bytes) {
-  return do_copy(__func__, to, pointer_at(from), bytes, nullptr);
+CUresult cuMemcpyDtoH(void* destination, CUdeviceptr source, std::size_t bytes) {
+  return do_copy(__func__, destination, pointer_at(source), bytes, nullptr);
 }
-CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
-  return do_copy(__func__, to, pointer_at(from), bytes, stream);
+CUresult cuMemcpyDtoHAsync(void* destination, CUdeviceptr source, std::size_t bytes, CUstream stream) {
+  return do_copy(__func__, destination, pointer_at(source), bytes, stream);
 }
-CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
-  return do_copy(__func__, pointer_at(to), pointer_at(from), bytes, nullptr);
+CUresult cuMemcpyDtoD(CUdeviceptr destination, CUdeviceptr source, std::size_t bytes) {
+  return do_copy(__func__, pointer_at(destination), pointer_at(source), bytes, nullptr);
 }
-CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
-  return do_copy(__func__, pointer_at(to), pointer_at(from), bytes, stream);
+CUresult cuMemcpyDtoDAsync(CUdeviceptr destination, CUdeviceptr source, std::size_t bytes, CUstream stream) {
+  return do_copy(__func__, pointer_at(destination), pointer_at(source), bytes, stream);
 }
 CUresult cuMemcpy2D(const CUDA_MEMCPY2D* parameters) {
   return do_copy(__func__, parameters, nullptr);
@@ -180,31 +183,31 @@ CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D* parameters, CUstream stream) {
   return do_copy(__func__, parameters, stream);
 }
 
-CUresult cuMemsetD8(CUdeviceptr to, unsigned char value, std::size_t count) {
-  return do_fill(__func__, to, 0, value, 1, count, 1, nullptr);
+CUresult cuMemsetD8(CUdeviceptr destination, unsigned char value, std::size_t count) {
+  return do_fill(__func__, destination, 0, value, 1, count, 1, nullptr);
 }
-CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t count, CUstream stream) {
-  return do_fill(__func__, to, 0, value, 1, count, 1, stream);
+CUresult cuMemsetD8Async(CUdeviceptr destination, unsigned char value, std::size_t count, CUstream stream) {
+  return do_fill(__func__, destination, 0, value, 1, count, 1, stream);
 }
-CUresult cuMemsetD16(CUdeviceptr to, unsigned short value, std::size_t count) {
-  return do_fill(__func__, to, 0, value, 2, count, 1, nullptr);
+CUresult cuMemsetD16(CUdeviceptr destination, unsigned short value, std::size_t count) {
+  return do_fill(__func__, destination, 0, value, 2, count, 1, nullptr);
 }
-CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, std::size_t count, CUstream stream) {
-  return do_fill(__func__, to, 0, value, 2, count, 1, stream);
+CUresult cuMemsetD16Async(CUdeviceptr destination, unsigned short value, std::size_t count, CUstream stream) {
+  return do_fill(__func__, destination, 0, value, 2, count, 1, stream);
 }
-CUresult cuMemsetD32(CUdeviceptr to, unsigned value, std::size_t count) {
-  return do_fill(__func__, to, 0, value, 4, count, 1, nullptr);
+CUresult cuMemsetD32(CUdeviceptr destination, unsigned value, std::size_t count) {
+  return do_fill(__func__, destination, 0, value, 4, count, 1, nullptr);
 }
-CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, std::size_t count, CUstream stream) {
-  return do_fill(__func__, to, 0, value, 4, count, 1, stream);
+CUresult cuMemsetD32Async(CUdeviceptr destination, unsigned value, std::size_t count, CUstream stream) {
+  return do_fill(__func__, destination, 0, value, 4, count, 1, stream);
 }
-CUresult cuMemsetD2D8(CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t width,
+CUresult cuMemsetD2D8(CUdeviceptr destination, std::size_t pitch, unsigned char value, std::size_t width,
                       std::size_t height) {
-  return do_fill(__func__, to, pitch, value, 1, width, height, nullptr);
+  return do_fill(__func__, destination, pitch, value, 1, width, height, nullptr);
 }
-CUresult cuMemsetD2D32(CUdeviceptr to, std::size_t pitch, unsigned value, std::size_t width,
+CUresult cuMemsetD2D32(CUdeviceptr destination, std::size_t pitch, unsigned value, std::size_t width,
                        std::size_t height) {
-  return do_fill(__func__, to, pitch, value, 4, width, height, nullptr);
+  return do_fill(__func__, destination, pitch, value, 4, width, height, nullptr);
 }
 
 }  // extern "C"

@@ -236,9 +236,10 @@ cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph, con
   });
 }
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t*,
-                                     std::size_t, void* to, const void* from, std::size_t bytes,
+                                     std::size_t, void* destination, const void* source, std::size_t bytes,
                                      cudaMemcpyKind) {
-  return guarded(__func__, [&] { add(node, graph, cudaGraphNodeTypeMemcpy, copy_of(to, from, bytes)); });
+  return guarded(__func__,
+                 [&] { add(node, graph, cudaGraphNodeTypeMemcpy, copy_of(destination, source, bytes)); });
 }
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t*,
                                    std::size_t, const cudaMemsetParams* parameters) {

@@ -81,11 +81,11 @@ struct Extent {
 
 /// Copies in the direction that follows from the addresses, as the driver does with unified addressing.
 void copy(void* destination, const void* source, std::uint64_t bytes, cudaStream_t stream);
-void copy(void* destination, const Rows& to, const void* source, const Rows& from, const Extent& extent,
-          cudaStream_t stream);
+void copy(void* destination, const Rows& destination_rows, const void* source, const Rows& source_rows,
+          const Extent& extent, cudaStream_t stream);
 void fill(void* destination, int value, std::uint64_t bytes, cudaStream_t stream);
 /// Fills elements of 1, 2 or 4 bytes.
-void fill(void* destination, const Rows& to, std::uint32_t value, std::uint32_t element_bytes,
+void fill(void* destination, const Rows& rows, std::uint32_t value, std::uint32_t element_bytes,
           const Extent& extent, cudaStream_t stream);
 
 }  // namespace cudart

@@ -57,11 +57,16 @@ void visit_members(tmajit_stencil_arguments& arguments, Visitor& visitor) {
 }
 template <class Visitor>
 void visit_members(tmajit_reduce_arguments& arguments, Visitor& visitor) {
-  visitor.TMAJIT_MEMBER(op).TMAJIT_MEMBER(axes).TMAJIT_MEMBER(expression).TMAJIT_MEMBER(epilogue).TMAJIT_MEMBER(keep_dims);
+  visitor.TMAJIT_MEMBER(op)
+      .TMAJIT_MEMBER(axes)
+      .TMAJIT_MEMBER(expression)
+      .TMAJIT_MEMBER(epilogue)
+      .TMAJIT_MEMBER(keep_dims);
 }
 template <class Visitor>
 void visit_members(tmajit_scan_arguments& arguments, Visitor& visitor) {
-  visitor.TMAJIT_MEMBER(op).TMAJIT_MEMBER(axis).TMAJIT_MEMBER(bound).TMAJIT_MEMBER(direction).TMAJIT_MEMBER(expression);
+  visitor.TMAJIT_MEMBER(op).TMAJIT_MEMBER(axis).TMAJIT_MEMBER(bound).TMAJIT_MEMBER(direction).TMAJIT_MEMBER(
+      expression);
 }
 template <class Visitor>
 void visit_members(tmajit_reduce_into_arguments& arguments, Visitor& visitor) {
@@ -81,8 +86,18 @@ void visit_members(tmajit_convolution_arguments& arguments, Visitor& visitor) {
 }
 template <class Visitor>
 void visit_members(tmajit_tiles_arguments& arguments, Visitor& visitor) {
-  visitor.TMAJIT_MEMBER(family).TMAJIT_MEMBER(expression).TMAJIT_MEMBER(op).TMAJIT_MEMBER(box).TMAJIT_MEMBER(element_strides).TMAJIT_MEMBER(swizzle);
-  visitor.TMAJIT_MEMBER(interleave).TMAJIT_MEMBER(oob).TMAJIT_MEMBER(l2).TMAJIT_MEMBER(stages).TMAJIT_MEMBER(output_stages).TMAJIT_MEMBER(warps);
+  visitor.TMAJIT_MEMBER(family)
+      .TMAJIT_MEMBER(expression)
+      .TMAJIT_MEMBER(op)
+      .TMAJIT_MEMBER(box)
+      .TMAJIT_MEMBER(element_strides)
+      .TMAJIT_MEMBER(swizzle);
+  visitor.TMAJIT_MEMBER(interleave)
+      .TMAJIT_MEMBER(oob)
+      .TMAJIT_MEMBER(l2)
+      .TMAJIT_MEMBER(stages)
+      .TMAJIT_MEMBER(output_stages)
+      .TMAJIT_MEMBER(warps);
   visitor.TMAJIT_MEMBER(ctas_per_sm).TMAJIT_MEMBER(tiles_per_cta);
 }
 #undef TMAJIT_MEMBER
