@@ -115,10 +115,11 @@ tmajit_status run(const OperationStruct& operation, tmajit_runtime* runtime, Ten
                   TensorArray sources, const void* arguments, void* stream, tmajit_error** error) {
   return guarded(error, [&] {
     const Runtime& cpp_runtime = require_non_null(runtime, "runtime").runtime;
-    const std::vector<Tensor> to = read_tensors(operation, destinations, "destination");
-    const std::vector<Tensor> from = read_tensors(operation, sources, "source");
-    run_operation(cpp_runtime, operation.operation, List<Tensor>(std::span(to)),
-                  List<Tensor>(std::span(from)), read_arguments(operation, arguments), to_stream(stream));
+    const std::vector<Tensor> destination_tensors = read_tensors(operation, destinations, "destination");
+    const std::vector<Tensor> source_tensors = read_tensors(operation, sources, "source");
+    run_operation(cpp_runtime, operation.operation, List<Tensor>(std::span(destination_tensors)),
+                  List<Tensor>(std::span(source_tensors)), read_arguments(operation, arguments),
+                  to_stream(stream));
   });
 }
 
@@ -128,11 +129,11 @@ tmajit_status make_plan(const OperationStruct& operation, tmajit_runtime* runtim
   return guarded(error, [&] {
     clear_result(plan, "plan");
     const Runtime& cpp_runtime = require_non_null(runtime, "runtime").runtime;
-    const std::vector<Tensor> to = read_tensors(operation, destinations, "destination");
-    const std::vector<Tensor> from = read_tensors(operation, sources, "source");
+    const std::vector<Tensor> destination_tensors = read_tensors(operation, destinations, "destination");
+    const std::vector<Tensor> source_tensors = read_tensors(operation, sources, "source");
     const Operation planned =
-        make_operation(operation.operation, List<Tensor>(std::span(to)), List<Tensor>(std::span(from)),
-                       read_arguments(operation, arguments));
+        make_operation(operation.operation, List<Tensor>(std::span(destination_tensors)),
+                       List<Tensor>(std::span(source_tensors)), read_arguments(operation, arguments));
     *plan = new tmajit_plan{cpp_runtime, tmajit::plan(cpp_runtime, planned, text(family))};
   });
 }
