@@ -47,29 +47,29 @@ std::optional<ArgumentValue> value_of(const Argument& argument, const std::byte*
     }
     case ArgumentType::text:
     case ArgumentType::choice: {
-      const char* const given = member<const char*>(arguments, at);
-      if (given == nullptr) return std::nullopt;
-      if (argument.type == ArgumentType::choice) return parse_argument(argument, given, subject);
-      return ArgumentValue(std::string(given));
+      const char* const text = member<const char*>(arguments, at);
+      if (text == nullptr) return std::nullopt;
+      if (argument.type == ArgumentType::choice) return parse_argument(argument, text, subject);
+      return ArgumentValue(std::string(text));
     }
     case ArgumentType::axes:
     case ArgumentType::extents:
     case ArgumentType::numbers: {
-      const auto given = member<tmajit_dims>(arguments, at);
-      return unless_empty(argument, given.count, to_dims(given, subject));
+      const auto dims = member<tmajit_dims>(arguments, at);
+      return unless_empty(argument, dims.count, to_dims(dims, subject));
     }
     case ArgumentType::parts: {
-      const auto given = member<tmajit_integers>(arguments, at);
-      const auto parts = array(given.values, given.count, subject);
+      const auto integers = member<tmajit_integers>(arguments, at);
+      const auto parts = array(integers.values, integers.count, subject);
       return unless_empty(argument, parts.size(), std::vector<std::int64_t>(parts.begin(), parts.end()));
     }
     case ArgumentType::slices: {
-      const auto given = member<tmajit_ranges>(arguments, at);
-      return unless_empty(argument, given.count, to_slices(given, subject));
+      const auto ranges = member<tmajit_ranges>(arguments, at);
+      return unless_empty(argument, ranges.count, to_slices(ranges, subject));
     }
     case ArgumentType::widths: {
-      const auto given = member<tmajit_widths>(arguments, at);
-      return unless_empty(argument, given.count, to_widths(given, subject));
+      const auto widths = member<tmajit_widths>(arguments, at);
+      return unless_empty(argument, widths.count, to_widths(widths, subject));
     }
   }
   return std::nullopt;
@@ -77,13 +77,14 @@ std::optional<ArgumentValue> value_of(const Argument& argument, const std::byte*
 
 /// Reads a caller's struct of arguments; null means no arguments. The struct is shorter if the program was
 /// built for an earlier version.
-Arguments read_arguments(const OperationStruct& operation, const void* given) {
+Arguments read_arguments(const OperationStruct& operation, const void* c_struct) {
   Arguments arguments;
-  if (given == nullptr) return arguments;
+  if (c_struct == nullptr) return arguments;
   const std::string subject = std::string(operation.operation) + ": arguments";
-  const std::size_t size = checked_size(given, subject, operation.type, sizeof(std::size_t), operation.bytes);
+  const std::size_t size =
+      checked_size(c_struct, subject, operation.type, sizeof(std::size_t), operation.bytes);
   std::vector<std::byte> bytes(operation.bytes);
-  std::memcpy(bytes.data(), given, size);
+  std::memcpy(bytes.data(), c_struct, size);
   const OperationInfo& info = find_operation(operation.operation);
   for (const ArgumentMember& one : operation.members) {
     const Argument* const argument = info.find_argument(one.name);
@@ -95,13 +96,13 @@ Arguments read_arguments(const OperationStruct& operation, const void* given) {
   return arguments;
 }
 
-std::vector<Tensor> read_tensors(const OperationStruct& operation, GivenTensors given,
+std::vector<Tensor> read_tensors(const OperationStruct& operation, TensorArray tensors,
                                  std::string_view role) {
-  return to_tensors(given.first, given.count, fmt::format("{}: {}", operation.operation, role));
+  return to_tensors(tensors.first, tensors.count, fmt::format("{}: {}", operation.operation, role));
 }
 
 /// The views of an operation's destinations.
-std::vector<TensorView> read_results(const OperationStruct& operation, GivenTensors sources,
+std::vector<TensorView> read_results(const OperationStruct& operation, TensorArray sources,
                                      const void* arguments) {
   std::vector<TensorView> views;
   for (const Tensor& source : read_tensors(operation, sources, "source")) views.push_back(source.view);
@@ -110,54 +111,56 @@ std::vector<TensorView> read_results(const OperationStruct& operation, GivenTens
 
 }  // namespace
 
-tmajit_status run(const OperationStruct& operation, tmajit_runtime* runtime, GivenTensors destinations,
-                  GivenTensors sources, const void* arguments, void* stream, tmajit_error** error) {
+tmajit_status run(const OperationStruct& operation, tmajit_runtime* runtime, TensorArray destinations,
+                  TensorArray sources, const void* arguments, void* stream, tmajit_error** error) {
   return guarded(error, [&] {
-    const Runtime& on = existing(runtime, "runtime").runtime;
-    const std::vector<Tensor> to = read_tensors(operation, destinations, "destination");
-    const std::vector<Tensor> from = read_tensors(operation, sources, "source");
-    run_operation(on, operation.operation, List<Tensor>(std::span(to)), List<Tensor>(std::span(from)),
-                  read_arguments(operation, arguments), to_stream(stream));
+    const Runtime& cpp_runtime = require_non_null(runtime, "runtime").runtime;
+    const std::vector<Tensor> destination_tensors = read_tensors(operation, destinations, "destination");
+    const std::vector<Tensor> source_tensors = read_tensors(operation, sources, "source");
+    run_operation(cpp_runtime, operation.operation, List<Tensor>(std::span(destination_tensors)),
+                  List<Tensor>(std::span(source_tensors)), read_arguments(operation, arguments),
+                  to_stream(stream));
   });
 }
 
-tmajit_status make_plan(const OperationStruct& operation, tmajit_runtime* runtime, GivenTensors destinations,
-                        GivenTensors sources, const void* arguments, const char* family, tmajit_plan** plan,
+tmajit_status make_plan(const OperationStruct& operation, tmajit_runtime* runtime, TensorArray destinations,
+                        TensorArray sources, const void* arguments, const char* family, tmajit_plan** plan,
                         tmajit_error** error) {
   return guarded(error, [&] {
-    require_place(plan, "plan");
-    const Runtime& on = existing(runtime, "runtime").runtime;
-    const std::vector<Tensor> to = read_tensors(operation, destinations, "destination");
-    const std::vector<Tensor> from = read_tensors(operation, sources, "source");
-    const Operation made =
-        make_operation(operation.operation, List<Tensor>(std::span(to)), List<Tensor>(std::span(from)),
-                       read_arguments(operation, arguments));
-    *plan = new tmajit_plan{on, tmajit::plan(on, made, text(family))};
+    clear_result(plan, "plan");
+    const Runtime& cpp_runtime = require_non_null(runtime, "runtime").runtime;
+    const std::vector<Tensor> destination_tensors = read_tensors(operation, destinations, "destination");
+    const std::vector<Tensor> source_tensors = read_tensors(operation, sources, "source");
+    const Operation planned =
+        make_operation(operation.operation, List<Tensor>(std::span(destination_tensors)),
+                       List<Tensor>(std::span(source_tensors)), read_arguments(operation, arguments));
+    *plan = new tmajit_plan{cpp_runtime, tmajit::plan(cpp_runtime, planned, text(family))};
   });
 }
 
-tmajit_status results(const OperationStruct& operation, GivenTensors sources, const void* arguments,
+tmajit_status results(const OperationStruct& operation, TensorArray sources, const void* arguments,
                       tmajit_tensor* destination, tmajit_error** error) {
   return guarded(error, [&] {
-    const std::vector<TensorView> made = read_results(operation, sources, arguments);
-    fill(destination, std::string(operation.operation) + ": destination", Tensor(made.at(0)));
+    const std::vector<TensorView> views = read_results(operation, sources, arguments);
+    fill(destination, std::string(operation.operation) + ": destination", Tensor(views.at(0)));
   });
 }
 
-tmajit_status results(const OperationStruct& operation, GivenTensors sources, const void* arguments,
+tmajit_status results(const OperationStruct& operation, TensorArray sources, const void* arguments,
                       tmajit_tensor* destinations, std::size_t* count, tmajit_error** error) {
   return guarded(error, [&] {
-    const std::size_t room = existing(count, std::string(operation.operation) + ": destination_count");
-    const std::vector<TensorView> made = read_results(operation, sources, arguments);
-    *count = made.size();
+    const std::size_t capacity =
+        require_non_null(count, std::string(operation.operation) + ": destination_count");
+    const std::vector<TensorView> views = read_results(operation, sources, arguments);
+    *count = views.size();
     if (destinations == nullptr) return;
-    if (room < made.size()) {
-      refuse("{} has {}, but there is room for {}", operation.operation, counted(made.size(), "destination"),
-             room);
+    if (capacity < views.size()) {
+      refuse("{} has {}, but there is room for {}", operation.operation, counted(views.size(), "destination"),
+             capacity);
     }
     const std::string subject = std::string(operation.operation) + ": destination";
-    for (std::size_t i = 0; i < made.size(); ++i)
-      fill(element(destinations, i, subject), subject, Tensor(made[i]));
+    for (std::size_t i = 0; i < views.size(); ++i)
+      fill(element(destinations, i, subject), subject, Tensor(views[i]));
   });
 }
 

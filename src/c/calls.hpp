@@ -24,25 +24,25 @@ struct OperationStruct {
 };
 
 /// A caller's array of tensors.
-struct GivenTensors {
+struct TensorArray {
   const tmajit_tensor* first = nullptr;
   std::size_t count = 0;
 };
 
 /// Runs an operation: the body of tmajit_<operation>().
 [[nodiscard]] tmajit_status run(const OperationStruct& operation, tmajit_runtime* runtime,
-                                GivenTensors destinations, GivenTensors sources, const void* arguments,
+                                TensorArray destinations, TensorArray sources, const void* arguments,
                                 void* stream, tmajit_error** error);
 /// Plans an operation: the body of tmajit_<operation>_plan().
 [[nodiscard]] tmajit_status make_plan(const OperationStruct& operation, tmajit_runtime* runtime,
-                                      GivenTensors destinations, GivenTensors sources, const void* arguments,
+                                      TensorArray destinations, TensorArray sources, const void* arguments,
                                       const char* family, tmajit_plan** plan, tmajit_error** error);
 /// Fills the shape and type of an operation's one destination: the body of tmajit_<operation>_results().
-[[nodiscard]] tmajit_status results(const OperationStruct& operation, GivenTensors sources,
+[[nodiscard]] tmajit_status results(const OperationStruct& operation, TensorArray sources,
                                     const void* arguments, tmajit_tensor* destination, tmajit_error** error);
 /// results() for an operation with several destinations. `*count` is the capacity of `destinations` before
 /// the call, and the number of destinations after it.
-[[nodiscard]] tmajit_status results(const OperationStruct& operation, GivenTensors sources,
+[[nodiscard]] tmajit_status results(const OperationStruct& operation, TensorArray sources,
                                     const void* arguments, tmajit_tensor* destinations, std::size_t* count,
                                     tmajit_error** error);
 

@@ -19,16 +19,16 @@ TMAJIT_BEGIN
 namespace c {
 namespace {
 
-LintOptions to_lint_options(const tmajit_lint_options& given) {
-  LintOptions options{.entry = std::string(text(given.entry)),
-                      .project = std::string(text(given.project)),
+LintOptions to_lint_options(const tmajit_lint_options& c_options) {
+  LintOptions options{.entry = std::string(text(c_options.entry)),
+                      .project = std::string(text(c_options.project)),
                       .read_source = read_source_file};
-  if (given.name != nullptr) options.name = given.name;
-  for (const std::string& rule : texts(given.allowed, given.allowed_count, "options: allowed"))
+  if (c_options.name != nullptr) options.name = c_options.name;
+  for (const std::string& rule : texts(c_options.allowed, c_options.allowed_count, "options: allowed"))
     options.allowed.push_back({.rule = rule});
-  for (const tmajit_lint_map& one : array(given.maps, given.map_count, "options: maps")) {
+  for (const tmajit_lint_map& one : array(c_options.maps, c_options.map_count, "options: maps")) {
     const TensorView view = to_tensor(one.tensor, "options: a map's tensor").view;
-    options.maps.push_back(map_facts(&existing(one.parameter, "options: a map's parameter"),
+    options.maps.push_back(map_facts(&require_non_null(one.parameter, "options: a map's parameter"),
                                      to_map_spec(one.map, view, "options: a map")));
   }
   return options;
@@ -79,7 +79,7 @@ size_t tmajit_findings_count(const tmajit_findings* findings) {
 tmajit_status tmajit_findings_item(const tmajit_findings* findings, size_t index, tmajit_finding* finding,
                                    tmajit_error** error) {
   return c::guarded(error, [&] {
-    const Report& report = c::item(c::existing(findings, "findings").reports, index, "finding");
+    const Report& report = c::item(c::require_non_null(findings, "findings").reports, index, "finding");
     const char* const paragraph = findings->texts.empty() ? "" : findings->texts[index].c_str();
     c::fill(finding, "finding", c::described(report, paragraph));
   });
@@ -92,7 +92,7 @@ const char* tmajit_findings_text(const tmajit_findings* findings) {
 tmajit_status tmajit_lint(const char* ptx, size_t ptx_bytes, const tmajit_lint_options* options,
                           tmajit_findings** findings, tmajit_error** error) {
   return c::guarded(error, [&] {
-    c::require_place(findings, "findings");
+    c::clear_result(findings, "findings");
     const auto bytes = c::array(ptx, ptx_bytes, "ptx");
     LintResult result =
         lint_ptx({bytes.data(), bytes.size()}, c::to_lint_options(c::read_optional(options, "options")));
@@ -106,7 +106,7 @@ tmajit_status tmajit_lint(const char* ptx, size_t ptx_bytes, const tmajit_lint_o
 tmajit_status tmajit_runtime_findings(const tmajit_runtime* runtime, tmajit_findings** findings,
                                       tmajit_error** error) {
   return c::guarded(error, [&] {
-    c::require_place(findings, "findings");
+    c::clear_result(findings, "findings");
     auto made = std::make_unique<tmajit_findings>();
     made->reports = c::simulator_of(runtime).reports();
     for (const Report& report : made->reports) {

@@ -31,10 +31,10 @@ tmajit_status status_of(ErrorCode code) noexcept {
 
 /// The error that a call stores if its own error cannot be allocated. It is made when the library is loaded,
 /// and its text fits the std::string itself. tmajit_error_destroy() does not delete it.
-tmajit_error no_memory{TMAJIT_OUT_OF_MEMORY, "no host memory", {}, {}};
+tmajit_error out_of_memory{TMAJIT_OUT_OF_MEMORY, "no host memory", {}, {}};
 
 /// The error of the exception that is being handled.
-tmajit_error current() {
+tmajit_error current_error() {
   try {
     throw;
   } catch (const SpecError& error) {
@@ -54,14 +54,14 @@ tmajit_error current() {
 
 }  // namespace
 
-tmajit_status failed(tmajit_error** error) noexcept {
+tmajit_status store_current_error(tmajit_error** error) noexcept {
   try {
-    tmajit_error made = current();
-    const tmajit_status status = made.status;
-    if (error != nullptr) *error = new tmajit_error(std::move(made));
+    tmajit_error stored = current_error();
+    const tmajit_status status = stored.status;
+    if (error != nullptr) *error = new tmajit_error(std::move(stored));
     return status;
   } catch (...) {
-    if (error != nullptr) *error = &no_memory;
+    if (error != nullptr) *error = &out_of_memory;
     return TMAJIT_OUT_OF_MEMORY;
   }
 }
@@ -84,7 +84,7 @@ const char* tmajit_version(void) {
 }
 
 void tmajit_error_destroy(tmajit_error* error) {
-  if (error != &c::no_memory) delete error;
+  if (error != &c::out_of_memory) delete error;
 }
 
 tmajit_status tmajit_error_status(const tmajit_error* error) {
@@ -105,7 +105,7 @@ size_t tmajit_error_violation_count(const tmajit_error* error) {
 
 tmajit_status tmajit_error_violation(const tmajit_error* error, size_t index, tmajit_violation* violation) {
   return c::guarded(nullptr, [&] {
-    const Violation& broken = c::item(c::existing(error, "error").violations, index, "violation");
+    const Violation& broken = c::item(c::require_non_null(error, "error").violations, index, "violation");
     c::fill(violation, "violation",
             {.size = 0,
              .rule = broken.rule.c_str(),

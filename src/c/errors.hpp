@@ -22,7 +22,7 @@ TMAJIT_BEGIN
 namespace c {
 
 /// The status of the exception that is being handled. Stores its error in `*error` unless `error` is null.
-[[nodiscard]] tmajit_status failed(tmajit_error** error) noexcept;
+[[nodiscard]] tmajit_status store_current_error(tmajit_error** error) noexcept;
 
 /// Runs the body of a C function. No exception leaves it.
 template <class Body>
@@ -32,7 +32,7 @@ tmajit_status guarded(tmajit_error** error, Body&& body) noexcept {
     std::forward<Body>(body)();
     return TMAJIT_OK;
   } catch (...) {
-    return failed(error);
+    return store_current_error(error);
   }
 }
 

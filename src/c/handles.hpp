@@ -37,14 +37,14 @@ namespace c {
 
 /// The device of a runtime. Throws Error{unavailable} without one.
 [[nodiscard]] inline Device& device_of(const tmajit_runtime* runtime) {
-  const std::shared_ptr<Device>& device = existing(runtime, "runtime").runtime.device();
+  const std::shared_ptr<Device>& device = require_non_null(runtime, "runtime").runtime.device();
   if (device == nullptr) fail(ErrorCode::unavailable, "the runtime was made without a device");
   return *device;
 }
 
 /// The simulated device of a runtime. Throws Error{unsupported} for another device.
 [[nodiscard]] inline SimDevice& simulator_of(const tmajit_runtime* runtime) {
-  if (existing(runtime, "runtime").simulator == nullptr)
+  if (require_non_null(runtime, "runtime").simulator == nullptr)
     fail(ErrorCode::unsupported, "this needs a runtime on the simulated device, TMAJIT_DEVICE_SIMULATED");
   return *runtime->simulator;
 }

@@ -17,21 +17,24 @@ TMAJIT_BEGIN
 namespace c {
 namespace {
 
-OwnKernel to_own_kernel(const tmajit_kernel_source& given) {
-  require_zero("source", given.reserved);
+OwnKernel to_own_kernel(const tmajit_kernel_source& c_source) {
+  require_zero("source", c_source.reserved);
   OwnKernel kernel;
-  kernel.text = &existing(given.text, "source: text");
-  if (given.file != nullptr) kernel.file = given.file;
-  kernel.entry = text(given.entry);
-  for (const tmajit_named_text& one : array(given.constants, given.constant_count, "source: constants")) {
-    kernel.constants.push_back(KernelConstant::parse(&existing(one.name, "source: a constant's name"),
-                                                     &existing(one.text, "source: a constant's text")));
+  kernel.text = &require_non_null(c_source.text, "source: text");
+  if (c_source.file != nullptr) kernel.file = c_source.file;
+  kernel.entry = text(c_source.entry);
+  for (const tmajit_named_text& one :
+       array(c_source.constants, c_source.constant_count, "source: constants")) {
+    kernel.constants.push_back(
+        KernelConstant::parse(&require_non_null(one.name, "source: a constant's name"),
+                              &require_non_null(one.text, "source: a constant's text")));
   }
-  for (const tmajit_named_text& one : array(given.headers, given.header_count, "source: headers")) {
-    kernel.headers.emplace_back(&existing(one.name, "source: a header's name"),
-                                &existing(one.text, "source: a header's text"));
+  for (const tmajit_named_text& one : array(c_source.headers, c_source.header_count, "source: headers")) {
+    kernel.headers.emplace_back(&require_non_null(one.name, "source: a header's name"),
+                                &require_non_null(one.text, "source: a header's text"));
   }
-  const auto folders = texts(given.include_folders, given.include_folder_count, "source: include_folders");
+  const auto folders =
+      texts(c_source.include_folders, c_source.include_folder_count, "source: include_folders");
   kernel.include_folders = {folders.begin(), folders.end()};
   return kernel;
 }
@@ -65,14 +68,15 @@ TMAJIT_END
 
 using namespace tmajit;
 
-tmajit_status tmajit_kernel_make(tmajit_runtime* runtime, const tmajit_kernel_source* given,
+tmajit_status tmajit_kernel_make(tmajit_runtime* runtime, const tmajit_kernel_source* kernel_source,
                                  tmajit_kernel** kernel, tmajit_error** error) {
   return c::guarded(error, [&] {
-    c::require_place(kernel, "kernel");
-    const Runtime& on = c::existing(runtime, "runtime").runtime;
-    const tmajit_kernel_source read = c::read(given, "source");
-    *kernel = new tmajit_kernel{.device = on.device(),
-                                .kernel = on.kernel(source(c::to_own_kernel(read)), read.shared_bytes)};
+    c::clear_result(kernel, "kernel");
+    const Runtime& cpp_runtime = c::require_non_null(runtime, "runtime").runtime;
+    const tmajit_kernel_source c_source = c::read(kernel_source, "source");
+    *kernel = new tmajit_kernel{
+        .device = cpp_runtime.device(),
+        .kernel = cpp_runtime.kernel(source(c::to_own_kernel(c_source)), c_source.shared_bytes)};
   });
 }
 
@@ -80,7 +84,7 @@ tmajit_status tmajit_kernel_load_ptx(tmajit_runtime* runtime, const char* ptx, s
                                      const char* entry, uint32_t shared_bytes, tmajit_kernel** kernel,
                                      tmajit_error** error) {
   return c::guarded(error, [&] {
-    c::require_place(kernel, "kernel");
+    c::clear_result(kernel, "kernel");
     SimDevice& simulator = c::simulator_of(runtime);
     const auto bytes = c::array(ptx, ptx_bytes, "ptx");
     auto made = std::make_unique<tmajit_kernel>();
@@ -107,16 +111,16 @@ const char* tmajit_kernel_entry(const tmajit_kernel* kernel) {
 tmajit_status tmajit_kernel_text(const tmajit_kernel* kernel, int32_t part, tmajit_text** text,
                                  tmajit_error** error) {
   return c::guarded(error, [&] {
-    c::require_place(text, "text");
-    *text = new tmajit_text{c::part_of(c::artifact_of(c::existing(kernel, "kernel")), part)};
+    c::clear_result(text, "text");
+    *text = new tmajit_text{c::part_of(c::artifact_of(c::require_non_null(kernel, "kernel")), part)};
   });
 }
 
 tmajit_status tmajit_kernel_resources(const tmajit_kernel* kernel, tmajit_resources* resources,
                                       tmajit_error** error) {
   return c::guarded(error, [&] {
-    const tmajit_kernel& of = c::existing(kernel, "kernel");
-    const Resources found = of.kernel ? of.kernel->resources() : of.artifact.resources;
+    const tmajit_kernel& handle = c::require_non_null(kernel, "kernel");
+    const Resources found = handle.kernel ? handle.kernel->resources() : handle.artifact.resources;
     c::fill(resources, "resources",
             {.size = 0,
              .registers = found.registers,
@@ -131,12 +135,12 @@ tmajit_status tmajit_kernel_resources(const tmajit_kernel* kernel, tmajit_resour
 tmajit_status tmajit_kernel_launch(const tmajit_kernel* kernel, const tmajit_launch* launch, void* stream,
                                    tmajit_error** error) {
   return c::guarded(error, [&] {
-    const tmajit_kernel& of = c::existing(kernel, "kernel");
+    const tmajit_kernel& handle = c::require_non_null(kernel, "kernel");
     const OwnLaunch own = c::to_launch(launch);
-    if (of.kernel) {
-      of.kernel->prepare(own)(c::to_stream(stream));
+    if (handle.kernel) {
+      handle.kernel->prepare(own)(c::to_stream(stream));
     } else {
-      c::launch_loaded(of, own, c::to_stream(stream));
+      c::launch_loaded(handle, own, c::to_stream(stream));
     }
   });
 }
@@ -144,13 +148,13 @@ tmajit_status tmajit_kernel_launch(const tmajit_kernel* kernel, const tmajit_lau
 tmajit_status tmajit_kernel_prepare(const tmajit_kernel* kernel, const tmajit_launch* launch,
                                     tmajit_prepared** prepared, tmajit_error** error) {
   return c::guarded(error, [&] {
-    c::require_place(prepared, "prepared");
-    const tmajit_kernel& of = c::existing(kernel, "kernel");
-    if (!of.kernel) {
+    c::clear_result(prepared, "prepared");
+    const tmajit_kernel& handle = c::require_non_null(kernel, "kernel");
+    if (!handle.kernel) {
       fail(ErrorCode::unsupported, "'{}' was loaded from PTX: launch it by tmajit_kernel_launch()",
-           of.artifact.entry);
+           handle.artifact.entry);
     }
-    *prepared = new tmajit_prepared{of.device, of.kernel->prepare(c::to_launch(launch))};
+    *prepared = new tmajit_prepared{handle.device, handle.kernel->prepare(c::to_launch(launch))};
   });
 }
 
@@ -159,13 +163,13 @@ void tmajit_prepared_destroy(tmajit_prepared* prepared) {
 }
 
 tmajit_status tmajit_prepared_launch(const tmajit_prepared* prepared, void* stream, tmajit_error** error) {
-  return c::guarded(error, [&] { c::existing(prepared, "prepared").launch(c::to_stream(stream)); });
+  return c::guarded(error, [&] { c::require_non_null(prepared, "prepared").launch(c::to_stream(stream)); });
 }
 
 tmajit_status tmajit_prepared_rebind(tmajit_prepared* prepared, const uint64_t* addresses,
                                      size_t address_count, tmajit_error** error) {
   return c::guarded(error, [&] {
-    c::existing(prepared, "prepared")
+    c::require_non_null(prepared, "prepared")
         .launch.rebind(List<DevicePtr>(c::array(addresses, address_count, "addresses")));
   });
 }

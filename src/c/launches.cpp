@@ -18,12 +18,12 @@ namespace {
 
 /// Parses a caller's word; null gives the default.
 template <class Enum>
-Enum word(const char* given, Enum otherwise) {
-  return given == nullptr ? otherwise : parse<Enum>(given);
+Enum parse_optional(const char* word, Enum default_value) {
+  return word == nullptr ? default_value : parse<Enum>(word);
 }
 
-std::array<std::uint32_t, 3> extent(const std::uint32_t (&given)[3]) {
-  return {std::max(given[0], 1U), std::max(given[1], 1U), std::max(given[2], 1U)};
+std::array<std::uint32_t, 3> extents(const std::uint32_t (&values)[3]) {
+  return {std::max(values[0], 1U), std::max(values[1], 1U), std::max(values[2], 1U)};
 }
 
 /// The largest alignment up to 16 that divides a value's size.
@@ -54,9 +54,9 @@ class ArgumentReader {
  public:
   ArgumentReader(const std::vector<Tensor>& tensors) : tensors_(tensors) {}
 
-  [[nodiscard]] KernelArgument read_one(const tmajit_argument* given, std::size_t number) const {
+  [[nodiscard]] KernelArgument read_one(const tmajit_argument* c_argument, std::size_t number) const {
     const std::string subject = fmt::format("argument {}", number);
-    const tmajit_argument argument = c::read(given, subject);
+    const tmajit_argument argument = c::read(c_argument, subject);
     require_zero(subject, argument.reserved);
     switch (argument.kind) {
       case TMAJIT_ARGUMENT_ADDRESS: return AddressArgument{argument.tensor, argument.offset};
@@ -71,10 +71,10 @@ class ArgumentReader {
   }
 
  private:
-  [[nodiscard]] MapArgument map(std::uint32_t tensor, std::int64_t offset, const tmajit_tensor_map* given,
+  [[nodiscard]] MapArgument map(std::uint32_t tensor, std::int64_t offset, const tmajit_tensor_map* c_map,
                                 const std::string& subject) const {
     const TensorView& view = item(tensors_, tensor, subject + ": tensor").view;
-    return {.tensor = tensor, .spec = to_map_spec(given, view, subject + ": map"), .offset = offset};
+    return {.tensor = tensor, .spec = to_map_spec(c_map, view, subject + ": map"), .offset = offset};
   }
 
   [[nodiscard]] ValueArgument value(const tmajit_argument& argument, const std::string& subject) const {
@@ -170,16 +170,16 @@ class LoadedParameters {
 
 }  // namespace
 
-TensorMapSpec to_map_spec(const tmajit_tensor_map* given, const TensorView& view, std::string_view subject) {
-  const tmajit_tensor_map map = c::read(given, subject);
+TensorMapSpec to_map_spec(const tmajit_tensor_map* c_map, const TensorView& view, std::string_view subject) {
+  const tmajit_tensor_map map = c::read(c_map, subject);
   require_zero(subject, map.reserved);
   TensorMapSpec spec;
   spec.type = view.type;
   spec.rank = static_cast<std::uint8_t>(view.rank);
-  spec.swizzle = word(map.swizzle, Swizzle::none);
-  spec.interleave = word(map.interleave, Interleave::none);
-  spec.l2_promotion = word(map.l2_promotion, L2Promotion::none);
-  spec.oob_fill = word(map.oob_fill, OobFill::zero);
+  spec.swizzle = parse_optional(map.swizzle, Swizzle::none);
+  spec.interleave = parse_optional(map.interleave, Interleave::none);
+  spec.l2_promotion = parse_optional(map.l2_promotion, L2Promotion::none);
+  spec.oob_fill = parse_optional(map.oob_fill, OobFill::zero);
   if (flag(map.im2col, std::string(subject) + ": im2col")) {
     spec.mode = MapMode::im2col;
     std::ranges::copy(map.lower, spec.pixel_box.lower.begin());
@@ -200,21 +200,21 @@ TensorMapSpec to_map_spec(const tmajit_tensor_map* given, const TensorView& view
   return spec;
 }
 
-OwnLaunch to_launch(const tmajit_launch* given) {
-  const tmajit_launch launch = c::read(given, "launch");
-  OwnLaunch made;
-  made.tensors = to_tensors(launch.tensors, launch.tensor_count, "launch: tensor");
-  made.shape = {.grid = extent(launch.grid),
-                .block = extent(launch.block),
-                .shared_bytes = launch.shared_bytes,
-                .cluster = extent(launch.cluster),
-                .cooperative = flag(launch.cooperative, "launch: cooperative"),
-                .overlaps = flag(launch.overlaps, "launch: overlaps")};
+OwnLaunch to_launch(const tmajit_launch* c_launch) {
+  const tmajit_launch launch = c::read(c_launch, "launch");
+  OwnLaunch own_launch;
+  own_launch.tensors = to_tensors(launch.tensors, launch.tensor_count, "launch: tensor");
+  own_launch.shape = {.grid = extents(launch.grid),
+                      .block = extents(launch.block),
+                      .shared_bytes = launch.shared_bytes,
+                      .cluster = extents(launch.cluster),
+                      .cooperative = flag(launch.cooperative, "launch: cooperative"),
+                      .overlaps = flag(launch.overlaps, "launch: overlaps")};
   (void)array(launch.arguments, launch.argument_count, "launch: arguments");
-  const ArgumentReader reader(made.tensors);
+  const ArgumentReader reader(own_launch.tensors);
   for (std::size_t i = 0; i < launch.argument_count; ++i)
-    made.arguments.push_back(reader.read_one(element(launch.arguments, i, "launch: argument"), i));
-  return made;
+    own_launch.arguments.push_back(reader.read_one(element(launch.arguments, i, "launch: argument"), i));
+  return own_launch;
 }
 
 void launch_loaded(const tmajit_kernel& kernel, const OwnLaunch& launch, Stream stream) {

@@ -23,7 +23,7 @@ namespace {
 template <class Make>
 tmajit_status store_text(tmajit_text** text, tmajit_error** error, Make&& make) {
   return guarded(error, [&] {
-    require_place(text, "text");
+    clear_result(text, "text");
     *text = new tmajit_text{make()};
   });
 }
@@ -39,14 +39,14 @@ void tmajit_plan_destroy(tmajit_plan* plan) {
 }
 
 tmajit_status tmajit_plan_launch(const tmajit_plan* plan, void* stream, tmajit_error** error) {
-  return c::guarded(error, [&] { c::existing(plan, "plan").plan(c::to_stream(stream)); });
+  return c::guarded(error, [&] { c::require_non_null(plan, "plan").plan(c::to_stream(stream)); });
 }
 
 tmajit_status tmajit_plan_launch_on(const tmajit_plan* plan, const uint64_t* destinations,
                                     size_t destination_count, const uint64_t* sources, size_t source_count,
                                     void* stream, tmajit_error** error) {
   return c::guarded(error, [&] {
-    const Plan& planned = c::existing(plan, "plan").plan;
+    const Plan& planned = c::require_non_null(plan, "plan").plan;
     const List<DevicePtr> to(c::array(destinations, destination_count, "destinations"));
     const List<DevicePtr> from(c::array(sources, source_count, "sources"));
     planned(to, from, c::to_stream(stream));
@@ -64,32 +64,32 @@ size_t tmajit_plan_kernel_count(const tmajit_plan* plan) {
 tmajit_status tmajit_plan_kernel(const tmajit_plan* plan, size_t index, tmajit_kernel** kernel,
                                  tmajit_error** error) {
   return c::guarded(error, [&] {
-    c::require_place(kernel, "kernel");
-    const Kernel& found = c::item(c::existing(plan, "plan").plan.kernels(), index, "kernel");
+    c::clear_result(kernel, "kernel");
+    const Kernel& found = c::item(c::require_non_null(plan, "plan").plan.kernels(), index, "kernel");
     *kernel = new tmajit_kernel{.device = plan->runtime.device(), .kernel = found};
   });
 }
 
 tmajit_status tmajit_plan_explanation(const tmajit_plan* plan, tmajit_text** text, tmajit_error** error) {
-  return c::store_text(text, error, [&] { return c::existing(plan, "plan").plan.explain().text(); });
+  return c::store_text(text, error, [&] { return c::require_non_null(plan, "plan").plan.explain().text(); });
 }
 
 tmajit_status tmajit_plan_explanation_json(const tmajit_plan* plan, tmajit_text** text,
                                            tmajit_error** error) {
   return c::store_text(text, error,
-                       [&] { return explanation_json(c::existing(plan, "plan").plan.explain()); });
+                       [&] { return explanation_json(c::require_non_null(plan, "plan").plan.explain()); });
 }
 
 tmajit_status tmajit_plan_tune(const tmajit_plan* plan, const tmajit_tune_options* options,
                                tmajit_tune_report** report, tmajit_error** error) {
   return c::guarded(error, [&] {
-    c::require_place(report, "report");
-    const tmajit_plan& planned = c::existing(plan, "plan");
-    const tmajit_tune_options given = c::read_optional(options, "options");
-    TuneOptions how{.store = !c::flag(given.not_stored, "options: not_stored")};
-    if (given.repeats != 0) how.repeats = given.repeats;
+    c::clear_result(report, "report");
+    const tmajit_plan& planned = c::require_non_null(plan, "plan");
+    const tmajit_tune_options c_options = c::read_optional(options, "options");
+    TuneOptions tune_options{.store = !c::flag(c_options.not_stored, "options: not_stored")};
+    if (c_options.repeats != 0) tune_options.repeats = c_options.repeats;
     auto made = std::make_unique<tmajit_tune_report>();
-    const TuneReport measured = tune(planned.runtime, planned.plan, how);
+    const TuneReport measured = tune(planned.runtime, planned.plan, tune_options);
     for (const TuneReport::Candidate& one : measured.candidates)
       made->candidates.push_back({one.choice.text(), one.microseconds, one.predicted_us});
     *report = made.release();
@@ -107,7 +107,7 @@ size_t tmajit_tune_report_count(const tmajit_tune_report* report) {
 tmajit_status tmajit_tune_report_item(const tmajit_tune_report* report, size_t index, tmajit_tuned* tuned,
                                       tmajit_error** error) {
   return c::guarded(error, [&] {
-    const auto& one = c::item(c::existing(report, "report").candidates, index, "candidate");
+    const auto& one = c::item(c::require_non_null(report, "report").candidates, index, "candidate");
     c::fill(tuned, "tuned",
             {.size = 0,
              .choice = one.choice.c_str(),

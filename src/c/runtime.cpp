@@ -29,41 +29,41 @@ SimOptions::Mode to_mode(std::int32_t mode) {
 }
 
 template <class T>
-void set_unless_zero(T& to, T given) {
-  if (given != 0) to = given;
+void set_unless_zero(T& option, T value) {
+  if (value != 0) option = value;
 }
 
-SimOptions to_sim_options(const tmajit_simulation* given) {
-  const tmajit_simulation read = read_optional(given, "simulation");
-  SimOptions options{.mode = to_mode(read.mode),
-                     .races = !flag(read.ignore_races, "simulation: ignore_races"),
-                     .threads = read.threads,
-                     .project = std::string(text(read.project)),
-                     .allowed = texts(read.allowed, read.allowed_count, "simulation: allowed"),
-                     .keep_going = flag(read.keep_going, "simulation: keep_going")};
-  set_unless_zero(options.seed, read.seed);
-  set_unless_zero(options.instruction_limit, read.instruction_limit);
-  set_unless_zero(options.memory_bytes, read.memory_bytes);
-  if (!(read.seconds_limit >= 0))
-    refuse("simulation: seconds_limit is {}; 0 or more is legal", read.seconds_limit);
-  options.seconds_limit = read.seconds_limit;
-  if (read.print != nullptr) {
-    options.print = [print = read.print, context = read.print_context](std::string_view printed) {
-      print(context, printed.data(), printed.size());
-    };
+SimOptions to_sim_options(const tmajit_simulation* simulation) {
+  const tmajit_simulation c_simulation = read_optional(simulation, "simulation");
+  SimOptions options{
+      .mode = to_mode(c_simulation.mode),
+      .races = !flag(c_simulation.ignore_races, "simulation: ignore_races"),
+      .threads = c_simulation.threads,
+      .project = std::string(text(c_simulation.project)),
+      .allowed = texts(c_simulation.allowed, c_simulation.allowed_count, "simulation: allowed"),
+      .keep_going = flag(c_simulation.keep_going, "simulation: keep_going")};
+  set_unless_zero(options.seed, c_simulation.seed);
+  set_unless_zero(options.instruction_limit, c_simulation.instruction_limit);
+  set_unless_zero(options.memory_bytes, c_simulation.memory_bytes);
+  if (!(c_simulation.seconds_limit >= 0))
+    refuse("simulation: seconds_limit is {}; 0 or more is legal", c_simulation.seconds_limit);
+  options.seconds_limit = c_simulation.seconds_limit;
+  if (c_simulation.print != nullptr) {
+    options.print = [print = c_simulation.print, context = c_simulation.print_context](
+                        std::string_view printed) { print(context, printed.data(), printed.size()); };
   }
   return options;
 }
 
-tmajit_runtime make_runtime(const tmajit_runtime_options* given) {
-  const tmajit_runtime_options read = read_optional(given, "options");
-  require_zero("options", read.reserved);
+tmajit_runtime make_runtime(const tmajit_runtime_options* runtime_options) {
+  const tmajit_runtime_options c_options = read_optional(runtime_options, "options");
+  require_zero("options", c_options.reserved);
   RuntimeOptions options;
   std::shared_ptr<SimDevice> simulator;
-  switch (read.device) {
-    case TMAJIT_DEVICE_GPU: options.device = open_gpu(read.gpu); break;
+  switch (c_options.device) {
+    case TMAJIT_DEVICE_GPU: options.device = open_gpu(c_options.gpu); break;
     case TMAJIT_DEVICE_SIMULATED:
-      simulator = make_sim_device(to_sim_options(read.simulation));
+      simulator = make_sim_device(to_sim_options(c_options.simulation));
       options.device = simulator;
       options.compile.arch = "compute_90a";
       break;
@@ -72,22 +72,22 @@ tmajit_runtime make_runtime(const tmajit_runtime_options* given) {
       refuse(
           "options: device is {}; legal are TMAJIT_DEVICE_GPU, TMAJIT_DEVICE_SIMULATED and "
           "TMAJIT_DEVICE_NONE",
-          read.device);
+          c_options.device);
   }
-  if (read.cache_directory != nullptr) {
+  if (c_options.cache_directory != nullptr) {
     options.cache_directory.reset();
-    if (*read.cache_directory != '\0') options.cache_directory = read.cache_directory;
+    if (*c_options.cache_directory != '\0') options.cache_directory = c_options.cache_directory;
   }
-  if (read.arch != nullptr) options.compile.arch = read.arch;
-  options.compile.line_info = !flag(read.no_line_info, "options: no_line_info");
+  if (c_options.arch != nullptr) options.compile.arch = c_options.arch;
+  options.compile.line_info = !flag(c_options.no_line_info, "options: no_line_info");
   options.compile.extra =
-      texts(read.compiler_options, read.compiler_option_count, "options: compiler_options");
-  if (read.max_cached_kernels != 0) options.max_cached_kernels = read.max_cached_kernels;
-  options.improve.candidates = read.improve_candidates;
-  set_unless_zero(options.improve.timed_calls, read.improve_timed_calls);
-  if (!(read.improve_min_predicted_us >= 0))
-    refuse("options: improve_min_predicted_us is {}; 0 or more is legal", read.improve_min_predicted_us);
-  set_unless_zero(options.improve.min_predicted_us, read.improve_min_predicted_us);
+      texts(c_options.compiler_options, c_options.compiler_option_count, "options: compiler_options");
+  if (c_options.max_cached_kernels != 0) options.max_cached_kernels = c_options.max_cached_kernels;
+  options.improve.candidates = c_options.improve_candidates;
+  set_unless_zero(options.improve.timed_calls, c_options.improve_timed_calls);
+  if (!(c_options.improve_min_predicted_us >= 0))
+    refuse("options: improve_min_predicted_us is {}; 0 or more is legal", c_options.improve_min_predicted_us);
+  set_unless_zero(options.improve.min_predicted_us, c_options.improve_min_predicted_us);
   return {Runtime(std::move(options)), std::move(simulator)};
 }
 
@@ -107,7 +107,7 @@ void fill_info(tmajit_device_info* info, const DeviceInfo& device) {
 
 /// The address of a part of a buffer. Throws Error{invalid_argument} for bytes beyond its end.
 DevicePtr part_of(const tmajit_buffer* buffer, std::uint64_t offset, std::uint64_t bytes) {
-  const tmajit_buffer& whole = existing(buffer, "buffer");
+  const tmajit_buffer& whole = require_non_null(buffer, "buffer");
   if (offset > whole.bytes || bytes > whole.bytes - offset) {
     refuse("{} from byte {} on reach beyond the end of a buffer of {}", counted(bytes, "byte"), offset,
            counted(whole.bytes, "byte"));
@@ -135,7 +135,7 @@ using namespace tmajit;
 tmajit_status tmajit_runtime_make(const tmajit_runtime_options* options, tmajit_runtime** runtime,
                                   tmajit_error** error) {
   return c::guarded(error, [&] {
-    c::require_place(runtime, "runtime");
+    c::clear_result(runtime, "runtime");
     *runtime = new tmajit_runtime(c::make_runtime(options));
   });
 }
@@ -161,7 +161,7 @@ tmajit_status tmajit_gpu(size_t index, tmajit_device_info* info, tmajit_error** 
 
 tmajit_status tmajit_stream_make(tmajit_runtime* runtime, void** stream, tmajit_error** error) {
   return c::guarded(error, [&] {
-    c::require_place(stream, "stream");
+    c::clear_result(stream, "stream");
     *stream = c::device_of(runtime).streams().create();
   });
 }
@@ -178,7 +178,7 @@ tmajit_status tmajit_synchronize(tmajit_runtime* runtime, void* stream, tmajit_e
 tmajit_status tmajit_buffer_make(tmajit_runtime* runtime, uint64_t bytes, tmajit_buffer** buffer,
                                  tmajit_error** error) {
   return c::guarded(error, [&] {
-    c::require_place(buffer, "buffer");
+    c::clear_result(buffer, "buffer");
     const DevicePtr address = c::device_of(runtime).memory().allocate(bytes);
     *buffer = c::own_buffer(runtime->runtime.device(), address, bytes);
   });
@@ -187,10 +187,10 @@ tmajit_status tmajit_buffer_make(tmajit_runtime* runtime, uint64_t bytes, tmajit
 tmajit_status tmajit_buffer_map(tmajit_runtime* runtime, void* memory, uint64_t bytes, tmajit_buffer** buffer,
                                 tmajit_error** error) {
   return c::guarded(error, [&] {
-    c::require_place(buffer, "buffer");
+    c::clear_result(buffer, "buffer");
     SimDevice& simulator = c::simulator_of(runtime);
     if (bytes == 0) refuse("no byte of host memory is mapped: bytes is 0");
-    map_host_memory(simulator, {&c::existing(static_cast<std::byte*>(memory), "memory"), bytes});
+    map_host_memory(simulator, {&c::require_non_null(static_cast<std::byte*>(memory), "memory"), bytes});
     *buffer = c::own_buffer(runtime->runtime.device(), reinterpret_cast<std::uintptr_t>(memory), bytes);
   });
 }

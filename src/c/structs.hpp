@@ -19,15 +19,15 @@
 TMAJIT_BEGIN
 namespace c {
 
-/// A struct's name in messages, and `first`, its size in the version that added it: the smallest size that a
-/// caller may state. If a struct grows, its `first` must keep the old value.
+/// A struct's name in messages, and `min_bytes`, its size in the version that added it: the smallest size
+/// that a caller may state. If a struct grows, its `min_bytes` must keep the old value.
 template <class T>
 struct StructInfo;
 #define TMAJIT_STRUCT(type, bytes)                  \
   template <>                                       \
   struct StructInfo<type> {                         \
     static constexpr std::string_view name = #type; \
-    static constexpr std::size_t first = bytes;     \
+    static constexpr std::size_t min_bytes = bytes; \
   };                                                \
   static_assert(sizeof(type) >= (bytes));
 TMAJIT_STRUCT(tmajit_argument, 88)
@@ -49,50 +49,50 @@ TMAJIT_STRUCT(tmajit_violation, 56)
 
 /// Throws Error{invalid_argument} that names the argument if a pointer is null.
 template <class T>
-T& existing(T* pointer, std::string_view subject) {
+T& require_non_null(T* pointer, std::string_view subject) {
   if (pointer == nullptr) refuse("{} is null", subject);
   return *pointer;
 }
 
-/// The size that a struct states. Throws Error{invalid_argument} unless it is from `first` to `most`, the
-/// struct's size in this version.
-inline std::size_t checked_size(const void* given, std::string_view subject, std::string_view type,
-                                std::size_t first, std::size_t most) {
+/// The size that a struct states. Throws Error{invalid_argument} unless it is from `min_bytes` to
+/// `max_bytes`, the struct's size in this version.
+inline std::size_t checked_size(const void* c_struct, std::string_view subject, std::string_view type,
+                                std::size_t min_bytes, std::size_t max_bytes) {
   std::size_t size = 0;
-  std::memcpy(&size, given, sizeof size);
-  if (size < first) refuse("{}: size is {}; set it to sizeof({}), {}", subject, size, type, most);
-  if (size > most) {
+  std::memcpy(&size, c_struct, sizeof size);
+  if (size < min_bytes) refuse("{}: size is {}; set it to sizeof({}), {}", subject, size, type, max_bytes);
+  if (size > max_bytes) {
     refuse("{}: size is {}, but {} has {} in version {} of the library, which the program runs with", subject,
-           size, type, counted(most, "byte"), TMAJIT_VERSION_STRING);
+           size, type, counted(max_bytes, "byte"), TMAJIT_VERSION_STRING);
   }
   return size;
 }
 
 template <class T>
-std::size_t checked_size(const T& given, std::string_view subject) {
-  return checked_size(&given, subject, StructInfo<T>::name, StructInfo<T>::first, sizeof(T));
+std::size_t checked_size(const T& c_struct, std::string_view subject) {
+  return checked_size(&c_struct, subject, StructInfo<T>::name, StructInfo<T>::min_bytes, sizeof(T));
 }
 
 /// A caller's struct. Members that the caller's version lacks are 0. Throws Error{invalid_argument} for null
 /// and for a wrong size.
 template <class T>
-T read(const T* given, std::string_view subject) {
+T read(const T* c_struct, std::string_view subject) {
   T value{};
-  std::memcpy(&value, given, checked_size(existing(given, subject), subject));
+  std::memcpy(&value, c_struct, checked_size(require_non_null(c_struct, subject), subject));
   return value;
 }
 
 /// read(), but a null pointer gives a struct of zeros.
 template <class T>
-T read_optional(const T* given, std::string_view subject) {
-  return given == nullptr ? T{} : read(given, subject);
+T read_optional(const T* c_struct, std::string_view subject) {
+  return c_struct == nullptr ? T{} : read(c_struct, subject);
 }
 
 /// Fills a caller's struct, which keeps its size.
 template <class T>
-void fill(T* to, std::string_view subject, T value) {
-  value.size = checked_size(existing(to, subject), subject);
-  std::memcpy(to, &value, value.size);
+void fill(T* c_struct, std::string_view subject, T value) {
+  value.size = checked_size(require_non_null(c_struct, subject), subject);
+  std::memcpy(c_struct, &value, value.size);
 }
 
 /// Element `index` of a caller's array of structs. The size that element 0 states is the array's stride.
@@ -117,14 +117,15 @@ std::span<const T> array(const T* first, std::size_t count, std::string_view sub
 }
 
 /// A caller's text; empty for null.
-inline std::string_view text(const char* given) noexcept {
-  return given == nullptr ? std::string_view() : std::string_view(given);
+inline std::string_view text(const char* c_text) noexcept {
+  return c_text == nullptr ? std::string_view() : std::string_view(c_text);
 }
 
 /// A caller's array of texts. Throws Error{invalid_argument} if one of them is null.
 inline std::vector<std::string> texts(const char* const* first, std::size_t count, std::string_view subject) {
   std::vector<std::string> all;
-  for (const char* const one : array(first, count, subject)) all.emplace_back(&existing(one, subject));
+  for (const char* const one : array(first, count, subject))
+    all.emplace_back(&require_non_null(one, subject));
   return all;
 }
 
@@ -135,9 +136,9 @@ void require_zero(std::string_view subject, Members... reserved) {
 }
 
 /// A caller's flag. Throws Error{invalid_argument} unless it is 0 or 1.
-inline bool flag(std::uint32_t given, std::string_view subject) {
-  if (given > 1) refuse("{} is {}; legal are 0 and 1", subject, given);
-  return given == 1;
+inline bool flag(std::uint32_t value, std::string_view subject) {
+  if (value > 1) refuse("{} is {}; legal are 0 and 1", subject, value);
+  return value == 1;
 }
 
 /// Element `index` of a list. Throws Error{invalid_argument} for an index out of range.
@@ -148,12 +149,11 @@ const auto& item(const List& list, std::size_t index, std::string_view noun) {
   return *(std::begin(list) + static_cast<std::ptrdiff_t>(index));
 }
 
-/// Checks, before a call's work, the pointer through which the call returns a new object. Sets the object's
-/// pointer to null. Throws Error{invalid_argument} if `to` is null.
+/// Sets the pointer through which a call returns a new object to null, before the call's work. Throws
+/// Error{invalid_argument} if `result` is null.
 template <class T>
-void require_place(T** to, std::string_view subject) {
-  existing(to, subject);
-  *to = nullptr;
+void clear_result(T** result, std::string_view subject) {
+  require_non_null(result, subject) = nullptr;
 }
 
 }  // namespace c

@@ -22,7 +22,7 @@ static_assert(dtype_of(ElementType::u8) == TMAJIT_U8 && dtype_of(ElementType::i6
               all_element_types.size() == TMAJIT_E5M2);
 
 void require_count(std::uint32_t count, std::string_view subject) {
-  if (count > TMAJIT_MAX_RANK) refuse("{}: count is {}; the most is {}", subject, count, TMAJIT_MAX_RANK);
+  if (count > TMAJIT_MAX_RANK) refuse("{}: count is {}; the maximum is {}", subject, count, TMAJIT_MAX_RANK);
 }
 
 }  // namespace
@@ -35,8 +35,8 @@ ElementType to_element_type(tmajit_dtype dtype, std::string_view subject) {
   return static_cast<ElementType>(dtype - 1);
 }
 
-Tensor to_tensor(const tmajit_tensor* given, std::string_view subject) {
-  const tmajit_tensor tensor = read(given, subject);
+Tensor to_tensor(const tmajit_tensor* c_tensor, std::string_view subject) {
+  const tmajit_tensor tensor = read(c_tensor, subject);
   require_zero(subject, tensor.reserved);
   if (tensor.rank > max_view_rank)
     refuse("{}: rank is {}; a tensor has 0 to {} dimensions", subject, tensor.rank, max_view_rank);
@@ -61,7 +61,7 @@ std::vector<Tensor> to_tensors(const tmajit_tensor* first, std::size_t count, st
   return tensors;
 }
 
-void fill(tmajit_tensor* to, std::string_view subject, const Tensor& tensor) {
+void fill(tmajit_tensor* c_tensor, std::string_view subject, const Tensor& tensor) {
   tmajit_tensor value{};
   value.address = tensor.address;
   value.dtype = dtype_of(tensor.view.type);
@@ -71,32 +71,32 @@ void fill(tmajit_tensor* to, std::string_view subject, const Tensor& tensor) {
     value.extents[d] = static_cast<std::int64_t>(tensor.view.shape[d]);
     value.strides[d] = tensor.view.strides[d];
   }
-  fill<tmajit_tensor>(to, subject, value);
+  fill<tmajit_tensor>(c_tensor, subject, value);
 }
 
-Dims to_dims(const tmajit_dims& given, std::string_view subject) {
-  require_zero(subject, given.reserved);
-  require_count(given.count, subject);
-  return Dims(std::span(given.values, given.count));
+Dims to_dims(const tmajit_dims& c_dims, std::string_view subject) {
+  require_zero(subject, c_dims.reserved);
+  require_count(c_dims.count, subject);
+  return Dims(std::span(c_dims.values, c_dims.count));
 }
 
-std::optional<double> to_number(const tmajit_number& given, std::string_view subject) {
-  require_zero(subject, given.reserved);
-  if (!flag(given.given, std::string(subject) + ": given")) return std::nullopt;
-  return given.value;
+std::optional<double> to_number(const tmajit_number& c_number, std::string_view subject) {
+  require_zero(subject, c_number.reserved);
+  if (!flag(c_number.given, std::string(subject) + ": given")) return std::nullopt;
+  return c_number.value;
 }
 
-std::optional<std::int64_t> to_integer(const tmajit_integer& given, std::string_view subject) {
-  require_zero(subject, given.reserved);
-  if (!flag(given.given, std::string(subject) + ": given")) return std::nullopt;
-  return given.value;
+std::optional<std::int64_t> to_integer(const tmajit_integer& c_integer, std::string_view subject) {
+  require_zero(subject, c_integer.reserved);
+  if (!flag(c_integer.given, std::string(subject) + ": given")) return std::nullopt;
+  return c_integer.value;
 }
 
-std::vector<Slice> to_slices(const tmajit_ranges& given, std::string_view subject) {
-  require_zero(subject, given.reserved);
-  require_count(given.count, subject);
+std::vector<Slice> to_slices(const tmajit_ranges& c_ranges, std::string_view subject) {
+  require_zero(subject, c_ranges.reserved);
+  require_count(c_ranges.count, subject);
   std::vector<Slice> slices;
-  for (const tmajit_range& range : std::span(given.values, given.count)) {
+  for (const tmajit_range& range : std::span(c_ranges.values, c_ranges.count)) {
     slices.push_back({.start = to_integer(range.start, subject),
                       .stop = to_integer(range.stop, subject),
                       .step = to_integer(range.step, subject).value_or(1)});
@@ -104,11 +104,11 @@ std::vector<Slice> to_slices(const tmajit_ranges& given, std::string_view subjec
   return slices;
 }
 
-PadWidths to_widths(const tmajit_widths& given, std::string_view subject) {
-  require_zero(subject, given.reserved);
-  require_count(given.count, subject);
-  return {.before = Dims(std::span(given.before, given.count)),
-          .after = Dims(std::span(given.after, given.count))};
+PadWidths to_widths(const tmajit_widths& c_widths, std::string_view subject) {
+  require_zero(subject, c_widths.reserved);
+  require_count(c_widths.count, subject);
+  return {.before = Dims(std::span(c_widths.before, c_widths.count)),
+          .after = Dims(std::span(c_widths.after, c_widths.count))};
 }
 
 }  // namespace c
@@ -138,7 +138,8 @@ const char* tmajit_dtype_name(tmajit_dtype dtype) {
 
 tmajit_dtype tmajit_dtype_of(const char* name) {
   tmajit_dtype dtype = 0;
-  (void)c::guarded(nullptr, [&] { dtype = c::dtype_of(parse<ElementType>(&c::existing(name, "name"))); });
+  (void)c::guarded(nullptr,
+                   [&] { dtype = c::dtype_of(parse<ElementType>(&c::require_non_null(name, "name"))); });
   return dtype;
 }
 
@@ -146,47 +147,48 @@ tmajit_status tmajit_tensor_memory(const tmajit_tensor* tensor, uint64_t* before
                                    tmajit_error** error) {
   return c::guarded(error, [&] {
     const MemorySpan span = MemorySpan::of(c::to_tensor(tensor, "tensor").view, 0);
-    c::existing(before, "before") = span.first;
-    c::existing(bytes, "bytes") = span.bytes;
+    c::require_non_null(before, "before") = span.first;
+    c::require_non_null(bytes, "bytes") = span.bytes;
   });
 }
 
 tmajit_status tmajit_tensor_permuted(const tmajit_tensor* tensor, const tmajit_dims* axes,
                                      tmajit_tensor* view, tmajit_error** error) {
-  return view_of(tensor, view, error, [&](const Tensor& of) {
-    return permuted(of, c::to_dims(c::existing(axes, "axes"), "axes"));
+  return view_of(tensor, view, error, [&](const Tensor& whole) {
+    return permuted(whole, c::to_dims(c::require_non_null(axes, "axes"), "axes"));
   });
 }
 
 tmajit_status tmajit_tensor_sliced(const tmajit_tensor* tensor, const tmajit_ranges* ranges,
                                    tmajit_tensor* view, tmajit_error** error) {
-  return view_of(tensor, view, error, [&](const Tensor& of) {
-    const std::vector<Slice> slices = c::to_slices(c::existing(ranges, "ranges"), "ranges");
-    return sliced(of, List<Slice>(std::span(slices)));
+  return view_of(tensor, view, error, [&](const Tensor& whole) {
+    const std::vector<Slice> slices = c::to_slices(c::require_non_null(ranges, "ranges"), "ranges");
+    return sliced(whole, List<Slice>(std::span(slices)));
   });
 }
 
 tmajit_status tmajit_tensor_flipped(const tmajit_tensor* tensor, int64_t axis, tmajit_tensor* view,
                                     tmajit_error** error) {
-  return view_of(tensor, view, error, [&](const Tensor& of) { return flipped(of, axis); });
+  return view_of(tensor, view, error, [&](const Tensor& whole) { return flipped(whole, axis); });
 }
 
 tmajit_status tmajit_tensor_broadcast(const tmajit_tensor* tensor, const tmajit_dims* shape,
                                       tmajit_tensor* view, tmajit_error** error) {
-  return view_of(tensor, view, error, [&](const Tensor& of) {
-    return broadcast(of, c::to_dims(c::existing(shape, "shape"), "shape"));
+  return view_of(tensor, view, error, [&](const Tensor& whole) {
+    return broadcast(whole, c::to_dims(c::require_non_null(shape, "shape"), "shape"));
   });
 }
 
 tmajit_status tmajit_tensor_reshaped(const tmajit_tensor* tensor, const tmajit_dims* shape,
                                      tmajit_tensor* view, tmajit_error** error) {
-  return view_of(tensor, view, error, [&](const Tensor& of) {
-    return reshaped(of, c::to_dims(c::existing(shape, "shape"), "shape"));
+  return view_of(tensor, view, error, [&](const Tensor& whole) {
+    return reshaped(whole, c::to_dims(c::require_non_null(shape, "shape"), "shape"));
   });
 }
 
 tmajit_status tmajit_tensor_reinterpreted(const tmajit_tensor* tensor, tmajit_dtype dtype,
                                           tmajit_tensor* view, tmajit_error** error) {
-  return view_of(tensor, view, error,
-                 [&](const Tensor& of) { return reinterpreted(of, c::to_element_type(dtype, "dtype")); });
+  return view_of(tensor, view, error, [&](const Tensor& whole) {
+    return reinterpreted(whole, c::to_element_type(dtype, "dtype"));
+  });
 }

@@ -104,21 +104,23 @@ std::string sources_text(const OperationInfo& operation) {
 struct Function {
   std::string name;
   std::vector<std::string> parameters;
-  std::string body;                ///< function of calls.hpp that the generated function calls
-  std::vector<std::string> given;  ///< arguments of that call
+  std::string callee;                  ///< function of calls.hpp that the generated function calls
+  std::vector<std::string> arguments;  ///< arguments of that call
 };
 
 std::vector<Function> functions_of(const OperationInfo& operation) {
   const std::string name = "tmajit_" + std::string(operation.name);
   const std::string description = std::string(operation.name) + "_operation";
-  const bool many = operation.has_many_destinations();
-  const bool one = has_one_source(operation);
-  std::vector<std::string> to{"const tmajit_tensor* destination"};
-  if (many) to = {"const tmajit_tensor* destinations", "size_t destination_count"};
-  std::vector<std::string> from{"const tmajit_tensor* source"};
-  if (!one) from = {"const tmajit_tensor* sources", "size_t source_count"};
-  const std::string to_call = many ? "{destinations, destination_count}" : "{destination, 1}";
-  const std::string from_call = one ? "{source, 1}" : "{sources, source_count}";
+  const bool has_many_destinations = operation.has_many_destinations();
+  const bool one_source = has_one_source(operation);
+  std::vector<std::string> destination_parameters{"const tmajit_tensor* destination"};
+  if (has_many_destinations)
+    destination_parameters = {"const tmajit_tensor* destinations", "size_t destination_count"};
+  std::vector<std::string> source_parameters{"const tmajit_tensor* source"};
+  if (!one_source) source_parameters = {"const tmajit_tensor* sources", "size_t source_count"};
+  const std::string destinations_argument =
+      has_many_destinations ? "{destinations, destination_count}" : "{destination, 1}";
+  const std::string sources_argument = one_source ? "{source, 1}" : "{sources, source_count}";
   const std::string arguments = "const " + name + "_arguments* arguments";
 
   const auto joined = [](std::initializer_list<std::vector<std::string>> lists) {
@@ -126,24 +128,30 @@ std::vector<Function> functions_of(const OperationInfo& operation) {
     for (const auto& list : lists) all.insert(all.end(), list.begin(), list.end());
     return all;
   };
-  std::vector<std::string> results{"tmajit_tensor* destination"};
-  std::vector<std::string> results_given{"destination"};
-  if (many) results = {"tmajit_tensor* destinations", "size_t* destination_count"};
-  if (many) results_given = {"destinations", "destination_count"};
+  std::vector<std::string> results_parameters{"tmajit_tensor* destination"};
+  std::vector<std::string> results_arguments{"destination"};
+  if (has_many_destinations)
+    results_parameters = {"tmajit_tensor* destinations", "size_t* destination_count"};
+  if (has_many_destinations) results_arguments = {"destinations", "destination_count"};
   return {
       {name,
-       joined({{"tmajit_runtime* runtime"}, to, from, {arguments, "void* stream", "tmajit_error** error"}}),
+       joined({{"tmajit_runtime* runtime"},
+               destination_parameters,
+               source_parameters,
+               {arguments, "void* stream", "tmajit_error** error"}}),
        "run",
-       {description, "runtime", to_call, from_call, "arguments", "stream", "error"}},
+       {description, "runtime", destinations_argument, sources_argument, "arguments", "stream", "error"}},
       {name + "_plan",
        joined({{"tmajit_runtime* runtime"},
-               to,
-               from,
+               destination_parameters,
+               source_parameters,
                {arguments, "const char* family", "tmajit_plan** plan", "tmajit_error** error"}}),
        "make_plan",
-       {description, "runtime", to_call, from_call, "arguments", "family", "plan", "error"}},
-      {name + "_results", joined({from, {arguments}, results, {"tmajit_error** error"}}), "results",
-       joined({{description, from_call, "arguments"}, results_given, {"error"}})},
+       {description, "runtime", destinations_argument, sources_argument, "arguments", "family", "plan",
+        "error"}},
+      {name + "_results",
+       joined({source_parameters, {arguments}, results_parameters, {"tmajit_error** error"}}), "results",
+       joined({{description, sources_argument, "arguments"}, results_arguments, {"error"}})},
   };
 }
 
@@ -168,20 +176,20 @@ std::string header_text() {
 
 /// Every operation (docs/operations.md). Each has three functions:
 ///
-/// tmajit_<operation>() enqueues the operation on `stream`. It makes and compiles a kernel when it is first
-/// needed; a later call of the same thread for tensors of the same shapes finds it.
+/// tmajit_<operation>() enqueues the operation on `stream`. The first call compiles a kernel. Later calls of
+/// the same thread for tensors of equal shapes, types and strides use the cached kernel.
 ///
 /// tmajit_<operation>_plan() makes a plan, which the caller destroys. `family` restricts the choice of
-/// kernels to one family (docs/architecture.md); null allows any.
+/// kernels to one family (docs/architecture.md); null allows every family.
 ///
-/// tmajit_<operation>_results() fills the shapes and types of the destinations, dense and at address 0; the
-/// caller sets the size of each. Where an operation has several destinations, `*destination_count` is the
-/// room of the array before the call and the number of destinations after it; with null `destinations` only
-/// the number is stored.
+/// tmajit_<operation>_results() computes the shapes and types of the destinations. It stores dense tensors at
+/// address 0. The caller sets the `size` of each tensor before the call. If an operation can have several
+/// destinations, `*destination_count` is the capacity of the array before the call, and the number of
+/// destinations after it. If `destinations` is null, only that number is stored.
 ///
-/// `arguments` may be null if no argument is required. TMAJIT_INVALID_ARGUMENT for shapes, arguments and
-/// numbers of tensors that do not fit each other, TMAJIT_ILLEGAL_SPEC for tensors that overlap or break
-/// another rule, TMAJIT_COMPILE_FAILED for a wrong expression.
+/// `arguments` may be null if no argument is required. The status is TMAJIT_INVALID_ARGUMENT for shapes,
+/// arguments or numbers of tensors that do not match, TMAJIT_ILLEGAL_SPEC for tensors that overlap or break
+/// another rule, and TMAJIT_COMPILE_FAILED for a wrong expression.
 #include <tmajit/c/plan.h>
 #include <tmajit/c/tensor.h>
 
@@ -232,7 +240,7 @@ namespace {
   for (const OperationInfo& operation : operations()) {
     for (const Function& function : functions_of(operation)) {
       text += "\n" + declaration("tmajit_status " + function.name, function.parameters) + " {\n" +
-              declaration("  return " + function.body, function.given) + ";\n}\n";
+              declaration("  return " + function.callee, function.arguments) + ";\n}\n";
     }
   }
   return text;

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <sys/mman.h>
@@ -32,19 +34,17 @@ class Allocations {
  public:
   void add(const Allocation& allocation) {
     const std::lock_guard lock(mutex_);
-    if (allocation.kind == MemoryKind::device) used_ += allocation.bytes;
     all_[allocation.begin] = allocation;
   }
-  std::optional<Allocation> take(std::uint64_t begin) {
+  std::optional<Allocation> remove(std::uint64_t begin) {
     const std::lock_guard lock(mutex_);
     const auto found = all_.find(begin);
     if (found == all_.end()) return std::nullopt;
     const Allocation allocation = found->second;
-    if (allocation.kind == MemoryKind::device) used_ -= allocation.bytes;
     all_.erase(found);
     return allocation;
   }
-  [[nodiscard]] std::optional<Allocation> holding(std::uint64_t address) const {
+  [[nodiscard]] std::optional<Allocation> containing(std::uint64_t address) const {
     const std::lock_guard lock(mutex_);
     const auto next = all_.upper_bound(address);
     if (next == all_.begin()) return std::nullopt;
@@ -56,10 +56,10 @@ class Allocations {
     const std::lock_guard lock(mutex_);
     return used_;
   }
-  /// Counts memory without an address. Returns false if more than `most` bytes would be in use.
-  [[nodiscard]] bool count(std::uint64_t bytes, std::uint64_t most) {
+  /// Counts device memory. Returns false if more than `capacity` bytes would be in use.
+  [[nodiscard]] bool count(std::uint64_t bytes, std::uint64_t capacity) {
     const std::lock_guard lock(mutex_);
-    if (bytes > most - std::min(most, used_)) return false;
+    if (bytes > capacity - used_) return false;
     used_ += bytes;
     return true;
   }
@@ -79,26 +79,73 @@ Allocations& allocations() {
   return all;
 }
 
-std::uint64_t whole_pages(std::uint64_t bytes) {
+std::uint64_t rounded_to_pages(std::uint64_t bytes) {
   static const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   return (std::max<std::uint64_t>(bytes, 1) + page - 1) / page * page;
 }
 
-[[noreturn]] void no_pages(std::uint64_t bytes) {
-  throw Failure(cudaErrorMemoryAllocation,
-                std::to_string(bytes) + " bytes of host memory cannot be allocated");
+/// Unmaps host pages.
+struct Unmap {
+  std::uint64_t bytes = 0;
+  void operator()(std::byte* pages) const noexcept { ::munmap(pages, rounded_to_pages(bytes)); }
+};
+using Pages = std::unique_ptr<std::byte, Unmap>;
+
+/// Allocates host pages of zeros, at the address `hint` if it is free.
+Pages map_pages(void* hint, std::uint64_t bytes) {
+  void* const pages = ::mmap(hint, rounded_to_pages(bytes), PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (pages == MAP_FAILED)
+    throw Failure(cudaErrorMemoryAllocation,
+                  std::to_string(bytes) + " bytes of host memory cannot be allocated");
+  return {static_cast<std::byte*>(pages), Unmap{bytes}};
 }
 
 /// Allocates host pages of zeros. The page after them stays unmapped, so that an overrun faults.
-void* host_pages(std::uint64_t bytes) {
+Pages host_pages(std::uint64_t bytes) {
   static std::mutex mutex;
   static std::uint64_t next = first_host_address;
   const std::lock_guard lock(mutex);
-  void* const at = ::mmap(pointer_at(next), whole_pages(bytes), PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (at == MAP_FAILED) no_pages(bytes);
-  next += whole_pages(bytes) + whole_pages(1);
-  return at;
+  Pages pages = map_pages(pointer_at(next), bytes);
+  next += rounded_to_pages(bytes) + rounded_to_pages(1);
+  return pages;
+}
+
+/// Counts bytes as memory of the device and, if it is not null, of a pool. The destructor takes the count
+/// back unless the bytes were allocated.
+class Counted {
+ public:
+  Counted(std::uint64_t bytes, Pool* pool) : bytes_(bytes), pool_(pool) {
+    count_allocated(bytes);
+    if (pool == nullptr) return;
+    try {
+      pool->count_allocated(bytes);
+    } catch (...) {
+      count_released(bytes);
+      throw;
+    }
+  }
+  ~Counted() {
+    if (allocated_) return;
+    count_released(bytes_);
+    if (pool_ != nullptr) pool_->count_released(bytes_);
+  }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+  void set_allocated() noexcept { allocated_ = true; }
+
+ private:
+  std::uint64_t bytes_;
+  Pool* pool_;
+  bool allocated_ = false;
+};
+
+void release(const Allocation& allocation) {
+  (void)allocations().remove(allocation.begin);
+  device().memory().free(allocation.begin);
+  if (allocation.pages != nullptr) ::munmap(allocation.pages, rounded_to_pages(allocation.bytes));
+  if (allocation.kind == MemoryKind::device) count_released(allocation.bytes);
+  if (allocation.pool) allocation.pool->count_released(allocation.bytes);
 }
 
 std::byte* bytes_at(void* pointer) {
@@ -111,28 +158,20 @@ const std::byte* bytes_at(const void* pointer) {
 }  // namespace
 
 void* allocate(std::uint64_t bytes, MemoryKind kind, unsigned flags) {
-  if (kind == MemoryKind::device) {
-    const std::uint64_t address = device().memory().allocate(bytes);
-    allocations().add({address, bytes, kind, flags});
-    return pointer_at(address);
-  }
+  if (kind == MemoryKind::device) return allocate(bytes, nullptr);
   const std::uint64_t mapped_bytes = std::max<std::uint64_t>(bytes, 1);
-  void* const memory = host_pages(mapped_bytes);
-  map_host_memory(device(), {bytes_at(memory), mapped_bytes});
-  allocations().add({address_of(memory), mapped_bytes, kind, flags, bytes_at(memory)});
-  return memory;
+  Pages pages = host_pages(mapped_bytes);
+  map_host_memory(device(), {pages.get(), mapped_bytes});
+  allocations().add({address_of(pages.get()), mapped_bytes, kind, flags, pages.get()});
+  return pages.release();
 }
 
 void* allocate(std::uint64_t bytes, std::shared_ptr<Pool> pool) {
-  pool->take(bytes);
-  try {
-    const std::uint64_t address = device().memory().allocate(bytes);
-    allocations().add({address, bytes, MemoryKind::device, 0, nullptr, pool});
-    return pointer_at(address);
-  } catch (...) {
-    pool->give_back(bytes);
-    throw;
-  }
+  Counted counted(bytes, pool.get());
+  const std::uint64_t address = device().memory().allocate(bytes);
+  allocations().add({address, bytes, MemoryKind::device, 0, nullptr, std::move(pool)});
+  counted.set_allocated();
+  return pointer_at(address);
 }
 
 std::uint64_t reserve_addresses(std::uint64_t bytes, std::uint64_t alignment) {
@@ -149,31 +188,30 @@ std::uint64_t reserve_addresses(std::uint64_t bytes, std::uint64_t alignment) {
 void allocate_at(std::uint64_t address, std::uint64_t bytes, std::shared_ptr<Pool> pool) {
   if (allocation_at(pointer_at(address)))
     throw Failure(cudaErrorInvalidValue, "the memory at this address is still allocated");
-  void* const pages = ::mmap(nullptr, whole_pages(bytes), PROT_READ | PROT_WRITE,
-                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (pages == MAP_FAILED) no_pages(bytes);
-  pool->take(bytes);
-  map_host_memory(device(), {bytes_at(pages), bytes}, address);
-  allocations().add({address, bytes, MemoryKind::device, 0, bytes_at(pages), std::move(pool)});
+  Counted counted(bytes, pool.get());
+  Pages pages = map_pages(nullptr, bytes);
+  map_host_memory(device(), {pages.get(), bytes}, address);
+  allocations().add({address, bytes, MemoryKind::device, 0, pages.release(), std::move(pool)});
+  counted.set_allocated();
 }
 
-void release(const void* pointer, bool of_host) {
+void release(const void* pointer) {
   if (pointer == nullptr) return;
   const auto allocation = allocation_at(pointer);
-  const bool begins = allocation && allocation->begin == address_of(pointer);
-  const bool pinned = begins && allocation->kind == MemoryKind::pinned;
-  const bool mapped =
-      begins && (allocation->kind == MemoryKind::registered || allocation->kind == MemoryKind::mapped);
-  if (!begins || pinned != of_host || mapped) {
-    // The device itself reports an address at which none of its allocations begins.
-    if (!allocation && !of_host) device().memory().free(address_of(pointer));
-    throw Failure(cudaErrorInvalidValue, of_host ? "no allocation of pinned memory begins at this address"
-                                                 : "no device allocation begins at this address");
-  }
-  (void)allocations().take(allocation->begin);
-  device().memory().free(allocation->begin);
-  if (allocation->pages != nullptr) ::munmap(allocation->pages, whole_pages(allocation->bytes));
-  if (allocation->pool) allocation->pool->give_back(allocation->bytes);
+  if (allocation && allocation->begin == address_of(pointer) &&
+      (allocation->kind == MemoryKind::device || allocation->kind == MemoryKind::managed))
+    return release(*allocation);
+  // The device itself reports an address at which none of its allocations begins.
+  if (!allocation) device().memory().free(address_of(pointer));
+  throw Failure(cudaErrorInvalidValue, "no device allocation begins at this address");
+}
+
+void release_pinned(const void* pointer) {
+  if (pointer == nullptr) return;
+  const auto allocation = allocation_at(pointer);
+  if (!allocation || allocation->begin != address_of(pointer) || allocation->kind != MemoryKind::pinned)
+    throw Failure(cudaErrorInvalidValue, "no allocation of pinned memory begins at this address");
+  release(*allocation);
 }
 
 void register_host(void* pointer, std::uint64_t bytes, unsigned flags) {
@@ -189,12 +227,12 @@ void unregister_host(const void* pointer) {
   const auto allocation = allocation_at(pointer);
   if (!allocation || allocation->kind != MemoryKind::registered || allocation->begin != address_of(pointer))
     throw Failure(cudaErrorHostMemoryNotRegistered, "no registered memory begins at this address");
-  (void)allocations().take(allocation->begin);
+  (void)allocations().remove(allocation->begin);
   device().memory().free(allocation->begin);
 }
 
 std::optional<Allocation> allocation_at(const void* pointer) {
-  return allocations().holding(address_of(pointer));
+  return allocations().containing(address_of(pointer));
 }
 
 Allocation host_allocation_at(const void* pointer) {
@@ -216,14 +254,17 @@ void add_mapped(std::uint64_t address, std::uint64_t bytes) {
   allocations().add({address, bytes, MemoryKind::mapped});
 }
 void remove_mapped(std::uint64_t address) {
-  (void)allocations().take(address);
+  (void)allocations().remove(address);
+}
+
+void throw_out_of_memory(std::uint64_t bytes) {
+  throw Failure(cudaErrorMemoryAllocation, "the device has no room for " + std::to_string(bytes) +
+                                               " bytes: " + std::to_string(used_bytes()) + " of " +
+                                               std::to_string(device().info().memory_bytes) + " are in use");
 }
 
 void count_allocated(std::uint64_t bytes) {
-  const std::uint64_t most = device().info().memory_bytes;
-  if (!allocations().count(bytes, most))
-    throw Failure(cudaErrorMemoryAllocation,
-                  "the device has no room for " + std::to_string(bytes) + " bytes");
+  if (!allocations().count(bytes, device().info().memory_bytes)) throw_out_of_memory(bytes);
 }
 void count_released(std::uint64_t bytes) noexcept {
   allocations().uncount(bytes);
@@ -251,16 +292,16 @@ void copy(void* destination, const void* source, std::uint64_t bytes, cudaStream
   }
 }
 
-void copy(void* destination, const Rows& to, const void* source, const Rows& from, const Extent& extent,
-          cudaStream_t stream) {
+void copy(void* destination, const Rows& destination_rows, const void* source, const Rows& source_rows,
+          const Extent& extent, cudaStream_t stream) {
   if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return;
   const bool several_rows = extent.height > 1;
-  if (several_rows && (to.pitch < extent.width || from.pitch < extent.width))
+  if (several_rows && (destination_rows.pitch < extent.width || source_rows.pitch < extent.width))
     throw Failure(cudaErrorInvalidPitchValue, "a pitch is less than the width");
   for (std::uint64_t z = 0; z < extent.depth; ++z) {
     for (std::uint64_t y = 0; y < extent.height; ++y) {
-      copy(bytes_at(destination) + z * to.slice + y * to.pitch,
-           bytes_at(source) + z * from.slice + y * from.pitch, extent.width, stream);
+      copy(bytes_at(destination) + z * destination_rows.slice + y * destination_rows.pitch,
+           bytes_at(source) + z * source_rows.slice + y * source_rows.pitch, extent.width, stream);
     }
   }
 }
@@ -270,17 +311,17 @@ void fill(void* destination, int value, std::uint64_t bytes, cudaStream_t stream
   device().memory().fill(address_of(destination), static_cast<std::byte>(value), bytes, stream);
 }
 
-void fill(void* destination, const Rows& to, std::uint32_t value, std::uint32_t element_bytes,
+void fill(void* destination, const Rows& rows, std::uint32_t value, std::uint32_t element_bytes,
           const Extent& extent, cudaStream_t stream) {
   if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return;
-  if (extent.height > 1 && to.pitch < extent.width)
+  if (extent.height > 1 && rows.pitch < extent.width)
     throw Failure(cudaErrorInvalidPitchValue, "the pitch is less than the width");
   std::vector<std::byte> row(extent.width);
   for (std::uint64_t at = 0; at < extent.width; at += element_bytes)
     std::memcpy(row.data() + at, &value, std::min<std::uint64_t>(element_bytes, extent.width - at));
   for (std::uint64_t z = 0; z < extent.depth; ++z) {
     for (std::uint64_t y = 0; y < extent.height; ++y) {
-      void* const at = bytes_at(destination) + z * to.slice + y * to.pitch;
+      void* const at = bytes_at(destination) + z * rows.slice + y * rows.pitch;
       if (element_bytes == 1) {
         fill(at, static_cast<int>(value), extent.width, stream);
       } else {

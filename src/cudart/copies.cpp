@@ -20,11 +20,12 @@ Work copy_of(void* destination, const void* source, std::size_t bytes, cudaMemcp
   require_kind(kind);
   return [=](cudaStream_t stream) { copy(destination, source, bytes, stream); };
 }
-Work copy_of(void* destination, std::size_t to, const void* source, std::size_t from, std::size_t width,
-             std::size_t height, cudaMemcpyKind kind) {
+Work copy_of(void* destination, std::size_t destination_pitch, const void* source, std::size_t source_pitch,
+             std::size_t width, std::size_t height, cudaMemcpyKind kind) {
   require_kind(kind);
   return [=](cudaStream_t stream) {
-    copy(destination, Rows{to, 0}, source, Rows{from, 0}, Extent{width, height}, stream);
+    copy(destination, Rows{destination_pitch, 0}, source, Rows{source_pitch, 0}, Extent{width, height},
+         stream);
   };
 }
 
@@ -94,78 +95,87 @@ Work tmajit::cudart::copy_of(const cudaMemcpy3DParms& p) {
 
 extern "C" {
 
-cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-  return do_copy(__func__, nullptr, [&] { return copy_of(to, from, bytes, kind); });
+cudaError_t cudaMemcpy(void* destination, const void* source, std::size_t bytes, cudaMemcpyKind kind) {
+  return do_copy(__func__, nullptr, [&] { return copy_of(destination, source, bytes, kind); });
 }
-cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+cudaError_t cudaMemcpyAsync(void* destination, const void* source, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
-  return do_copy(__func__, stream, [&] { return copy_of(to, from, bytes, kind); });
+  return do_copy(__func__, stream, [&] { return copy_of(destination, source, bytes, kind); });
 }
-cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, std::size_t bytes) {
-  return cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, nullptr);
+cudaError_t cudaMemcpyPeer(void* destination, int destination_device, const void* source, int source_device,
+                           std::size_t bytes) {
+  return cudaMemcpyPeerAsync(destination, destination_device, source, source_device, bytes, nullptr);
 }
-cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, std::size_t bytes,
-                                cudaStream_t stream) {
+cudaError_t cudaMemcpyPeerAsync(void* destination, int destination_device, const void* source,
+                                int source_device, std::size_t bytes, cudaStream_t stream) {
   return do_copy(__func__, stream, [&] {
-    require_device(to_device);
-    require_device(from_device);
-    return copy_of(to, from, bytes, cudaMemcpyDeviceToDevice);
+    require_device(destination_device);
+    require_device(source_device);
+    return copy_of(destination, source, bytes, cudaMemcpyDeviceToDevice);
   });
 }
-cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                         std::size_t width, std::size_t height, cudaMemcpyKind kind) {
-  return do_copy(__func__, nullptr,
-                 [&] { return copy_of(to, to_pitch, from, from_pitch, width, height, kind); });
+cudaError_t cudaMemcpy2D(void* destination, std::size_t destination_pitch, const void* source,
+                         std::size_t source_pitch, std::size_t width, std::size_t height,
+                         cudaMemcpyKind kind) {
+  return do_copy(__func__, nullptr, [&] {
+    return copy_of(destination, destination_pitch, source, source_pitch, width, height, kind);
+  });
 }
-cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                              std::size_t width, std::size_t height, cudaMemcpyKind kind,
-                              cudaStream_t stream) {
-  return do_copy(__func__, stream,
-                 [&] { return copy_of(to, to_pitch, from, from_pitch, width, height, kind); });
+cudaError_t cudaMemcpy2DAsync(void* destination, std::size_t destination_pitch, const void* source,
+                              std::size_t source_pitch, std::size_t width, std::size_t height,
+                              cudaMemcpyKind kind, cudaStream_t stream) {
+  return do_copy(__func__, stream, [&] {
+    return copy_of(destination, destination_pitch, source, source_pitch, width, height, kind);
+  });
 }
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) {
-  return do_copy(__func__, nullptr, [&] { return copy_of(required(parameters, "the parameters")); });
+  return do_copy(__func__, nullptr, [&] { return copy_of(require_non_null(parameters, "the parameters")); });
 }
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream) {
-  return do_copy(__func__, stream, [&] { return copy_of(required(parameters, "the parameters")); });
+  return do_copy(__func__, stream, [&] { return copy_of(require_non_null(parameters, "the parameters")); });
 }
 
-cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t bytes, std::size_t offset,
+cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* source, std::size_t bytes, std::size_t offset,
                                cudaMemcpyKind) {
-  return do_copy(__func__, nullptr, [&] { return copy_to_symbol(symbol, from, bytes, offset); });
+  return do_copy(__func__, nullptr, [&] { return copy_to_symbol(symbol, source, bytes, offset); });
 }
-cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, std::size_t bytes,
+cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* source, std::size_t bytes,
                                     std::size_t offset, cudaMemcpyKind, cudaStream_t stream) {
-  return do_copy(__func__, stream, [&] { return copy_to_symbol(symbol, from, bytes, offset); });
+  return do_copy(__func__, stream, [&] { return copy_to_symbol(symbol, source, bytes, offset); });
 }
-cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t bytes, std::size_t offset,
+cudaError_t cudaMemcpyFromSymbol(void* destination, const void* symbol, std::size_t bytes, std::size_t offset,
                                  cudaMemcpyKind) {
-  return do_copy(__func__, nullptr, [&] { return copy_from_symbol(to, symbol, bytes, offset); });
+  return do_copy(__func__, nullptr, [&] { return copy_from_symbol(destination, symbol, bytes, offset); });
 }
-cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, std::size_t bytes, std::size_t offset,
-                                      cudaMemcpyKind, cudaStream_t stream) {
-  return do_copy(__func__, stream, [&] { return copy_from_symbol(to, symbol, bytes, offset); });
+cudaError_t cudaMemcpyFromSymbolAsync(void* destination, const void* symbol, std::size_t bytes,
+                                      std::size_t offset, cudaMemcpyKind, cudaStream_t stream) {
+  return do_copy(__func__, stream, [&] { return copy_from_symbol(destination, symbol, bytes, offset); });
 }
 
-cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
-  return do_fill(__func__, nullptr, [&] { return fill_of(to, 0, 0, value, Extent{bytes}); });
+cudaError_t cudaMemset(void* destination, int value, std::size_t bytes) {
+  return do_fill(__func__, nullptr, [&] { return fill_of(destination, 0, 0, value, Extent{bytes}); });
 }
-cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
-  return do_fill(__func__, stream, [&] { return fill_of(to, 0, 0, value, Extent{bytes}); });
+cudaError_t cudaMemsetAsync(void* destination, int value, std::size_t bytes, cudaStream_t stream) {
+  return do_fill(__func__, stream, [&] { return fill_of(destination, 0, 0, value, Extent{bytes}); });
 }
-cudaError_t cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height) {
-  return do_fill(__func__, nullptr, [&] { return fill_of(to, pitch, 0, value, Extent{width, height}); });
+cudaError_t cudaMemset2D(void* destination, std::size_t pitch, int value, std::size_t width,
+                         std::size_t height) {
+  return do_fill(__func__, nullptr, [&] {
+    return fill_of(destination, pitch, 0, value, Extent{width, height});
+  });
 }
-cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height,
-                              cudaStream_t stream) {
-  return do_fill(__func__, stream, [&] { return fill_of(to, pitch, 0, value, Extent{width, height}); });
-}
-cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent) {
-  return cudaMemset3DAsync(to, value, extent, nullptr);
-}
-cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent, cudaStream_t stream) {
+cudaError_t cudaMemset2DAsync(void* destination, std::size_t pitch, int value, std::size_t width,
+                              std::size_t height, cudaStream_t stream) {
   return do_fill(__func__, stream, [&] {
-    return fill_of(to.ptr, to.pitch, to.pitch * to.ysize, value,
+    return fill_of(destination, pitch, 0, value, Extent{width, height});
+  });
+}
+cudaError_t cudaMemset3D(cudaPitchedPtr destination, int value, cudaExtent extent) {
+  return cudaMemset3DAsync(destination, value, extent, nullptr);
+}
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr destination, int value, cudaExtent extent, cudaStream_t stream) {
+  return do_fill(__func__, stream, [&] {
+    return fill_of(destination.ptr, destination.pitch, destination.pitch * destination.ysize, value,
                    Extent{extent.width, extent.height, extent.depth});
   });
 }

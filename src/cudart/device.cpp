@@ -44,10 +44,10 @@ Artifacts& artifacts() {
 /// Appends the report to the file of TMAJIT_REPORTS: as a line of JSON if its name ends with ".json" or
 /// ".jsonl", else as text.
 void write_report(const Report& report) {
-  Artifacts& known = artifacts();
-  const std::lock_guard lock(known.mutex);
+  Artifacts& kernels = artifacts();
+  const std::lock_guard lock(kernels.mutex);
   std::vector<const Artifact*> all;
-  for (const Artifact& each : known.all) all.push_back(&each);
+  for (const Artifact& each : kernels.all) all.push_back(&each);
   const std::string path = environment("TMAJIT_REPORTS", "/dev/stderr");
   std::string text;
   if (path.ends_with(".json") || path.ends_with(".jsonl")) {
@@ -111,17 +111,17 @@ void add_artifact(const std::string& kernel, const std::string& ptx) {
   artifacts().all.push_back(std::move(artifact));
 }
 
-cudaError_t remember(cudaError_t code) noexcept {
+cudaError_t set_last_error(cudaError_t code) noexcept {
   return error_of_thread() = code;
 }
 
-cudaError_t last_error(bool forget) noexcept {
+cudaError_t last_error(bool reset) noexcept {
   const cudaError_t error = error_of_thread();
-  if (forget) error_of_thread() = cudaSuccess;
+  if (reset) error_of_thread() = cudaSuccess;
   return error;
 }
 
-void complain(const char* function, cudaError_t code, const char* message) noexcept {
+void print_error(const char* function, cudaError_t code, const char* message) noexcept {
   std::string_view name = function;
   if (name.ends_with("_v2"))
     name.remove_suffix(3);  // the name in the driver library; programs call the function without the suffix

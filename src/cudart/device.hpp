@@ -45,11 +45,11 @@ void add_artifact(const std::string& kernel, const std::string& ptx);
 [[nodiscard]] std::string environment(const char* name, const char* fallback);
 
 /// Stores `code` for cudaGetLastError(), and returns it.
-cudaError_t remember(cudaError_t code) noexcept;
-/// The error that this thread last passed to remember(). `forget` resets it to cudaSuccess.
-[[nodiscard]] cudaError_t last_error(bool forget) noexcept;
+cudaError_t set_last_error(cudaError_t code) noexcept;
+/// The error that this thread last passed to set_last_error(). `reset` resets it to cudaSuccess.
+[[nodiscard]] cudaError_t last_error(bool reset) noexcept;
 /// Prints to stderr that `function` failed.
-void complain(const char* function, cudaError_t code, const char* message) noexcept;
+void print_error(const char* function, cudaError_t code, const char* message) noexcept;
 [[nodiscard]] const char* name_of(cudaError_t error) noexcept;  ///< "cudaErrorInvalidValue"
 /// The error code of the runtime for an exception of the library.
 [[nodiscard]] cudaError_t code_of(const Error& error) noexcept;
@@ -58,7 +58,7 @@ void complain(const char* function, cudaError_t code, const char* message) noexc
 template <class Body>
 cudaError_t attempt(const char* function, const Body& body) noexcept {
   const auto fail = [&](cudaError_t code, const char* message) {
-    complain(function, code, message);
+    print_error(function, code, message);
     return code;
   };
   try {
@@ -77,14 +77,21 @@ cudaError_t attempt(const char* function, const Body& body) noexcept {
 template <class Body>
 cudaError_t guarded(const char* function, const Body& body) noexcept {
   const cudaError_t code = attempt(function, body);
-  return code == cudaSuccess ? code : remember(code);
+  return code == cudaSuccess ? code : set_last_error(code);
 }
 
 /// Throws Failure if the pointer is null.
 template <class T>
-T& required(T* pointer, const char* what) {
+T& require_non_null(T* pointer, const char* what) {
   if (pointer == nullptr) throw Failure(cudaErrorInvalidValue, std::string(what) + " is null");
   return *pointer;
+}
+/// Stores what `make` returns in `*result`. If `result` is null, throws Failure before `make` allocates
+/// anything.
+template <class T, class Make>
+void store(T* result, const Make& make) {
+  T& destination = require_non_null(result, "the result");
+  destination = make();
 }
 
 }  // namespace cudart

@@ -13,11 +13,11 @@ using namespace tmajit::cudart;
 namespace {
 
 /// The only context. It is current even if no context was pushed.
-CUcontext the_context() {
+CUcontext only_context() {
   static char context;
   return reinterpret_cast<CUcontext>(&context);
 }
-std::vector<CUcontext>& pushed() {
+std::vector<CUcontext>& context_stack() {
   thread_local std::vector<CUcontext> stack;
   return stack;
 }
@@ -27,7 +27,7 @@ std::vector<CUcontext>& pushed() {
 extern "C" {
 
 CUresult cuInit(unsigned flags) {
-  return driven(__func__, [&] {
+  return driver_guarded(__func__, [&] {
     if (flags != 0) throw Failure(cudaErrorInvalidValue, "the flags must be 0");
   });
 }
@@ -38,41 +38,41 @@ CUresult cuDeviceGetCount(int* count) {
   return as_result(cudaGetDeviceCount(count));
 }
 CUresult cuDeviceGet(CUdevice* result, int ordinal) {
-  return driven(__func__, [&] {
+  return driver_guarded(__func__, [&] {
     require_device(ordinal);
-    required(result, "the result") = ordinal;
+    require_non_null(result, "the result") = ordinal;
   });
 }
 CUresult cuDeviceGetName(char* name, int length, CUdevice ordinal) {
-  return driven(__func__, [&] {
+  return driver_guarded(__func__, [&] {
     require_device(ordinal);
-    std::snprintf(&required(name, "the result"), static_cast<std::size_t>(std::max(length, 0)), "%s",
+    std::snprintf(&require_non_null(name, "the result"), static_cast<std::size_t>(std::max(length, 0)), "%s",
                   device().info().name.c_str());
   });
 }
 CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice ordinal) {
-  return driven(__func__, [&] {
+  return driver_guarded(__func__, [&] {
     require_device(ordinal);
-    std::memcpy(required(uuid, "the result").bytes, device_uuid, sizeof uuid->bytes);
+    std::memcpy(require_non_null(uuid, "the result").bytes, device_uuid, sizeof uuid->bytes);
   });
 }
 CUresult cuDeviceTotalMem(std::size_t* bytes, CUdevice ordinal) {
-  return driven(__func__, [&] {
+  return driver_guarded(__func__, [&] {
     require_device(ordinal);
-    required(bytes, "the result") = device().info().memory_bytes;
+    require_non_null(bytes, "the result") = device().info().memory_bytes;
   });
 }
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice ordinal) {
-  return driven(__func__, [&] {
+  return driver_guarded(__func__, [&] {
     require_device(ordinal);
-    required(value, "the result") = device_attribute(attribute);
+    require_non_null(value, "the result") = device_attribute(attribute);
   });
 }
 CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice ordinal) {
-  return driven(__func__, [&] {
+  return driver_guarded(__func__, [&] {
     require_device(ordinal);
-    required(major, "the result") = device().info().compute_major;
-    required(minor, "the result") = device().info().compute_minor;
+    require_non_null(major, "the result") = device().info().compute_major;
+    require_non_null(minor, "the result") = device().info().compute_minor;
   });
 }
 CUresult cuDeviceCanAccessPeer(int* answer, CUdevice ordinal, CUdevice peer) {
@@ -80,65 +80,65 @@ CUresult cuDeviceCanAccessPeer(int* answer, CUdevice ordinal, CUdevice peer) {
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice ordinal) {
-  return driven(__func__, [&] {
+  return driver_guarded(__func__, [&] {
     require_device(ordinal);
-    required(context, "the result") = the_context();
+    require_non_null(context, "the result") = only_context();
   });
 }
 CUresult cuDevicePrimaryCtxRelease(CUdevice ordinal) {
-  return driven(__func__, [&] { require_device(ordinal); });
+  return driver_guarded(__func__, [&] { require_device(ordinal); });
 }
 CUresult cuDevicePrimaryCtxGetState(CUdevice ordinal, unsigned* flags, int* active) {
-  return driven(__func__, [&] {
+  return driver_guarded(__func__, [&] {
     require_device(ordinal);
-    required(flags, "the flags") = 0;
-    required(active, "the result") = 1;
+    require_non_null(flags, "the flags") = 0;
+    require_non_null(active, "the result") = 1;
   });
 }
 CUresult cuDevicePrimaryCtxSetFlags(CUdevice ordinal, unsigned) {
-  return driven(__func__, [&] { require_device(ordinal); });
+  return driver_guarded(__func__, [&] { require_device(ordinal); });
 }
 // All versions of cuCtxCreate take the result first; their other parameters differ.
 #undef cuCtxCreate
 CUresult tmajit_create_context(CUcontext* context) {
-  return driven("cuCtxCreate", [&] {
-    required(context, "the result") = the_context();
-    pushed().push_back(the_context());
+  return driver_guarded("cuCtxCreate", [&] {
+    require_non_null(context, "the result") = only_context();
+    context_stack().push_back(only_context());
   });
 }
 CUresult cuCtxDestroy(CUcontext context) {
-  return driven(__func__, [&] {
-    if (context != the_context()) throw Failure(cudaErrorDeviceUninitialized, "there is no such context");
-    if (!pushed().empty()) pushed().pop_back();
+  return driver_guarded(__func__, [&] {
+    if (context != only_context()) throw Failure(cudaErrorDeviceUninitialized, "there is no such context");
+    if (!context_stack().empty()) context_stack().pop_back();
   });
 }
 CUresult cuCtxGetCurrent(CUcontext* context) {
-  return driven(__func__, [&] { required(context, "the result") = the_context(); });
+  return driver_guarded(__func__, [&] { require_non_null(context, "the result") = only_context(); });
 }
 CUresult cuCtxSetCurrent(CUcontext context) {
-  return driven(__func__, [&] {
-    if (context != nullptr && context != the_context())
+  return driver_guarded(__func__, [&] {
+    if (context != nullptr && context != only_context())
       throw Failure(cudaErrorDeviceUninitialized, "there is no such context");
   });
 }
 CUresult cuCtxPushCurrent(CUcontext context) {
-  return driven(__func__, [&] {
-    if (context != the_context()) throw Failure(cudaErrorDeviceUninitialized, "there is no such context");
-    pushed().push_back(context);
+  return driver_guarded(__func__, [&] {
+    if (context != only_context()) throw Failure(cudaErrorDeviceUninitialized, "there is no such context");
+    context_stack().push_back(context);
   });
 }
 CUresult cuCtxPopCurrent(CUcontext* context) {
-  return driven(__func__, [&] {
-    if (pushed().empty()) throw Failure(cudaErrorDeviceUninitialized, "no context was pushed");
-    if (context != nullptr) *context = pushed().back();
-    pushed().pop_back();
+  return driver_guarded(__func__, [&] {
+    if (context_stack().empty()) throw Failure(cudaErrorDeviceUninitialized, "no context was pushed");
+    if (context != nullptr) *context = context_stack().back();
+    context_stack().pop_back();
   });
 }
 CUresult cuCtxGetDevice(CUdevice* ordinal) {
-  return driven(__func__, [&] { required(ordinal, "the result") = 0; });
+  return driver_guarded(__func__, [&] { require_non_null(ordinal, "the result") = 0; });
 }
 CUresult cuCtxGetApiVersion(CUcontext, unsigned* version) {
-  return driven(__func__, [&] { required(version, "the result") = CUDA_VERSION; });
+  return driver_guarded(__func__, [&] { require_non_null(version, "the result") = CUDA_VERSION; });
 }
 CUresult cuCtxSynchronize() {
   return as_result(cudaDeviceSynchronize());

@@ -19,7 +19,7 @@ namespace cudart {
 
 /// attempt() for a function of the driver.
 template <class Body>
-CUresult driven(const char* function, const Body& body) noexcept {
+CUresult driver_guarded(const char* function, const Body& body) noexcept {
   return driver_result(attempt(function, body));
 }
 

@@ -7,17 +7,20 @@ using namespace tmajit::cudart;
 
 namespace {
 
-CUresult do_copy(const char* function, void* to, const void* from, std::size_t bytes, CUstream stream) {
-  return driven(function, [&] {
-    enqueue(stream, cudaGraphNodeTypeMemcpy, [=](cudaStream_t on) { copy(to, from, bytes, on); });
+CUresult do_copy(const char* function, void* destination, const void* source, std::size_t bytes,
+                 CUstream stream) {
+  return driver_guarded(function, [&] {
+    enqueue(stream, cudaGraphNodeTypeMemcpy,
+            [=](cudaStream_t launch_stream) { copy(destination, source, bytes, launch_stream); });
   });
 }
 /// Fills `height` rows of `width` elements.
-CUresult do_fill(const char* function, CUdeviceptr to, std::size_t pitch, std::uint32_t value,
+CUresult do_fill(const char* function, CUdeviceptr destination, std::size_t pitch, std::uint32_t value,
                  std::uint32_t element, std::size_t width, std::size_t height, CUstream stream) {
-  return driven(function, [&] {
-    enqueue(stream, cudaGraphNodeTypeMemset, [=](cudaStream_t on) {
-      fill(pointer_at(to), Rows{pitch, 0}, value, element, Extent{width * element, height}, on);
+  return driver_guarded(function, [&] {
+    enqueue(stream, cudaGraphNodeTypeMemset, [=](cudaStream_t launch_stream) {
+      fill(pointer_at(destination), Rows{pitch, 0}, value, element, Extent{width * element, height},
+           launch_stream);
     });
   });
 }
@@ -31,17 +34,18 @@ std::byte* side(CUmemorytype type, void* host, CUdeviceptr address, CUarray arra
   return static_cast<std::byte*>(base) + y * pitch + x;
 }
 CUresult do_copy(const char* function, const CUDA_MEMCPY2D* parameters, CUstream stream) {
-  return driven(function, [&] {
-    const CUDA_MEMCPY2D& p = required(parameters, "the parameters");
-    std::byte* const to =
+  return driver_guarded(function, [&] {
+    const CUDA_MEMCPY2D& p = require_non_null(parameters, "the parameters");
+    std::byte* const destination =
         side(p.dstMemoryType, p.dstHost, p.dstDevice, p.dstArray, p.dstPitch, p.dstXInBytes, p.dstY);
-    std::byte* const from = side(p.srcMemoryType, const_cast<void*>(p.srcHost), p.srcDevice, p.srcArray,
-                                 p.srcPitch, p.srcXInBytes, p.srcY);
-    const Rows to_rows{p.dstPitch, 0};
-    const Rows from_rows{p.srcPitch, 0};
+    std::byte* const source = side(p.srcMemoryType, const_cast<void*>(p.srcHost), p.srcDevice, p.srcArray,
+                                   p.srcPitch, p.srcXInBytes, p.srcY);
+    const Rows destination_rows{p.dstPitch, 0};
+    const Rows source_rows{p.srcPitch, 0};
     const Extent extent{p.WidthInBytes, p.Height};
-    enqueue(stream, cudaGraphNodeTypeMemcpy,
-            [=](cudaStream_t on) { copy(to, to_rows, from, from_rows, extent, on); });
+    enqueue(stream, cudaGraphNodeTypeMemcpy, [=](cudaStream_t launch_stream) {
+      copy(destination, destination_rows, source, source_rows, extent, launch_stream);
+    });
   });
 }
 
@@ -50,9 +54,9 @@ CUresult do_copy(const char* function, const CUDA_MEMCPY2D* parameters, CUstream
 extern "C" {
 
 CUresult cuMemAlloc(CUdeviceptr* result, std::size_t bytes) {
-  return driven(__func__, [&] {
+  return driver_guarded(__func__, [&] {
     if (bytes == 0) throw Failure(cudaErrorInvalidValue, "an allocation of no bytes");
-    required(result, "the result") = address_of(allocate(bytes, MemoryKind::device));
+    store(result, [&] { return address_of(allocate(bytes, MemoryKind::device)); });
   });
 }
 CUresult cuMemAllocPitch(CUdeviceptr* result, std::size_t* pitch, std::size_t width, std::size_t height,
@@ -71,12 +75,12 @@ CUresult cuMemAllocAsync(CUdeviceptr* result, std::size_t bytes, CUstream stream
   return code;
 }
 CUresult cuMemAllocManaged(CUdeviceptr* result, std::size_t bytes, unsigned flags) {
-  return driven(__func__, [&] {
-    required(result, "the result") = address_of(allocate(bytes, MemoryKind::managed, flags));
+  return driver_guarded(__func__, [&] {
+    store(result, [&] { return address_of(allocate(bytes, MemoryKind::managed, flags)); });
   });
 }
 CUresult cuMemFree(CUdeviceptr address) {
-  return driven(__func__, [&] { release(pointer_at(address), false); });
+  return driver_guarded(__func__, [&] { release(pointer_at(address)); });
 }
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
   return as_result(cudaFreeAsync(pointer_at(address), stream));
@@ -97,9 +101,9 @@ CUresult cuMemHostUnregister(void* pointer) {
   return as_result(cudaHostUnregister(pointer));
 }
 CUresult cuMemHostGetDevicePointer(CUdeviceptr* result, void* pointer, unsigned) {
-  return driven(__func__, [&] {
+  return driver_guarded(__func__, [&] {
     (void)host_allocation_at(pointer);
-    required(result, "the result") = address_of(pointer);
+    require_non_null(result, "the result") = address_of(pointer);
   });
 }
 CUresult cuMemHostGetFlags(unsigned* flags, void* pointer) {
@@ -109,7 +113,7 @@ CUresult cuMemGetInfo(std::size_t* free, std::size_t* total) {
   return as_result(cudaMemGetInfo(free, total));
 }
 CUresult cuMemGetAddressRange(CUdeviceptr* begin, std::size_t* bytes, CUdeviceptr address) {
-  return driven(__func__, [&] {
+  return driver_guarded(__func__, [&] {
     const auto allocation = allocation_at(pointer_at(address));
     if (!allocation) throw Failure(cudaErrorSymbolNotFound, "the address is in no allocation");
     if (begin != nullptr) *begin = allocation->begin;
@@ -117,16 +121,17 @@ CUresult cuMemGetAddressRange(CUdeviceptr* begin, std::size_t* bytes, CUdevicept
   });
 }
 CUresult cuPointerGetAttribute(void* result, CUpointer_attribute attribute, CUdeviceptr address) {
-  return driven(__func__, [&] {
-    required(static_cast<char*>(result), "the result");
+  return driver_guarded(__func__, [&] {
+    require_non_null(static_cast<char*>(result), "the result");
     const auto allocation = allocation_at(pointer_at(address));
     if (!allocation && !is_device(pointer_at(address)))
       throw Failure(cudaErrorInvalidValue, "the address is in no memory that CUDA knows");
-    const bool of_device = !allocation || is_device(allocation->kind);
+    const bool is_device_memory = !allocation || is_device(allocation->kind);
     switch (attribute) {
       case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-        *static_cast<CUmemorytype*>(result) =
-            of_device || allocation->kind == MemoryKind::managed ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+        *static_cast<CUmemorytype*>(result) = is_device_memory || allocation->kind == MemoryKind::managed
+                                                  ? CU_MEMORYTYPE_DEVICE
+                                                  : CU_MEMORYTYPE_HOST;
         break;
       case CU_POINTER_ATTRIBUTE_IS_MANAGED:
         *static_cast<int*>(result) = allocation && allocation->kind == MemoryKind::managed ? 1 : 0;
@@ -134,7 +139,7 @@ CUresult cuPointerGetAttribute(void* result, CUpointer_attribute attribute, CUde
       case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: *static_cast<int*>(result) = 0; break;
       case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: *static_cast<CUdeviceptr*>(result) = address; break;
       case CU_POINTER_ATTRIBUTE_HOST_POINTER:
-        if (of_device) throw Failure(cudaErrorInvalidValue, "the host cannot reach the address");
+        if (is_device_memory) throw Failure(cudaErrorInvalidValue, "the host cannot reach the address");
         *static_cast<void**>(result) = pointer_at(address);
         break;
       default:
@@ -144,29 +149,29 @@ CUresult cuPointerGetAttribute(void* result, CUpointer_attribute attribute, CUde
   });
 }
 
-CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
-  return do_copy(__func__, pointer_at(to), pointer_at(from), bytes, nullptr);
+CUresult cuMemcpy(CUdeviceptr destination, CUdeviceptr source, std::size_t bytes) {
+  return do_copy(__func__, pointer_at(destination), pointer_at(source), bytes, nullptr);
 }
-CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
-  return do_copy(__func__, pointer_at(to), pointer_at(from), bytes, stream);
+CUresult cuMemcpyAsync(CUdeviceptr destination, CUdeviceptr source, std::size_t bytes, CUstream stream) {
+  return do_copy(__func__, pointer_at(destination), pointer_at(source), bytes, stream);
 }
-CUresult cuMemcpyHtoD(CUdeviceptr to, const void* from, std::size_t bytes) {
-  return do_copy(__func__, pointer_at(to), from, bytes, nullptr);
+CUresult cuMemcpyHtoD(CUdeviceptr destination, const void* source, std::size_t bytes) {
+  return do_copy(__func__, pointer_at(destination), source, bytes, nullptr);
 }
-CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream) {
-  return do_copy(__func__, pointer_at(to), from, bytes, stream);
+CUresult cuMemcpyHtoDAsync(CUdeviceptr destination, const void* source, std::size_t bytes, CUstream stream) {
+  return do_copy(__func__, pointer_at(destination), source, bytes, stream);
 }
-CUresult cuMemcpyDtoH(void* to, CUdeviceptr from, std::size_t bytes) {
-  return do_copy(__func__, to, pointer_at(from), bytes, nullptr);
+CUresult cuMemcpyDtoH(void* destination, CUdeviceptr source, std::size_t bytes) {
+  return do_copy(__func__, destination, pointer_at(source), bytes, nullptr);
 }
-CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
-  return do_copy(__func__, to, pointer_at(from), bytes, stream);
+CUresult cuMemcpyDtoHAsync(void* destination, CUdeviceptr source, std::size_t bytes, CUstream stream) {
+  return do_copy(__func__, destination, pointer_at(source), bytes, stream);
 }
-CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
-  return do_copy(__func__, pointer_at(to), pointer_at(from), bytes, nullptr);
+CUresult cuMemcpyDtoD(CUdeviceptr destination, CUdeviceptr source, std::size_t bytes) {
+  return do_copy(__func__, pointer_at(destination), pointer_at(source), bytes, nullptr);
 }
-CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
-  return do_copy(__func__, pointer_at(to), pointer_at(from), bytes, stream);
+CUresult cuMemcpyDtoDAsync(CUdeviceptr destination, CUdeviceptr source, std::size_t bytes, CUstream stream) {
+  return do_copy(__func__, pointer_at(destination), pointer_at(source), bytes, stream);
 }
 CUresult cuMemcpy2D(const CUDA_MEMCPY2D* parameters) {
   return do_copy(__func__, parameters, nullptr);
@@ -178,31 +183,31 @@ CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D* parameters, CUstream stream) {
   return do_copy(__func__, parameters, stream);
 }
 
-CUresult cuMemsetD8(CUdeviceptr to, unsigned char value, std::size_t count) {
-  return do_fill(__func__, to, 0, value, 1, count, 1, nullptr);
+CUresult cuMemsetD8(CUdeviceptr destination, unsigned char value, std::size_t count) {
+  return do_fill(__func__, destination, 0, value, 1, count, 1, nullptr);
 }
-CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t count, CUstream stream) {
-  return do_fill(__func__, to, 0, value, 1, count, 1, stream);
+CUresult cuMemsetD8Async(CUdeviceptr destination, unsigned char value, std::size_t count, CUstream stream) {
+  return do_fill(__func__, destination, 0, value, 1, count, 1, stream);
 }
-CUresult cuMemsetD16(CUdeviceptr to, unsigned short value, std::size_t count) {
-  return do_fill(__func__, to, 0, value, 2, count, 1, nullptr);
+CUresult cuMemsetD16(CUdeviceptr destination, unsigned short value, std::size_t count) {
+  return do_fill(__func__, destination, 0, value, 2, count, 1, nullptr);
 }
-CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, std::size_t count, CUstream stream) {
-  return do_fill(__func__, to, 0, value, 2, count, 1, stream);
+CUresult cuMemsetD16Async(CUdeviceptr destination, unsigned short value, std::size_t count, CUstream stream) {
+  return do_fill(__func__, destination, 0, value, 2, count, 1, stream);
 }
-CUresult cuMemsetD32(CUdeviceptr to, unsigned value, std::size_t count) {
-  return do_fill(__func__, to, 0, value, 4, count, 1, nullptr);
+CUresult cuMemsetD32(CUdeviceptr destination, unsigned value, std::size_t count) {
+  return do_fill(__func__, destination, 0, value, 4, count, 1, nullptr);
 }
-CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, std::size_t count, CUstream stream) {
-  return do_fill(__func__, to, 0, value, 4, count, 1, stream);
+CUresult cuMemsetD32Async(CUdeviceptr destination, unsigned value, std::size_t count, CUstream stream) {
+  return do_fill(__func__, destination, 0, value, 4, count, 1, stream);
 }
-CUresult cuMemsetD2D8(CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t width,
+CUresult cuMemsetD2D8(CUdeviceptr destination, std::size_t pitch, unsigned char value, std::size_t width,
                       std::size_t height) {
-  return do_fill(__func__, to, pitch, value, 1, width, height, nullptr);
+  return do_fill(__func__, destination, pitch, value, 1, width, height, nullptr);
 }
-CUresult cuMemsetD2D32(CUdeviceptr to, std::size_t pitch, unsigned value, std::size_t width,
+CUresult cuMemsetD2D32(CUdeviceptr destination, std::size_t pitch, unsigned value, std::size_t width,
                        std::size_t height) {
-  return do_fill(__func__, to, pitch, value, 4, width, height, nullptr);
+  return do_fill(__func__, destination, pitch, value, 4, width, height, nullptr);
 }
 
 }  // extern "C"

@@ -25,7 +25,7 @@ std::vector<void*> arguments_of(Kernel& kernel, void** parameters, void** extra)
   for (std::size_t i = 0; extra != nullptr && extra[i] != CU_LAUNCH_PARAM_END; i += 2) {
     if (extra[i] == CU_LAUNCH_PARAM_BUFFER_POINTER) buffer = static_cast<std::byte*>(extra[i + 1]);
   }
-  required(buffer, "the list of arguments");
+  require_non_null(buffer, "the list of arguments");
   std::size_t at = 0;
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::size_t bytes = kernel.loaded().parameter_bytes(i).value_or(0);
@@ -64,20 +64,21 @@ void find_block_size(int& grid, int& block, Kernel& kernel, CUoccupancyB2DSize s
   constexpr int warp = 32;
   int threads_per_multiprocessor = 0;
   cudaDeviceGetAttribute(&threads_per_multiprocessor, cudaDevAttrMaxThreadsPerMultiProcessor, 0);
-  const int most = static_cast<int>(kernel.facts().max_threads);
-  const int last = limit <= 0 ? most : std::min(limit, most);
-  int found = 0;
-  for (int aligned = (last + warp - 1) / warp * warp; aligned > 0; aligned -= warp) {
-    const int threads = std::min(aligned, last);
+  const int kernel_limit = static_cast<int>(kernel.facts().max_threads);
+  const int max_threads = limit <= 0 ? kernel_limit : std::min(limit, kernel_limit);
+  int max_occupancy = 0;
+  for (int aligned = (max_threads + warp - 1) / warp * warp; aligned > 0; aligned -= warp) {
+    const int threads = std::min(aligned, max_threads);
     const int ctas = ctas_per_multiprocessor(
         kernel, threads, shared_bytes_of == nullptr ? shared_bytes : shared_bytes_of(threads));
-    if (threads * ctas <= found) continue;
-    found = threads * ctas;
+    if (threads * ctas <= max_occupancy) continue;
+    max_occupancy = threads * ctas;
     block = threads;
     grid = ctas * static_cast<int>(device().info().sm_count);
-    if (found == threads_per_multiprocessor) return;
+    if (max_occupancy == threads_per_multiprocessor) return;
   }
-  if (found == 0) throw Failure(cudaErrorInvalidValue, "no block of the kernel fits a multiprocessor");
+  if (max_occupancy == 0)
+    throw Failure(cudaErrorInvalidValue, "no block of the kernel fits a multiprocessor");
 }
 
 }  // namespace
@@ -85,8 +86,8 @@ void find_block_size(int& grid, int& block, Kernel& kernel, CUoccupancyB2DSize s
 extern "C" {
 
 CUresult cuModuleLoadData(CUmodule* module, const void* image) {
-  return driven(__func__,
-                [&] { required(module, "the result") = reinterpret_cast<CUmodule>(&add_module(image)); });
+  return driver_guarded(
+      __func__, [&] { store(module, [&] { return reinterpret_cast<CUmodule>(&add_module(image)); }); });
 }
 CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned, CUjit_option*, void**) {
   return cuModuleLoadData(module, image);
@@ -95,23 +96,23 @@ CUresult cuModuleLoadFatBinary(CUmodule* module, const void* image) {
   return cuModuleLoadData(module, image);
 }
 CUresult cuModuleLoad(CUmodule* module, const char* path) {
-  return driven(__func__,
-                [&] { required(module, "the result") = reinterpret_cast<CUmodule>(&add_module_file(path)); });
+  return driver_guarded(
+      __func__, [&] { store(module, [&] { return reinterpret_cast<CUmodule>(&add_module_file(path)); }); });
 }
 CUresult cuModuleUnload(CUmodule module) {
-  return driven(__func__, [&] { remove_module(module); });
+  return driver_guarded(__func__, [&] { remove_module(module); });
 }
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
-  return driven(__func__, [&] {
-    Kernel* const found = module_at(module).kernel(&required(name, "the name"));
+  return driver_guarded(__func__, [&] {
+    Kernel* const found = module_at(module).kernel(&require_non_null(name, "the name"));
     if (found == nullptr)
       throw Failure(cudaErrorSymbolNotFound, std::string("the module has no kernel \"") + name + '"');
-    required(function, "the result") = reinterpret_cast<CUfunction>(found);
+    require_non_null(function, "the result") = reinterpret_cast<CUfunction>(found);
   });
 }
 CUresult cuModuleGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUmodule module, const char* name) {
-  return driven(__func__, [&] {
-    const auto found = module_at(module).simulated().variable(&required(name, "the name"));
+  return driver_guarded(__func__, [&] {
+    const auto found = module_at(module).simulated().variable(&require_non_null(name, "the name"));
     if (!found)
       throw Failure(cudaErrorSymbolNotFound, std::string("the module has no variable \"") + name + '"');
     if (found->address == 0 && address != nullptr)
@@ -123,12 +124,13 @@ CUresult cuModuleGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUmodule mo
 }
 
 CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
-  return driven(__func__, [&] { set_attribute(kernel_at(function), runtime_attribute(attribute), value); });
+  return driver_guarded(__func__,
+                        [&] { set_attribute(kernel_at(function), runtime_attribute(attribute), value); });
 }
 CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function) {
-  return driven(__func__, [&] {
+  return driver_guarded(__func__, [&] {
     const cudaFuncAttributes all = attributes_of(kernel_at(function));
-    int& result = required(value, "the result");
+    int& result = require_non_null(value, "the result");
     switch (attribute) {
       case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: result = all.maxThreadsPerBlock; break;
       case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: result = static_cast<int>(all.sharedSizeBytes); break;
@@ -145,15 +147,17 @@ CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfuncti
   });
 }
 CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache) {
-  return driven(__func__, [&] { (void)kernel_at(function); });
+  return driver_guarded(__func__, [&] { (void)kernel_at(function); });
 }
 CUresult cuFuncGetName(const char** name, CUfunction function) {
-  return driven(__func__, [&] { required(name, "the result") = kernel_at(function).name().c_str(); });
+  return driver_guarded(__func__,
+                        [&] { require_non_null(name, "the result") = kernel_at(function).name().c_str(); });
 }
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* count, CUfunction function, int threads,
                                                      std::size_t shared_bytes) {
-  return driven(__func__, [&] {
-    required(count, "the result") = ctas_per_multiprocessor(kernel_at(function), threads, shared_bytes);
+  return driver_guarded(__func__, [&] {
+    require_non_null(count, "the result") =
+        ctas_per_multiprocessor(kernel_at(function), threads, shared_bytes);
   });
 }
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* count, CUfunction function, int threads,
@@ -163,9 +167,9 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* count, CUfunc
 CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, CUfunction function,
                                                    CUoccupancyB2DSize shared_bytes_of,
                                                    std::size_t shared_bytes, int limit, unsigned) {
-  return driven(__func__, [&] {
-    find_block_size(required(grid, "the grid"), required(block, "the block"), kernel_at(function),
-                    shared_bytes_of, shared_bytes, limit);
+  return driver_guarded(__func__, [&] {
+    find_block_size(require_non_null(grid, "the grid"), require_non_null(block, "the block"),
+                    kernel_at(function), shared_bytes_of, shared_bytes, limit);
   });
 }
 CUresult cuOccupancyMaxPotentialBlockSize(int* grid, int* block, CUfunction function,
@@ -178,7 +182,7 @@ CUresult cuOccupancyMaxPotentialBlockSize(int* grid, int* block, CUfunction func
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                         unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                         CUstream stream, void** parameters, void** extra) {
-  return driven(__func__, [&] {
+  return driver_guarded(__func__, [&] {
     launch(function, shape_of({grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes), stream,
            parameters, extra);
   });
@@ -186,7 +190,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
 CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                                    unsigned block_x, unsigned block_y, unsigned block_z,
                                    unsigned shared_bytes, CUstream stream, void** parameters) {
-  return driven(__func__, [&] {
+  return driver_guarded(__func__, [&] {
     LaunchShape shape = shape_of({grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes);
     shape.cooperative = true;
     launch(function, shape, stream, parameters, nullptr);
@@ -194,17 +198,17 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigne
 }
 CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** parameters,
                           void** extra) {
-  return driven(__func__, [&] {
-    const CUlaunchConfig& c = required(config, "the configuration");
+  return driver_guarded(__func__, [&] {
+    const CUlaunchConfig& c = require_non_null(config, "the configuration");
     // The runtime and the driver have the same attributes.
     static_assert(sizeof(CUlaunchAttribute) == sizeof(cudaLaunchAttribute));
-    cudaLaunchConfig_t same{};
-    same.gridDim = {c.gridDimX, c.gridDimY, c.gridDimZ};
-    same.blockDim = {c.blockDimX, c.blockDimY, c.blockDimZ};
-    same.dynamicSmemBytes = c.sharedMemBytes;
-    same.attrs = reinterpret_cast<cudaLaunchAttribute*>(c.attrs);
-    same.numAttrs = c.numAttrs;
-    launch(function, shape_of(same), c.hStream, parameters, extra);
+    cudaLaunchConfig_t converted{};
+    converted.gridDim = {c.gridDimX, c.gridDimY, c.gridDimZ};
+    converted.blockDim = {c.blockDimX, c.blockDimY, c.blockDimZ};
+    converted.dynamicSmemBytes = c.sharedMemBytes;
+    converted.attrs = reinterpret_cast<cudaLaunchAttribute*>(c.attrs);
+    converted.numAttrs = c.numAttrs;
+    launch(function, shape_of(converted), c.hStream, parameters, extra);
   });
 }
 

@@ -31,12 +31,12 @@ CUresult cuDeviceSetMemPool(CUdevice ordinal, CUmemoryPool pool) {
 }
 CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* properties) {
   if (properties == nullptr) return as_result(cudaMemPoolCreate(pool, nullptr));
-  cudaMemPoolProps same{};
-  same.allocType = static_cast<cudaMemAllocationType>(properties->allocType);
-  same.handleTypes = static_cast<cudaMemAllocationHandleType>(properties->handleTypes);
-  same.location = location_of(properties->location);
-  same.maxSize = properties->maxSize;
-  return as_result(cudaMemPoolCreate(pool, &same));
+  cudaMemPoolProps converted{};
+  converted.allocType = static_cast<cudaMemAllocationType>(properties->allocType);
+  converted.handleTypes = static_cast<cudaMemAllocationHandleType>(properties->handleTypes);
+  converted.location = location_of(properties->location);
+  converted.maxSize = properties->maxSize;
+  return as_result(cudaMemPoolCreate(pool, &converted));
 }
 CUresult cuMemPoolDestroy(CUmemoryPool pool) {
   return as_result(cudaMemPoolDestroy(pool));
@@ -52,16 +52,16 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute,
 }
 CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* descriptions, std::size_t count) {
   if (descriptions == nullptr) return as_result(cudaMemPoolSetAccess(pool, nullptr, count));
-  std::vector<cudaMemAccessDesc> same;
+  std::vector<cudaMemAccessDesc> converted;
   for (const auto& each : std::span(descriptions, count))
-    same.push_back({location_of(each.location), static_cast<cudaMemAccessFlags>(each.flags)});
-  return as_result(cudaMemPoolSetAccess(pool, same.data(), same.size()));
+    converted.push_back({location_of(each.location), static_cast<cudaMemAccessFlags>(each.flags)});
+  return as_result(cudaMemPoolSetAccess(pool, converted.data(), converted.size()));
 }
 CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool pool, CUmemLocation* location) {
   if (location == nullptr) return as_result(cudaMemPoolGetAccess(nullptr, pool, nullptr));
-  cudaMemLocation same = location_of(*location);
+  cudaMemLocation converted = location_of(*location);
   cudaMemAccessFlags found = cudaMemAccessFlagsProtNone;
-  const cudaError_t code = cudaMemPoolGetAccess(flags == nullptr ? nullptr : &found, pool, &same);
+  const cudaError_t code = cudaMemPoolGetAccess(flags == nullptr ? nullptr : &found, pool, &converted);
   if (code == cudaSuccess) *flags = static_cast<CUmemAccess_flags>(found);
   return as_result(code);
 }

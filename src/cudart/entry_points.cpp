@@ -32,8 +32,8 @@ void* function_named(const char* name) {
 
 /// Finds a function. An unknown name is an error unless the caller asks for a status.
 void find(const char* name, void** function, bool has_status) {
-  void*& result = required(function, "the result");
-  result = function_named(&required(name, "the name"));
+  void*& result = require_non_null(function, "the result");
+  result = function_named(&require_non_null(name, "the name"));
   if (result == nullptr && !has_status)
     throw Failure(cudaErrorSymbolNotFound, std::string("there is no ") + name + " on the simulated device");
 }
@@ -61,7 +61,7 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, 
 
 CUresult cuGetProcAddress(const char* name, void** function, int, cuuint64_t,
                           CUdriverProcAddressQueryResult* status) {
-  return driven(__func__, [&] {
+  return driver_guarded(__func__, [&] {
     find(name, function, false);
     if (status != nullptr) *status = CU_GET_PROC_ADDRESS_SUCCESS;
   });

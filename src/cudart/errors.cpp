@@ -237,9 +237,9 @@ CUresult cuGetErrorString(CUresult error, const char** text) {
 
 // For accepted.cpp, which includes no CUDA header.
 int tmajit_not_supported(const char* function) {
-  complain(function, cudaErrorNotSupported, "the simulated device does not have this function");
-  const bool of_runtime = std::string_view(function).starts_with("cuda");
-  return of_runtime ? remember(cudaErrorNotSupported) : cudaErrorNotSupported;
+  print_error(function, cudaErrorNotSupported, "the simulated device does not have this function");
+  const bool is_runtime_function = std::string_view(function).starts_with("cuda");
+  return is_runtime_function ? set_last_error(cudaErrorNotSupported) : cudaErrorNotSupported;
 }
 
 }  // extern "C"

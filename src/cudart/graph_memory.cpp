@@ -18,15 +18,15 @@ constexpr std::uint64_t alignment = 512;
 /// Which graphs free an allocation: its own graph, or other graphs, but not both.
 struct Freed {
   bool by_owner = false;
-  bool by_others = false;
+  bool by_other_graphs = false;
 };
 struct GraphAllocations {
   std::mutex mutex;
   std::map<const void*, Freed> all;
 };
 GraphAllocations& graph_allocations() {
-  static auto& known = *new GraphAllocations;
-  return known;
+  static auto& all = *new GraphAllocations;
+  return all;
 }
 
 bool has_node(const Graph& graph, cudaGraphNodeType type, const void* memory) {
@@ -35,7 +35,7 @@ bool has_node(const Graph& graph, cudaGraphNodeType type, const void* memory) {
 }
 
 const Node& node_of(cudaGraphNode_t handle, cudaGraphNodeType type) {
-  const Node& node = *reinterpret_cast<const Node*>(&required(handle, "the node"));
+  const Node& node = *reinterpret_cast<const Node*>(&require_non_null(handle, "the node"));
   if (node.type != type) throw Failure(cudaErrorInvalidValue, "the node is of another kind");
   return node;
 }
@@ -64,6 +64,7 @@ cudaMemPoolAttr pool_attribute(cudaGraphMemAttributeType attribute) {
 
 Node& add_allocation(Graph& graph, std::uint64_t bytes) {
   if (bytes == 0) throw Failure(cudaErrorInvalidValue, "an allocation of no bytes");
+  if (bytes > device().info().memory_bytes) throw_out_of_memory(bytes);
   const std::uint64_t address = reserve_addresses(bytes, alignment);
   Node& node =
       graph.add(cudaGraphNodeTypeMemAlloc, [=](cudaStream_t) { allocate_at(address, bytes, graph_pool()); });
@@ -82,11 +83,11 @@ Node& add_free(Graph& graph, void* memory) {
     if (found == graph_allocations().all.end())
       throw Failure(cudaErrorInvalidValue, "no node of a graph allocates memory at this address");
     Freed& freed = found->second;
-    if (has_node(graph, cudaGraphNodeTypeMemFree, memory) || (owned ? freed.by_others : freed.by_owner))
+    if (has_node(graph, cudaGraphNodeTypeMemFree, memory) || (owned ? freed.by_other_graphs : freed.by_owner))
       throw Failure(cudaErrorInvalidValue, "a graph frees this memory already");
-    (owned ? freed.by_owner : freed.by_others) = true;
+    (owned ? freed.by_owner : freed.by_other_graphs) = true;
   }
-  Node& node = graph.add(cudaGraphNodeTypeMemFree, [=](cudaStream_t) { release(memory, false); });
+  Node& node = graph.add(cudaGraphNodeTypeMemFree, [=](cudaStream_t) { release(memory); });
   node.memory = memory;
   return node;
 }
@@ -97,7 +98,7 @@ bool has_memory_nodes(const Graph& graph) {
 
 void free_allocations(const std::vector<std::shared_ptr<Node>>& nodes) {
   for (const auto& node : nodes) {
-    if (node->type == cudaGraphNodeTypeMemAlloc && allocation_at(node->memory)) release(node->memory, false);
+    if (node->type == cudaGraphNodeTypeMemAlloc && allocation_at(node->memory)) release(node->memory);
   }
 }
 
@@ -119,8 +120,8 @@ extern "C" {
 cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* result, cudaGraph_t graph, const cudaGraphNode_t*,
                                      std::size_t, cudaMemAllocNodeParams* parameters) {
   return guarded(__func__, [&] {
-    auto& p = required(parameters, "the parameters");
-    required(result, "the result");
+    auto& p = require_non_null(parameters, "the parameters");
+    require_non_null(result, "the result");
     if (p.poolProps.allocType != cudaMemAllocationTypePinned ||
         p.poolProps.handleTypes != cudaMemHandleTypeNone ||
         p.poolProps.location.type != cudaMemLocationTypeDevice || p.poolProps.location.id != 0) {
@@ -133,33 +134,37 @@ cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* result, cudaGraph_t graph,
 }
 cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, cudaMemAllocNodeParams* parameters) {
   return guarded(__func__, [&] {
-    const Node& known = node_of(node, cudaGraphNodeTypeMemAlloc);
-    required(parameters, "the result") = {device_properties(), nullptr, 0, known.bytes, known.memory};
+    const Node& allocation = node_of(node, cudaGraphNodeTypeMemAlloc);
+    require_non_null(parameters, "the result") = {device_properties(), nullptr, 0, allocation.bytes,
+                                                  allocation.memory};
   });
 }
 cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* result, cudaGraph_t graph, const cudaGraphNode_t*,
                                     std::size_t, void* memory) {
   return guarded(__func__, [&] {
-    required(result, "the result");
+    require_non_null(result, "the result");
     *result = reinterpret_cast<cudaGraphNode_t>(&add_free(graph_at(graph), memory));
   });
 }
 cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void* memory) {
   return guarded(__func__, [&] {
-    required(static_cast<void**>(memory), "the result") = node_of(node, cudaGraphNodeTypeMemFree).memory;
+    require_non_null(static_cast<void**>(memory), "the result") =
+        node_of(node, cudaGraphNodeTypeMemFree).memory;
   });
 }
 
 cudaError_t cudaDeviceGetGraphMemAttribute(int ordinal, cudaGraphMemAttributeType attribute, void* value) {
   return guarded(__func__, [&] {
     require_device(ordinal);
-    required(static_cast<std::uint64_t*>(value), "the result") = graph_pool()->get(pool_attribute(attribute));
+    require_non_null(static_cast<std::uint64_t*>(value), "the result") =
+        graph_pool()->get(pool_attribute(attribute));
   });
 }
 cudaError_t cudaDeviceSetGraphMemAttribute(int ordinal, cudaGraphMemAttributeType attribute, void* value) {
   return guarded(__func__, [&] {
     require_device(ordinal);
-    graph_pool()->set(pool_attribute(attribute), required(static_cast<std::uint64_t*>(value), "the value"));
+    graph_pool()->set(pool_attribute(attribute),
+                      require_non_null(static_cast<std::uint64_t*>(value), "the value"));
   });
 }
 cudaError_t cudaDeviceGraphMemTrim(int ordinal) {

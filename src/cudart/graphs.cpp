@@ -16,22 +16,23 @@ namespace {
 
 struct Capture {
   cudaStream_t origin = nullptr;
-  unsigned long long id = 0;
+  Graph* graph = nullptr;
 };
 struct Captures {
   std::mutex mutex;
-  std::map<cudaStream_t, Graph*> streams;
-  std::map<Graph*, Capture> running;
-  unsigned long long begun = 0;
+  std::map<std::uint64_t, Capture> running;       ///< by their numbers, which are never used again
+  std::map<cudaStream_t, std::uint64_t> streams;  ///< the capture that each captured stream is part of
+  std::uint64_t last_number = 0;
 };
 Captures& captures() {
   static auto& all = *new Captures;
   return all;
 }
 
-/// A graph that can be launched. It keeps the nodes of the graph from which it was instantiated.
+/// A graph that can be launched.
 struct GraphExec {
-  std::vector<std::shared_ptr<Node>> nodes;
+  std::vector<std::shared_ptr<Node>> nodes;    ///< nodes of the graph from which it was instantiated
+  std::vector<std::shared_ptr<Node>> current;  ///< nodes of the graph from which it was last updated
   std::vector<Work> work;
   bool frees_on_launch = false;      ///< cudaGraphInstantiateFlagAutoFreeOnLaunch
   std::shared_ptr<void> instance{};  ///< held by the only executable of a graph with memory nodes
@@ -46,26 +47,33 @@ Handles<GraphExec>& executables() {
   return all;
 }
 
-void instantiate(cudaGraphExec_t* result, cudaGraph_t handle, unsigned long long flags) {
+/// Makes an executable graph do what the nodes of `graph` do now.
+void take_work(GraphExec& executable, Graph& graph) {
+  if (has_memory_nodes(graph)) {
+    if (const auto instance = graph.instance.lock(); instance && instance != executable.instance)
+      throw Failure(cudaErrorNotSupported, "a graph with memory nodes is instantiated a second time");
+    graph.instance = executable.instance = std::make_shared<char>();
+  }
+  executable.current = graph.nodes;
+  executable.work.clear();
+  for (const auto& node : graph.nodes) executable.work.push_back(node->work);
+}
+
+cudaGraphExec_t instantiate(cudaGraph_t handle, unsigned long long flags) {
   auto made = std::make_unique<GraphExec>();
   Graph& graph = graphs().at(handle);
-  if (has_memory_nodes(graph)) {
-    if (!graph.instance.expired())
-      throw Failure(cudaErrorNotSupported, "a graph with memory nodes is instantiated a second time");
-    graph.instance = made->instance = std::make_shared<char>();
-  }
-  made->frees_on_launch = (flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0;
+  take_work(*made, graph);
   made->nodes = graph.nodes;
-  for (const auto& node : made->nodes) made->work.push_back(node->work);
-  required(result, "the result") = reinterpret_cast<cudaGraphExec_t>(&executables().add(std::move(made)));
+  made->frees_on_launch = (flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0;
+  return reinterpret_cast<cudaGraphExec_t>(&executables().add(std::move(made)));
 }
 
 /// The work of a node in an executable graph.
 Work& work_of(cudaGraphExec_t graph, cudaGraphNode_t node, cudaGraphNodeType type) {
-  GraphExec& known = executables().at(graph);
-  for (std::size_t i = 0; i < known.nodes.size(); ++i) {
-    const void* const each = known.nodes[i].get();
-    if (each == node && known.nodes[i]->type == type) return known.work[i];
+  GraphExec& executable = executables().at(graph);
+  for (std::size_t i = 0; i < executable.nodes.size(); ++i) {
+    const void* const each = executable.nodes[i].get();
+    if (each == node && executable.nodes[i]->type == type) return executable.work[i];
   }
   throw Failure(cudaErrorInvalidValue, "the executable graph has no such node of that kind");
 }
@@ -91,6 +99,7 @@ Work fill_of(const cudaMemsetParams& p) {
   };
 }
 Work call_of(const cudaHostNodeParams& parameters) {
+  require_non_null(parameters.fn, "the function");
   return [parameters](cudaStream_t) { parameters.fn(parameters.userData); };
 }
 Work copy_of(void* destination, const void* source, std::size_t bytes) {
@@ -98,8 +107,11 @@ Work copy_of(void* destination, const void* source, std::size_t bytes) {
 }
 
 void add(cudaGraphNode_t* result, cudaGraph_t graph, cudaGraphNodeType type, Work work) {
-  Node& node = graphs().at(graph).add(type, std::move(work));
-  required(result, "the result") = reinterpret_cast<cudaGraphNode_t>(&node);
+  store(result,
+        [&] { return reinterpret_cast<cudaGraphNode_t>(&graphs().at(graph).add(type, std::move(work))); });
+}
+cudaGraph_t add(std::unique_ptr<Graph> graph) {
+  return reinterpret_cast<cudaGraph_t>(&graphs().add(std::move(graph)));
 }
 
 }  // namespace
@@ -119,12 +131,18 @@ void enqueue(cudaStream_t stream, cudaGraphNodeType type, Work work) {
 Graph* captured_into(cudaStream_t stream) {
   const std::lock_guard lock(captures().mutex);
   const auto found = captures().streams.find(stream);
-  return found == captures().streams.end() ? nullptr : found->second;
+  return found == captures().streams.end() ? nullptr : captures().running.at(found->second).graph;
 }
 
-void join_capture(cudaStream_t stream, Graph* graph) {
+std::uint64_t capture_of(cudaStream_t stream) {
   const std::lock_guard lock(captures().mutex);
-  if (captures().running.contains(graph)) captures().streams[stream] = graph;
+  const auto found = captures().streams.find(stream);
+  return found == captures().streams.end() ? 0 : found->second;
+}
+
+void join_capture(cudaStream_t stream, std::uint64_t capture) {
+  const std::lock_guard lock(captures().mutex);
+  if (captures().running.contains(capture)) captures().streams[stream] = capture;
 }
 
 void require_no_capture(cudaStream_t stream, const char* what) {
@@ -147,43 +165,43 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
       throw Failure(cudaErrorStreamCaptureUnsupported, "the legacy stream is never captured");
     Graph& graph = graphs().add(std::make_unique<Graph>());
     const std::lock_guard lock(captures().mutex);
-    captures().streams[stream] = &graph;
-    captures().running[&graph] = {stream, ++captures().begun};
+    const std::uint64_t number = ++captures().last_number;
+    captures().running[number] = {stream, &graph};
+    captures().streams[stream] = number;
   });
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* result) {
   return guarded(__func__, [&] {
-    Graph* const graph = captured_into(stream);
+    const std::uint64_t number = capture_of(stream);
     const std::lock_guard lock(captures().mutex);
-    if (graph == nullptr || captures().running[graph].origin != stream)
+    const auto capture = captures().running.find(number);
+    if (capture == captures().running.end() || capture->second.origin != stream)
       throw Failure(cudaErrorStreamCaptureUnmatched, "no capture began on the stream");
-    std::erase_if(captures().streams, [&](const auto& each) { return each.second == graph; });
-    captures().running.erase(graph);
-    required(result, "the result") = reinterpret_cast<cudaGraph_t>(graph);
+    require_non_null(result, "the result") = reinterpret_cast<cudaGraph_t>(capture->second.graph);
+    std::erase_if(captures().streams, [&](const auto& each) { return each.second == number; });
+    captures().running.erase(capture);
   });
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
   return guarded(__func__, [&] {
-    required(status, "the result") =
+    require_non_null(status, "the result") =
         captured_into(stream) == nullptr ? cudaStreamCaptureStatusNone : cudaStreamCaptureStatusActive;
   });
 }
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
   thread_local cudaStreamCaptureMode current = cudaStreamCaptureModeGlobal;
-  return guarded(__func__, [&] { std::swap(required(mode, "the mode"), current); });
+  return guarded(__func__, [&] { std::swap(require_non_null(mode, "the mode"), current); });
 }
 
 cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned) {
-  return guarded(__func__, [&] {
-    required(graph, "the result") = reinterpret_cast<cudaGraph_t>(&graphs().add(std::make_unique<Graph>()));
-  });
+  return guarded(__func__, [&] { store(graph, [] { return add(std::make_unique<Graph>()); }); });
 }
 cudaError_t cudaGraphClone(cudaGraph_t* result, cudaGraph_t graph) {
   return guarded(__func__, [&] {
     auto copy = std::make_unique<Graph>();
     require_no_memory_nodes(graphs().at(graph), "cloned");
     for (const auto& node : graphs().at(graph).nodes) copy->add(node->type, node->work);
-    required(result, "the result") = reinterpret_cast<cudaGraph_t>(&graphs().add(std::move(copy)));
+    store(result, [&] { return add(std::move(copy)); });
   });
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
@@ -192,48 +210,47 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) {
   return guarded(__func__, [&] {
     const auto& all = graphs().at(graph).nodes;
-    if (nodes == nullptr) {
-      required(count, "the count") = all.size();
-      return;
-    }
-    *count = std::min(*count, all.size());
-    for (std::size_t i = 0; i < *count; ++i) nodes[i] = reinterpret_cast<cudaGraphNode_t>(all[i].get());
+    std::size_t& result = require_non_null(count, "the count");
+    result = nodes == nullptr ? all.size() : std::min(result, all.size());
+    if (nodes == nullptr) return;
+    for (std::size_t i = 0; i < result; ++i) nodes[i] = reinterpret_cast<cudaGraphNode_t>(all[i].get());
   });
 }
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
   return guarded(__func__, [&] {
-    required(node, "the node");
-    required(type, "the result") = reinterpret_cast<const Node*>(node)->type;
+    require_non_null(node, "the node");
+    require_non_null(type, "the result") = reinterpret_cast<const Node*>(node)->type;
   });
 }
 
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t*,
                                    std::size_t, const cudaKernelNodeParams* parameters) {
   return guarded(__func__, [&] {
-    add(node, graph, cudaGraphNodeTypeKernel, launch_of(required(parameters, "the parameters")));
+    add(node, graph, cudaGraphNodeTypeKernel, launch_of(require_non_null(parameters, "the parameters")));
   });
 }
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t*,
                                    std::size_t, const cudaMemcpy3DParms* parameters) {
   return guarded(__func__, [&] {
-    add(node, graph, cudaGraphNodeTypeMemcpy, copy_of(required(parameters, "the parameters")));
+    add(node, graph, cudaGraphNodeTypeMemcpy, copy_of(require_non_null(parameters, "the parameters")));
   });
 }
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t*,
-                                     std::size_t, void* to, const void* from, std::size_t bytes,
+                                     std::size_t, void* destination, const void* source, std::size_t bytes,
                                      cudaMemcpyKind) {
-  return guarded(__func__, [&] { add(node, graph, cudaGraphNodeTypeMemcpy, copy_of(to, from, bytes)); });
+  return guarded(__func__,
+                 [&] { add(node, graph, cudaGraphNodeTypeMemcpy, copy_of(destination, source, bytes)); });
 }
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t*,
                                    std::size_t, const cudaMemsetParams* parameters) {
   return guarded(__func__, [&] {
-    add(node, graph, cudaGraphNodeTypeMemset, fill_of(required(parameters, "the parameters")));
+    add(node, graph, cudaGraphNodeTypeMemset, fill_of(require_non_null(parameters, "the parameters")));
   });
 }
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t*,
                                  std::size_t, const cudaHostNodeParams* parameters) {
   return guarded(__func__, [&] {
-    add(node, graph, cudaGraphNodeTypeHost, call_of(required(parameters, "the parameters")));
+    add(node, graph, cudaGraphNodeTypeHost, call_of(require_non_null(parameters, "the parameters")));
   });
 }
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t*,
@@ -253,27 +270,27 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
 }
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* result, cudaGraph_t graph, unsigned long long flags) {
-  return guarded(__func__, [&] { instantiate(result, graph, flags); });
+  return guarded(__func__, [&] { store(result, [&] { return instantiate(graph, flags); }); });
 }
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* result, cudaGraph_t graph,
                                           unsigned long long flags) {
-  return guarded(__func__, [&] { instantiate(result, graph, flags); });
+  return cudaGraphInstantiate(result, graph, flags);
 }
 cudaError_t cudaGraphUpload(cudaGraphExec_t graph, cudaStream_t) {
   return guarded(__func__, [&] { (void)executables().at(graph); });
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
   return guarded(__func__, [&] {
-    const GraphExec& known = executables().at(graph);
+    const GraphExec& executable = executables().at(graph);
     if (captured_into(stream) == nullptr) {
-      if (known.frees_on_launch) free_allocations(known.nodes);
-      require_no_allocations(known.nodes);
-    } else if (known.instance) {
+      if (executable.frees_on_launch) free_allocations(executable.current);
+      require_no_allocations(executable.current);
+    } else if (executable.instance) {
       throw Failure(cudaErrorNotSupported, "a graph with memory nodes cannot be part of a captured graph");
     }
-    enqueue(stream, cudaGraphNodeTypeGraph, [work = known.work](cudaStream_t on) {
+    enqueue(stream, cudaGraphNodeTypeGraph, [work = executable.work](cudaStream_t launch_stream) {
       for (const Work& each : work) {
-        if (each) each(on);
+        if (each) each(launch_stream);
       }
     });
   });
@@ -281,26 +298,26 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
   return guarded(__func__, [&] { executables().remove(graph); });
 }
-cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph,
                                 cudaGraphExecUpdateResultInfo* result) {
   return guarded(__func__, [&] {
-    GraphExec& known = executables().at(executable);
-    const auto& nodes = graphs().at(graph).nodes;
+    GraphExec& executable = executables().at(handle);
+    Graph& source = graphs().at(graph);
     const bool same = std::ranges::equal(
-        known.nodes, nodes, {}, [](const auto& each) { return each->type; },
+        executable.nodes, source.nodes, {}, [](const auto& each) { return each->type; },
         [](const auto& each) { return each->type; });
     if (result != nullptr) {
       *result = {};
       result->result = same ? cudaGraphExecUpdateSuccess : cudaGraphExecUpdateErrorTopologyChanged;
     }
     if (!same) throw Failure(cudaErrorGraphExecUpdateFailure, "the graphs have other nodes");
-    for (std::size_t i = 0; i < nodes.size(); ++i) known.work[i] = nodes[i]->work;
+    take_work(executable, source);
   });
 }
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t graph, cudaGraphNode_t node,
                                              const cudaKernelNodeParams* parameters) {
   return guarded(__func__, [&] {
-    work_of(graph, node, cudaGraphNodeTypeKernel) = launch_of(required(parameters, "the parameters"));
+    work_of(graph, node, cudaGraphNodeTypeKernel) = launch_of(require_non_null(parameters, "the parameters"));
   });
 }
 

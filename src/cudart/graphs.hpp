@@ -39,8 +39,11 @@ struct Graph {
 void enqueue(cudaStream_t stream, cudaGraphNodeType type, Work work);
 /// The graph that the stream is captured into; null if it is not.
 [[nodiscard]] Graph* captured_into(cudaStream_t stream);
-/// Captures `stream` into `graph` as well, because it waits for an event of that capture.
-void join_capture(cudaStream_t stream, Graph* graph);
+/// The number of the capture that the stream is part of; 0 if it is not captured.
+[[nodiscard]] std::uint64_t capture_of(cudaStream_t stream);
+/// Adds `stream` to a capture, because it waits for an event of that capture. Does nothing if the capture has
+/// ended.
+void join_capture(cudaStream_t stream, std::uint64_t capture);
 /// Throws Failure if the stream is captured: `function` would wait for work that does not run.
 void require_no_capture(cudaStream_t stream, const char* function);
 

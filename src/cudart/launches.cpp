@@ -12,8 +12,8 @@ TMAJIT_BEGIN
 namespace cudart {
 namespace {
 
-std::array<std::uint32_t, 3> extents(const dim3& of) {
-  return {of.x, of.y, of.z};
+std::array<std::uint32_t, 3> extents(const dim3& size) {
+  return {size.x, size.y, size.z};
 }
 
 /// Whether a launch attribute affects only scheduling or speed, not results.
@@ -177,8 +177,9 @@ void __cudaRegisterVar(void**, char* variable, char*, const char* name, int, std
   register_variable(variable, name);
 }
 void __cudaRegisterManagedVar(void**, void**, char*, const char* name, int, std::size_t, int, int) {
-  complain("__managed__", cudaErrorNotSupported,
-           (std::string("the host cannot reach variable \"") + name + "\"; use cudaMallocManaged()").c_str());
+  print_error(
+      "__managed__", cudaErrorNotSupported,
+      (std::string("the host cannot reach variable \"") + name + "\"; use cudaMallocManaged()").c_str());
 }
 void __cudaRegisterFunction(void**, const char* stub, char*, const char* name, int, uint3*, uint3*, dim3*,
                             dim3*, int*) {
@@ -218,7 +219,7 @@ cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 bloc
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel, void** arguments) {
   LaunchShape shape;
   const cudaError_t legal =
-      guarded(__func__, [&] { shape = shape_of(required(config, "the configuration")); });
+      guarded(__func__, [&] { shape = shape_of(require_non_null(config, "the configuration")); });
   return legal != cudaSuccess ? legal : launch(__func__, kernel, shape, arguments, config->stream);
 }
 // nvcc's stubs launch by a handle, which is here the stub itself.
@@ -232,12 +233,12 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void*
 }
 cudaError_t cudaGetKernel(cudaKernel_t* kernel, const void* function) {
   return guarded(__func__, [&] {
-    required(kernel, "the result") = reinterpret_cast<cudaKernel_t>(&kernel_of(function));
+    require_non_null(kernel, "the result") = reinterpret_cast<cudaKernel_t>(&kernel_of(function));
   });
 }
 cudaError_t cudaGetFuncBySymbol(cudaFunction_t* result, const void* function) {
   return guarded(__func__, [&] {
-    required(result, "the result") = reinterpret_cast<cudaFunction_t>(&kernel_of(function));
+    require_non_null(result, "the result") = reinterpret_cast<cudaFunction_t>(&kernel_of(function));
   });
 }
 
@@ -248,17 +249,18 @@ cudaError_t cudaFuncSetCacheConfig(const void* kernel, cudaFuncCache) {
   return guarded(__func__, [&] { (void)kernel_of(kernel); });
 }
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {
-  return guarded(__func__, [&] { required(attributes, "the result") = attributes_of(kernel_of(kernel)); });
+  return guarded(__func__,
+                 [&] { require_non_null(attributes, "the result") = attributes_of(kernel_of(kernel)); });
 }
 cudaError_t cudaFuncGetName(const char** name, const void* kernel) {
-  return guarded(__func__, [&] { required(name, "the result") = kernel_of(kernel).name().c_str(); });
+  return guarded(__func__, [&] { require_non_null(name, "the result") = kernel_of(kernel).name().c_str(); });
 }
 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* count, const void* kernel,
                                                                    int threads, std::size_t shared_bytes,
                                                                    unsigned) {
   return guarded(__func__, [&] {
-    required(count, "the result") = ctas_per_multiprocessor(kernel_of(kernel), threads, shared_bytes);
+    require_non_null(count, "the result") = ctas_per_multiprocessor(kernel_of(kernel), threads, shared_bytes);
   });
 }
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* count, const void* kernel, int threads,
@@ -267,19 +269,20 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* count, const void
 }
 cudaError_t cudaOccupancyMaxActiveClusters(int* count, const void* kernel, const cudaLaunchConfig_t* config) {
   return guarded(__func__, [&] {
-    const auto shape = shape_of(required(config, "the configuration"));
+    const auto shape = shape_of(require_non_null(config, "the configuration"));
     const auto threads = static_cast<int>(shape.block[0] * shape.block[1] * shape.block[2]);
     const auto ctas = static_cast<int>(shape.cluster[0] * shape.cluster[1] * shape.cluster[2]);
     if (ctas == 0) throw Failure(cudaErrorInvalidClusterSize, "a cluster of no CTAs");
-    required(count, "the result") = ctas_per_multiprocessor(kernel_of(kernel), threads, shape.shared_bytes) *
-                                    static_cast<int>(device().info().sm_count) / ctas;
+    require_non_null(count, "the result") =
+        ctas_per_multiprocessor(kernel_of(kernel), threads, shape.shared_bytes) *
+        static_cast<int>(device().info().sm_count) / ctas;
   });
 }
 cudaError_t cudaOccupancyMaxPotentialClusterSize(int* ctas, const void* kernel, const cudaLaunchConfig_t*) {
   return guarded(__func__, [&] {
     constexpr int portable = 8;
     (void)kernel_of(kernel);
-    required(ctas, "the result") = portable;
+    require_non_null(ctas, "the result") = portable;
   });
 }
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* kernel, int blocks,
@@ -287,10 +290,10 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const 
   return guarded(__func__, [&] {
     if (blocks <= 0) throw Failure(cudaErrorInvalidValue, "a multiprocessor has at least one block");
     // Each CTA takes 1 KiB in addition to the shared memory that it asks for.
-    const std::uint64_t of_multiprocessor = device().info().max_shared_bytes + 1024;
-    const std::uint64_t share = of_multiprocessor / static_cast<std::uint64_t>(blocks);
+    const std::uint64_t shared_bytes_per_multiprocessor = device().info().max_shared_bytes + 1024;
+    const std::uint64_t share = shared_bytes_per_multiprocessor / static_cast<std::uint64_t>(blocks);
     const std::uint64_t taken = kernel_of(kernel).facts().static_shared_bytes + 1024;
-    required(bytes, "the result") = share > taken ? share - taken : 0;
+    require_non_null(bytes, "the result") = share > taken ? share - taken : 0;
   });
 }
 

@@ -27,7 +27,7 @@ void clear_logs(std::span<const CUjit_option> options, void** values) {
   for (std::size_t i = 0; i < options.size(); ++i) {
     switch (options[i]) {
       case CU_JIT_INFO_LOG_BUFFER:
-      case CU_JIT_ERROR_LOG_BUFFER: required(static_cast<char*>(values[i]), "a log") = '\0'; break;
+      case CU_JIT_ERROR_LOG_BUFFER: require_non_null(static_cast<char*>(values[i]), "a log") = '\0'; break;
       case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
       case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
       case CU_JIT_WALL_TIME: values[i] = nullptr; break;
@@ -49,23 +49,26 @@ void add(CUlinkState state, CUjitInputType type, std::string input) {
 extern "C" {
 
 CUresult cuLinkCreate(unsigned count, CUjit_option* options, void** values, CUlinkState* state) {
-  return driven(__func__, [&] {
-    if (count != 0) required(values, "the options' values");
+  return driver_guarded(__func__, [&] {
+    if (count != 0) {
+      require_non_null(options, "the list of options");
+      require_non_null(values, "the options' values");
+    }
     clear_logs({options, count}, values);
-    required(state, "the result") = reinterpret_cast<CUlinkState>(&links().add(std::make_unique<Link>()));
+    store(state, [] { return reinterpret_cast<CUlinkState>(&links().add(std::make_unique<Link>())); });
   });
 }
 CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void* data, std::size_t bytes, const char*,
                        unsigned, CUjit_option*, void**) {
-  return driven(__func__, [&] {
-    const char* const text = &required(static_cast<const char*>(data), "the input");
+  return driver_guarded(__func__, [&] {
+    const char* const text = &require_non_null(static_cast<const char*>(data), "the input");
     add(state, type, std::string(text, ::strnlen(text, bytes)));
   });
 }
 CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path, unsigned, CUjit_option*,
                        void**) {
-  return driven(__func__, [&] {
-    std::ifstream file(&required(path, "the path"), std::ios::binary);
+  return driver_guarded(__func__, [&] {
+    std::ifstream file(&require_non_null(path, "the path"), std::ios::binary);
     if (!file) throw Failure(cudaErrorFileNotFound, std::string("\"") + path + "\" cannot be read");
     std::ostringstream text;
     text << file.rdbuf();
@@ -73,14 +76,14 @@ CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path,
   });
 }
 CUresult cuLinkComplete(CUlinkState state, void** image, std::size_t* bytes) {
-  return driven(__func__, [&] {
+  return driver_guarded(__func__, [&] {
     std::string& ptx = links().at(state).ptx;
-    required(image, "the result") = ptx.data();
+    require_non_null(image, "the result") = ptx.data();
     if (bytes != nullptr) *bytes = ptx.size() + 1;
   });
 }
 CUresult cuLinkDestroy(CUlinkState state) {
-  return driven(__func__, [&] { links().remove(state); });
+  return driver_guarded(__func__, [&] { links().remove(state); });
 }
 
 }  // extern "C"

@@ -27,12 +27,13 @@ static_assert(CU_TENSOR_MAP_DATA_TYPE_UINT8 == 0 && CU_TENSOR_MAP_DATA_TYPE_FLOA
 static_assert(CU_TENSOR_MAP_SWIZZLE_128B == 3 && CU_TENSOR_MAP_INTERLEAVE_32B == 2 &&
               CU_TENSOR_MAP_L2_PROMOTION_L2_256B == 3);
 
-/// The project's enumerator with the driver's number.
-template <class Ours>
-Ours same_number(std::uint32_t theirs, Ours last) {
-  if (theirs > static_cast<std::uint32_t>(last))
-    throw Failure(cudaErrorInvalidValue, "a mode of a tensor map is " + std::to_string(theirs));
-  return static_cast<Ours>(theirs);
+/// The enumerator with a number, which is the same as the driver's. `last` is the one with the largest
+/// number.
+template <class Enum>
+Enum enumerator_at(std::uint32_t number, Enum last) {
+  if (number > static_cast<std::uint32_t>(last))
+    throw Failure(cudaErrorInvalidValue, "a mode of a tensor map is " + std::to_string(number));
+  return static_cast<Enum>(number);
 }
 
 /// The driver's modes of a map.
@@ -50,15 +51,16 @@ TensorMapSpec spec_of(CUtensorMapDataType type, cuuint32_t rank, const cuuint64_
   TensorMapSpec spec;
   spec.type = element_types.at(type);
   spec.rank = static_cast<std::uint8_t>(rank);
-  spec.interleave = same_number(modes.interleave, Interleave::b32);
-  spec.swizzle = same_number(modes.swizzle, Swizzle::b128);
-  spec.l2_promotion = same_number(modes.promotion, L2Promotion::b256);
-  spec.oob_fill = same_number(modes.fill, OobFill::nan);
+  spec.interleave = enumerator_at(modes.interleave, Interleave::b32);
+  spec.swizzle = enumerator_at(modes.swizzle, Swizzle::b128);
+  spec.l2_promotion = enumerator_at(modes.promotion, L2Promotion::b256);
+  spec.oob_fill = enumerator_at(modes.fill, OobFill::nan);
   for (std::size_t inner = 0; inner < rank; ++inner) {
     const std::size_t d = rank - 1 - inner;
-    spec.shape.at(d) = (&required(extents, "the extents"))[inner];
-    spec.strides.at(d) = inner == 0 ? size_of(spec.type) : (&required(strides, "the strides"))[inner - 1];
-    spec.element_strides.at(d) = (&required(element_strides, "the element strides"))[inner];
+    spec.shape.at(d) = (&require_non_null(extents, "the extents"))[inner];
+    spec.strides.at(d) =
+        inner == 0 ? size_of(spec.type) : (&require_non_null(strides, "the strides"))[inner - 1];
+    spec.element_strides.at(d) = (&require_non_null(element_strides, "the element strides"))[inner];
   }
   return spec;
 }
@@ -69,8 +71,8 @@ struct Specs {
   std::map<std::string, TensorMapSpec> all;
 };
 Specs& specs() {
-  static auto& known = *new Specs;
-  return known;
+  static auto& all = *new Specs;
+  return all;
 }
 std::string bytes_of(const CUtensorMap& map) {
   return {reinterpret_cast<const char*>(&map), sizeof map};
@@ -81,7 +83,7 @@ void encode(CUtensorMap* map, const TensorMapSpec& spec, void* address) {
   if (auto violations = validate(spec, at); !violations.empty()) throw SpecError(std::move(violations));
   const auto encoded = device().maps().encode(spec, at);
   static_assert(sizeof *map == sizeof encoded.opaque);
-  std::memcpy(&required(map, "the result"), encoded.opaque.data(), sizeof *map);
+  std::memcpy(&require_non_null(map, "the result"), encoded.opaque.data(), sizeof *map);
   const std::lock_guard lock(specs().mutex);
   specs().all[bytes_of(*map)] = spec;
 }
@@ -99,7 +101,7 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuui
     TensorMapSpec spec =
         spec_of(type, rank, extents, strides, element_strides, {interleave, swizzle, promotion, fill});
     for (std::size_t inner = 0; inner < rank; ++inner)
-      spec.box.at(rank - 1 - inner) = (&required(box, "the box"))[inner];
+      spec.box.at(rank - 1 - inner) = (&require_non_null(box, "the box"))[inner];
     encode(map, spec, address);
   }));
 }
@@ -117,8 +119,8 @@ CUresult cuTensorMapEncodeIm2col(CUtensorMap* map, CUtensorMapDataType type, cuu
     spec.pixel_box.channels = channels;
     spec.pixel_box.pixels = pixels;
     for (std::size_t inner = 0; inner + 2 < rank; ++inner) {
-      spec.pixel_box.lower.at(rank - 3 - inner) = (&required(lower, "the lower corner"))[inner];
-      spec.pixel_box.upper.at(rank - 3 - inner) = (&required(upper, "the upper corner"))[inner];
+      spec.pixel_box.lower.at(rank - 3 - inner) = (&require_non_null(lower, "the lower corner"))[inner];
+      spec.pixel_box.upper.at(rank - 3 - inner) = (&require_non_null(upper, "the upper corner"))[inner];
     }
     encode(map, spec, address);
   }));
@@ -129,10 +131,10 @@ CUresult cuTensorMapReplaceAddress(CUtensorMap* map, void* address) {
     TensorMapSpec spec;
     {
       const std::lock_guard lock(specs().mutex);
-      const auto known = specs().all.find(bytes_of(required(map, "the map")));
-      if (known == specs().all.end())
+      const auto found = specs().all.find(bytes_of(require_non_null(map, "the map")));
+      if (found == specs().all.end())
         throw Failure(cudaErrorInvalidValue, "the map was not encoded by this library");
-      spec = known->second;
+      spec = found->second;
     }
     encode(map, spec, address);
   }));

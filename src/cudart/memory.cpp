@@ -4,7 +4,6 @@
 #include "cudart/graph_memory.hpp"
 #include "cudart/modules.hpp"
 
-#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -30,55 +29,57 @@ void* allocate_in_order(std::size_t bytes, std::shared_ptr<Pool> pool, cudaStrea
 extern "C" {
 
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
-  return guarded(__func__, [&] { required(pointer, "the result") = allocate(bytes, MemoryKind::device); });
+  return guarded(__func__, [&] { store(pointer, [&] { return allocate(bytes, MemoryKind::device); }); });
 }
 cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
   return guarded(__func__,
-                 [&] { required(pointer, "the result") = allocate_in_order(bytes, current_pool(), stream); });
+                 [&] { store(pointer, [&] { return allocate_in_order(bytes, current_pool(), stream); }); });
 }
 cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool,
                                     cudaStream_t stream) {
   return guarded(__func__,
-                 [&] { required(pointer, "the result") = allocate_in_order(bytes, pool_at(pool), stream); });
+                 [&] { store(pointer, [&] { return allocate_in_order(bytes, pool_at(pool), stream); }); });
 }
 cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height) {
   return guarded(__func__, [&] {
-    required(pitch, "the pitch") = pitch_of(width);
-    required(pointer, "the result") = allocate(*pitch * height, MemoryKind::device);
+    require_non_null(pitch, "the pitch") = pitch_of(width);
+    store(pointer, [&] { return allocate(*pitch * height, MemoryKind::device); });
   });
 }
 cudaError_t cudaMalloc3D(cudaPitchedPtr* result, cudaExtent extent) {
   return guarded(__func__, [&] {
     const std::size_t pitch = pitch_of(extent.width);
-    void* const memory = allocate(pitch * extent.height * extent.depth, MemoryKind::device);
-    required(result, "the result") = {memory, pitch, extent.width, extent.height};
+    store(result, [&] {
+      void* const memory = allocate(pitch * extent.height * extent.depth, MemoryKind::device);
+      return cudaPitchedPtr{memory, pitch, extent.width, extent.height};
+    });
   });
 }
 cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned flags) {
   return guarded(__func__,
-                 [&] { required(pointer, "the result") = allocate(bytes, MemoryKind::managed, flags); });
+                 [&] { store(pointer, [&] { return allocate(bytes, MemoryKind::managed, flags); }); });
 }
 cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned flags) {
   return guarded(__func__,
-                 [&] { required(pointer, "the result") = allocate(bytes, MemoryKind::pinned, flags); });
+                 [&] { store(pointer, [&] { return allocate(bytes, MemoryKind::pinned, flags); }); });
 }
 cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) {
-  return guarded(__func__, [&] { required(pointer, "the result") = allocate(bytes, MemoryKind::pinned); });
+  return guarded(__func__, [&] { store(pointer, [&] { return allocate(bytes, MemoryKind::pinned); }); });
 }
 cudaError_t cudaFree(void* pointer) {
-  return guarded(__func__, [&] { release(pointer, false); });
+  return guarded(__func__, [&] { release(pointer); });
 }
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   return guarded(__func__, [&] {
     if (Graph* const graph = captured_into(stream); graph != nullptr) {
       add_free(*graph, pointer);
     } else {
-      release(pointer, false);
+      release(pointer);
     }
   });
 }
 cudaError_t cudaFreeHost(void* pointer) {
-  return guarded(__func__, [&] { release(pointer, true); });
+  return guarded(__func__, [&] { release_pinned(pointer); });
 }
 
 cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned flags) {
@@ -90,24 +91,24 @@ cudaError_t cudaHostUnregister(void* pointer) {
 cudaError_t cudaHostGetDevicePointer(void** device_pointer, void* pointer, unsigned) {
   return guarded(__func__, [&] {
     (void)host_allocation_at(pointer);
-    required(device_pointer, "the result") = pointer;
+    require_non_null(device_pointer, "the result") = pointer;
   });
 }
 cudaError_t cudaHostGetFlags(unsigned* flags, void* pointer) {
-  return guarded(__func__, [&] { required(flags, "the result") = host_allocation_at(pointer).flags; });
+  return guarded(__func__,
+                 [&] { require_non_null(flags, "the result") = host_allocation_at(pointer).flags; });
 }
 
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   return guarded(__func__, [&] {
-    required(total, "the total") = device().info().memory_bytes;
-    // Memory that a graph or cuMemCreate reserves may exceed the device's.
-    required(free, "the result") = *total - std::min(*total, used_bytes());
+    require_non_null(total, "the total") = device().info().memory_bytes;
+    require_non_null(free, "the result") = *total - used_bytes();
   });
 }
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
   return guarded(__func__, [&] {
-    auto& result = required(attributes, "the result");
+    auto& result = require_non_null(attributes, "the result");
     result = {};
     const auto allocation = allocation_at(pointer);
     auto* const address = const_cast<void*>(pointer);
@@ -133,11 +134,11 @@ cudaError_t cudaGetSymbolAddress(void** pointer, const void* symbol) {
                                                "\" is in constant memory, which has no address for the host; "
                                                "cudaMemcpyToSymbol writes it");
     }
-    required(pointer, "the result") = pointer_at(found.variable.address);
+    require_non_null(pointer, "the result") = pointer_at(found.variable.address);
   });
 }
 cudaError_t cudaGetSymbolSize(std::size_t* bytes, const void* symbol) {
-  return guarded(__func__, [&] { required(bytes, "the result") = symbol_of(symbol).variable.bytes; });
+  return guarded(__func__, [&] { require_non_null(bytes, "the result") = symbol_of(symbol).variable.bytes; });
 }
 
 }  // extern "C"

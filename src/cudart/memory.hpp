@@ -45,9 +45,10 @@ struct Allocation {
 [[nodiscard]] std::uint64_t reserve_addresses(std::uint64_t bytes, std::uint64_t alignment);
 /// Allocates device memory of a pool at a reserved address. Throws Failure if memory is already there.
 void allocate_at(std::uint64_t address, std::uint64_t bytes, std::shared_ptr<Pool> pool);
-/// Frees the allocation that begins at the pointer; ignores null. If `of_host`, it must be pinned memory,
-/// else device or managed memory. Throws Failure for other memory.
-void release(const void* pointer, bool of_host);
+/// Free the allocation that begins at the pointer: device or managed memory, or pinned memory. They ignore
+/// null, and throw Failure for other memory.
+void release(const void* pointer);
+void release_pinned(const void* pointer);
 void register_host(void* pointer, std::uint64_t bytes, unsigned flags);
 void unregister_host(const void* pointer);
 /// The allocation that holds the address, if there is one.
@@ -59,6 +60,8 @@ void unregister_host(const void* pointer);
 /// Add and remove the record that device memory is mapped at an address.
 void add_mapped(std::uint64_t address, std::uint64_t bytes);
 void remove_mapped(std::uint64_t address);
+/// Throws the Failure of an allocation for which the device has no room.
+[[noreturn]] void throw_out_of_memory(std::uint64_t bytes);
 /// Counts device memory that has no address yet. Throws Failure if the device has no room.
 void count_allocated(std::uint64_t bytes);
 void count_released(std::uint64_t bytes) noexcept;
@@ -78,11 +81,11 @@ struct Extent {
 
 /// Copies in the direction that follows from the addresses, as the driver does with unified addressing.
 void copy(void* destination, const void* source, std::uint64_t bytes, cudaStream_t stream);
-void copy(void* destination, const Rows& to, const void* source, const Rows& from, const Extent& extent,
-          cudaStream_t stream);
+void copy(void* destination, const Rows& destination_rows, const void* source, const Rows& source_rows,
+          const Extent& extent, cudaStream_t stream);
 void fill(void* destination, int value, std::uint64_t bytes, cudaStream_t stream);
 /// Fills elements of 1, 2 or 4 bytes.
-void fill(void* destination, const Rows& to, std::uint32_t value, std::uint32_t element_bytes,
+void fill(void* destination, const Rows& rows, std::uint32_t value, std::uint32_t element_bytes,
           const Extent& extent, cudaStream_t stream);
 
 }  // namespace cudart

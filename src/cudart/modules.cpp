@@ -66,8 +66,8 @@ struct KnownKernels {
   std::map<const void*, Kernel*> all;
 };
 KnownKernels& known_kernels() {
-  static auto& known = *new KnownKernels;
-  return known;
+  static auto& all = *new KnownKernels;
+  return all;
 }
 
 Handles<Module>& loaded_modules() {
@@ -116,7 +116,8 @@ Kernel* Module::kernel(std::string_view name) {
 }
 
 Module& add_module(const void* image) {
-  const auto* const text = static_cast<const char*>(&required(static_cast<const char*>(image), "the image"));
+  const auto* const text =
+      static_cast<const char*>(&require_non_null(static_cast<const char*>(image), "the image"));
   // Machine code begins with a byte that no text has.
   if (const auto first = static_cast<unsigned char>(*text); first < '\t' || first > '~') {
     throw Failure(cudaErrorNoKernelImageForDevice,
@@ -127,7 +128,7 @@ Module& add_module(const void* image) {
 
 Module& add_module_file(const char* path) {
   const std::string text =
-      read_file(required(path, "the path") == '\0' ? "" : path, cudaErrorFileNotFound, "");
+      read_file(require_non_null(path, "the path") == '\0' ? "" : path, cudaErrorFileNotFound, "");
   return add_module(text.c_str());
 }
 
@@ -142,8 +143,8 @@ void remove_module(const void* handle) {
 Kernel& kernel_of(const void* function) {
   {
     const std::lock_guard lock(known_kernels().mutex);
-    const auto known = known_kernels().all.find(function);
-    if (known != known_kernels().all.end()) return *known->second;
+    const auto found = known_kernels().all.find(function);
+    if (found != known_kernels().all.end()) return *found->second;
   }
   ProgramImage& image = program();
   const std::lock_guard lock(image.mutex);

@@ -6,7 +6,7 @@ using namespace tmajit::cudart;
 
 namespace {
 
-[[noreturn]] void no_peer(cudaError_t code) {
+[[noreturn]] void throw_no_peer(cudaError_t code) {
   throw Failure(code, "a device is no peer of itself");
 }
 
@@ -19,7 +19,7 @@ void require_context(CUcontext context) {
 void require_two_devices(int first, int second) {
   require_device(first);
   require_device(second);
-  no_peer(cudaErrorInvalidDevice);
+  throw_no_peer(cudaErrorInvalidDevice);
 }
 
 }  // namespace
@@ -30,38 +30,38 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
   return guarded(__func__, [&] {
     require_device(peer);
     if (flags != 0) throw Failure(cudaErrorInvalidValue, "the flags must be 0");
-    no_peer(cudaErrorPeerAccessUnsupported);
+    throw_no_peer(cudaErrorPeerAccessUnsupported);
   });
 }
 cudaError_t cudaDeviceDisablePeerAccess(int peer) {
   return guarded(__func__, [&] {
     require_device(peer);
-    no_peer(cudaErrorPeerAccessNotEnabled);
+    throw_no_peer(cudaErrorPeerAccessNotEnabled);
   });
 }
 cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr, int source, int destination) {
   return guarded(__func__, [&] {
-    required(value, "the result");
+    require_non_null(value, "the result");
     require_two_devices(source, destination);
   });
 }
 
 CUresult cuCtxEnablePeerAccess(CUcontext context, unsigned flags) {
-  return driven(__func__, [&] {
+  return driver_guarded(__func__, [&] {
     require_context(context);
     if (flags != 0) throw Failure(cudaErrorInvalidValue, "the flags must be 0");
-    no_peer(cudaErrorPeerAccessUnsupported);
+    throw_no_peer(cudaErrorPeerAccessUnsupported);
   });
 }
 CUresult cuCtxDisablePeerAccess(CUcontext context) {
-  return driven(__func__, [&] {
+  return driver_guarded(__func__, [&] {
     require_context(context);
-    no_peer(cudaErrorPeerAccessNotEnabled);
+    throw_no_peer(cudaErrorPeerAccessNotEnabled);
   });
 }
 CUresult cuDeviceGetP2PAttribute(int* value, CUdevice_P2PAttribute, CUdevice source, CUdevice destination) {
-  return driven(__func__, [&] {
-    required(value, "the result");
+  return driver_guarded(__func__, [&] {
+    require_non_null(value, "the result");
     require_two_devices(source, destination);
   });
 }

@@ -13,19 +13,19 @@ TMAJIT_BEGIN
 namespace cudart {
 namespace {
 
-using Owned = std::shared_ptr<Pool>;
+using PoolPointer = std::shared_ptr<Pool>;
 
 struct Pools {
-  Handles<Owned> all{"memory pool"};
+  Handles<PoolPointer> all{"memory pool"};
   std::mutex mutex;
-  std::vector<Owned*> made;  ///< in the order of their creation; the first is the default pool
-  Owned* current = nullptr;
+  std::vector<PoolPointer*> in_creation_order;  ///< the first is the default pool
+  PoolPointer* current = nullptr;
 
   Pools() { current = &add(std::numeric_limits<std::uint64_t>::max()); }
-  Owned& add(std::uint64_t most) {
-    Owned& added = all.add(std::make_unique<Owned>(std::make_shared<Pool>(most)));
+  PoolPointer& add(std::uint64_t max_bytes) {
+    PoolPointer& added = all.add(std::make_unique<PoolPointer>(std::make_shared<Pool>(max_bytes)));
     const std::lock_guard lock(mutex);
-    made.push_back(&added);
+    in_creation_order.push_back(&added);
     return added;
   }
 };
@@ -34,11 +34,12 @@ Pools& pools() {
   return all;
 }
 
-cudaMemPool_t handle_of(Owned* pool) {
+cudaMemPool_t handle_of(PoolPointer* pool) {
   return reinterpret_cast<cudaMemPool_t>(pool);
 }
 
-bool is_count(cudaMemPoolAttr attribute) {
+/// Whether the attribute's value has 64 bits. The other attributes are of type int.
+bool is_64_bit(cudaMemPoolAttr attribute) {
   return attribute >= cudaMemPoolAttrReleaseThreshold;
 }
 
@@ -51,12 +52,12 @@ void require_location(const cudaMemLocation& location) {
 
 }  // namespace
 
-void Pool::take(std::uint64_t bytes) {
+void Pool::count_allocated(std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
-  if (bytes > most_ - used_) {
+  if (bytes > max_bytes_ - used_) {
     throw Failure(cudaErrorMemoryAllocation, "the pool has no room for " + std::to_string(bytes) +
                                                  " bytes: " + std::to_string(used_) + " of " +
-                                                 std::to_string(most_) + " are in use");
+                                                 std::to_string(max_bytes_) + " are in use");
   }
   used_ += bytes;
   max_used_ = std::max(max_used_, used_);
@@ -64,7 +65,7 @@ void Pool::take(std::uint64_t bytes) {
   max_reserved_ = std::max(max_reserved_, reserved_);
 }
 
-void Pool::give_back(std::uint64_t bytes) noexcept {
+void Pool::count_released(std::uint64_t bytes) noexcept {
   const std::lock_guard lock(mutex_);
   used_ -= std::min(used_, bytes);
 }
@@ -114,18 +115,18 @@ void Pool::set(cudaMemPoolAttr attribute, std::uint64_t value) {
 }
 
 std::shared_ptr<Pool> current_pool() {
-  Pools& known = pools();
-  const std::lock_guard lock(known.mutex);
-  return *known.current;
+  Pools& all = pools();
+  const std::lock_guard lock(all.mutex);
+  return *all.current;
 }
 
 std::shared_ptr<Pool> pool_at(cudaMemPool_t handle) {
-  if (Owned* const found = pools().all.find(handle); found != nullptr) return *found;
+  if (PoolPointer* const found = pools().all.find(handle); found != nullptr) return *found;
   throw Failure(cudaErrorInvalidValue, "no memory pool has this handle; it may have been destroyed");
 }
 
 const std::shared_ptr<Pool>& graph_pool() {
-  static const auto& one = *new Owned([] {
+  static const auto& one = *new PoolPointer([] {
     auto pool = std::make_shared<Pool>(std::numeric_limits<std::uint64_t>::max());
     // Memory of graphs stays reserved until cudaDeviceGraphMemTrim().
     pool->set(cudaMemPoolAttrReleaseThreshold, std::numeric_limits<std::uint64_t>::max());
@@ -135,9 +136,9 @@ const std::shared_ptr<Pool>& graph_pool() {
 }
 
 void trim_pools() noexcept {
-  Pools& known = pools();
-  const std::lock_guard lock(known.mutex);
-  for (const Owned* each : known.made) (*each)->trim_to_threshold();
+  Pools& all = pools();
+  const std::lock_guard lock(all.mutex);
+  for (const PoolPointer* each : all.in_creation_order) (*each)->trim_to_threshold();
 }
 
 }  // namespace cudart
@@ -150,54 +151,54 @@ extern "C" {
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int ordinal) {
   return guarded(__func__, [&] {
     require_device(ordinal);
-    Pools& known = pools();
-    const std::lock_guard lock(known.mutex);
-    required(pool, "the result") = handle_of(known.made.front());
+    Pools& all = pools();
+    const std::lock_guard lock(all.mutex);
+    require_non_null(pool, "the result") = handle_of(all.in_creation_order.front());
   });
 }
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int ordinal) {
   return guarded(__func__, [&] {
     require_device(ordinal);
-    Pools& known = pools();
-    const std::lock_guard lock(known.mutex);
-    required(pool, "the result") = handle_of(known.current);
+    Pools& all = pools();
+    const std::lock_guard lock(all.mutex);
+    require_non_null(pool, "the result") = handle_of(all.current);
   });
 }
 cudaError_t cudaDeviceSetMemPool(int ordinal, cudaMemPool_t pool) {
   return guarded(__func__, [&] {
     require_device(ordinal);
     (void)pool_at(pool);
-    Pools& known = pools();
-    const std::lock_guard lock(known.mutex);
-    known.current = reinterpret_cast<Owned*>(pool);
+    Pools& all = pools();
+    const std::lock_guard lock(all.mutex);
+    all.current = reinterpret_cast<PoolPointer*>(pool);
   });
 }
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
   return guarded(__func__, [&] {
-    const auto& p = required(properties, "the properties");
+    const auto& p = require_non_null(properties, "the properties");
     if (p.allocType != cudaMemAllocationTypePinned)
       throw Failure(cudaErrorInvalidValue, "a pool's allocations have the type pinned");
     if (p.handleTypes != cudaMemHandleTypeNone)
       throw Failure(cudaErrorNotSupported, "a pool cannot be shared with other processes");
     require_location(p.location);
-    const std::uint64_t most = p.maxSize == 0 ? std::numeric_limits<std::uint64_t>::max() : p.maxSize;
-    required(pool, "the result") = handle_of(&pools().add(most));
+    const std::uint64_t max_bytes = p.maxSize == 0 ? std::numeric_limits<std::uint64_t>::max() : p.maxSize;
+    store(pool, [&] { return handle_of(&pools().add(max_bytes)); });
   });
 }
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
   return guarded(__func__, [&] {
     (void)pool_at(pool);
-    Pools& known = pools();
+    Pools& all = pools();
     {
-      const std::lock_guard lock(known.mutex);
-      auto* const owned = reinterpret_cast<Owned*>(pool);
-      if (owned == known.made.front())
+      const std::lock_guard lock(all.mutex);
+      auto* const owned = reinterpret_cast<PoolPointer*>(pool);
+      if (owned == all.in_creation_order.front())
         throw Failure(cudaErrorInvalidValue, "the default pool cannot be destroyed");
-      if (known.current == owned) known.current = known.made.front();
-      std::erase(known.made, owned);
+      if (all.current == owned) all.current = all.in_creation_order.front();
+      std::erase(all.in_creation_order, owned);
     }
     // The pool's allocations keep it until they are freed.
-    known.all.remove(pool);
+    all.all.remove(pool);
   });
 }
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t bytes) {
@@ -205,17 +206,17 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t bytes) {
 }
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
   return guarded(__func__, [&] {
-    const Owned owned = pool_at(pool);
-    required(static_cast<char*>(value), "the value");
-    owned->set(attribute, is_count(attribute) ? *static_cast<std::uint64_t*>(value)
-                                              : static_cast<std::uint64_t>(*static_cast<int*>(value) != 0));
+    const PoolPointer owned = pool_at(pool);
+    require_non_null(static_cast<char*>(value), "the value");
+    owned->set(attribute, is_64_bit(attribute) ? *static_cast<std::uint64_t*>(value)
+                                               : static_cast<std::uint64_t>(*static_cast<int*>(value) != 0));
   });
 }
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
   return guarded(__func__, [&] {
     const std::uint64_t found = pool_at(pool)->get(attribute);
-    required(static_cast<char*>(value), "the result");
-    if (is_count(attribute)) {
+    require_non_null(static_cast<char*>(value), "the result");
+    if (is_64_bit(attribute)) {
       *static_cast<std::uint64_t*>(value) = found;
     } else {
       *static_cast<int*>(value) = static_cast<int>(found);
@@ -226,7 +227,7 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* de
                                  std::size_t count) {
   return guarded(__func__, [&] {
     (void)pool_at(pool);
-    if (count != 0) required(descriptions, "the descriptions");
+    if (count != 0) require_non_null(descriptions, "the descriptions");
     for (const auto& each : std::span(descriptions, count)) {
       require_location(each.location);
       if (each.flags != cudaMemAccessFlagsProtReadWrite)
@@ -237,8 +238,8 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* de
 cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool, cudaMemLocation* location) {
   return guarded(__func__, [&] {
     (void)pool_at(pool);
-    require_location(required(location, "the location"));
-    required(flags, "the result") = cudaMemAccessFlagsProtReadWrite;
+    require_location(require_non_null(location, "the location"));
+    require_non_null(flags, "the result") = cudaMemAccessFlagsProtReadWrite;
   });
 }
 

@@ -13,13 +13,13 @@ namespace cudart {
 /// Thread-safe.
 class Pool {
  public:
-  /// At most `most` bytes can be in use at a time.
-  explicit Pool(std::uint64_t most) : most_(most) {}
+  /// `max_bytes` bytes can be in use at a time.
+  explicit Pool(std::uint64_t max_bytes) : max_bytes_(max_bytes) {}
 
   /// Counts a new allocation. Throws Failure if the pool would exceed its size.
-  void take(std::uint64_t bytes);
+  void count_allocated(std::uint64_t bytes);
   /// Counts the release of an allocation.
-  void give_back(std::uint64_t bytes) noexcept;
+  void count_released(std::uint64_t bytes) noexcept;
   /// Releases memory that is not in use, down to `bytes` bytes.
   void trim(std::uint64_t bytes) noexcept;
   /// trim() to the release threshold, as the driver does when the program waits for a stream or an event.
@@ -31,7 +31,7 @@ class Pool {
   void set(cudaMemPoolAttr attribute, std::uint64_t value);
 
  private:
-  const std::uint64_t most_;
+  const std::uint64_t max_bytes_;
   mutable std::mutex mutex_;
   std::uint64_t used_ = 0;
   std::uint64_t max_used_ = 0;

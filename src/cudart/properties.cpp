@@ -19,7 +19,7 @@ TMAJIT_BEGIN
 namespace cudart {
 namespace {
 
-constexpr int shared_of_multiprocessor = 228 * 1024;
+constexpr int shared_bytes_per_multiprocessor = 228 * 1024;
 constexpr int registers = 65'536;
 constexpr int clock_khz = 1'000'000;
 constexpr int memory_clock_khz = 1'000'000;
@@ -55,7 +55,7 @@ constexpr std::array<std::pair<cudaDeviceAttr, int>, 47> constants{{
     {cudaDevAttrStreamPrioritiesSupported, 1},
     {cudaDevAttrGlobalL1CacheSupported, 1},
     {cudaDevAttrLocalL1CacheSupported, 1},
-    {cudaDevAttrMaxSharedMemoryPerMultiprocessor, shared_of_multiprocessor},
+    {cudaDevAttrMaxSharedMemoryPerMultiprocessor, shared_bytes_per_multiprocessor},
     {cudaDevAttrMaxRegistersPerMultiprocessor, registers},
     {cudaDevAttrManagedMemory, 1},
     {cudaDevAttrSingleToDoublePrecisionPerfRatio, 2},
@@ -115,10 +115,10 @@ using namespace tmajit::cudart;
 extern "C" {
 
 cudaError_t cudaGetDeviceCount(int* count) {
-  return guarded(__func__, [&] { required(count, "the result") = 1; });
+  return guarded(__func__, [&] { require_non_null(count, "the result") = 1; });
 }
 cudaError_t cudaGetDevice(int* ordinal) {
-  return guarded(__func__, [&] { required(ordinal, "the result") = 0; });
+  return guarded(__func__, [&] { require_non_null(ordinal, "the result") = 0; });
 }
 cudaError_t cudaSetDevice(int ordinal) {
   return guarded(__func__, [&] { require_device(ordinal); });
@@ -130,12 +130,12 @@ cudaError_t cudaChooseDevice(int* ordinal, const cudaDeviceProp*) {
   return cudaGetDevice(ordinal);
 }
 cudaError_t cudaGetDeviceFlags(unsigned* flags) {
-  return guarded(__func__, [&] { required(flags, "the result") = cudaDeviceScheduleAuto; });
+  return guarded(__func__, [&] { require_non_null(flags, "the result") = cudaDeviceScheduleAuto; });
 }
 cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int ordinal) {
   return guarded(__func__, [&] {
     require_device(ordinal);
-    std::snprintf(&required(text, "the result"), static_cast<std::size_t>(std::max(length, 0)),
+    std::snprintf(&require_non_null(text, "the result"), static_cast<std::size_t>(std::max(length, 0)),
                   "0000:00:00.0");
   });
 }
@@ -143,16 +143,16 @@ cudaError_t cudaDeviceCanAccessPeer(int* answer, int ordinal, int peer) {
   return guarded(__func__, [&] {
     require_device(ordinal);
     require_device(peer);
-    required(answer, "the result") = 0;
+    require_non_null(answer, "the result") = 0;
   });
 }
 // The version is newer than any real driver's. Programs that see an older driver change bits in its tensor
 // maps, which would damage this device's maps, whose format is its own.
 cudaError_t cudaDriverGetVersion(int* version) {
-  return guarded(__func__, [&] { required(version, "the result") = driver_version; });
+  return guarded(__func__, [&] { require_non_null(version, "the result") = driver_version; });
 }
 cudaError_t cudaRuntimeGetVersion(int* version) {
-  return guarded(__func__, [&] { required(version, "the result") = CUDART_VERSION; });
+  return guarded(__func__, [&] { require_non_null(version, "the result") = CUDART_VERSION; });
 }
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
   return guarded(__func__, [&] {
@@ -170,21 +170,21 @@ cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
     const auto found = limits().find(limit);
     if (found == limits().end())
       throw Failure(cudaErrorUnsupportedLimit, "limit " + std::to_string(limit) + " is not supported");
-    required(value, "the result") = found->second;
+    require_non_null(value, "the result") = found->second;
   });
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int ordinal) {
   return guarded(__func__, [&] {
     require_device(ordinal);
-    required(value, "the result") = device_attribute(attribute);
+    require_non_null(value, "the result") = device_attribute(attribute);
   });
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int ordinal) {
   return guarded(__func__, [&] {
     require_device(ordinal);
-    auto& p = required(properties, "the result");
+    auto& p = require_non_null(properties, "the result");
     const auto& info = device().info();
     p = {};
     std::snprintf(p.name, sizeof p.name, "%s", info.name.c_str());

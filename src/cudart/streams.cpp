@@ -45,7 +45,7 @@ StreamFacts facts_of(cudaStream_t stream) {
 struct Event {
   bool timed = true;
   std::optional<std::uint64_t> recorded{};
-  Graph* captured = nullptr;  ///< the graph whose capture recorded the event last
+  std::uint64_t capture = 0;  ///< the capture that recorded the event last; 0 if none did
 };
 Handles<Event>& events() {
   static auto& all = *new Handles<Event>("event");
@@ -55,24 +55,26 @@ Handles<Event>& events() {
 void record(cudaEvent_t handle, cudaStream_t stream) {
   (void)facts_of(stream);
   Event& event = events().at(handle);
-  event.captured = captured_into(stream);
-  if (event.captured == nullptr) event.recorded = device().thread_instructions();
+  event.capture = capture_of(stream);
+  if (event.capture == 0) event.recorded = device().thread_instructions();
 }
 
 cudaError_t create(const char* function, cudaStream_t* stream, unsigned flags, int priority) {
   return guarded(function, [&] {
     if (flags > cudaStreamNonBlocking)
       throw Failure(cudaErrorInvalidValue, "the flags are not those of a stream");
-    const cudaStream_t created = device().streams().create();
-    const std::lock_guard lock(streams().mutex);
-    streams().all[created] = {flags, std::clamp(priority, greatest_priority, least_priority)};
-    required(stream, "the result") = created;
+    store(stream, [&] {
+      const cudaStream_t created = device().streams().create();
+      const std::lock_guard lock(streams().mutex);
+      streams().all[created] = {flags, std::clamp(priority, greatest_priority, least_priority)};
+      return created;
+    });
   });
 }
 
 /// Waits for the stream. Throws Failure for a failed assertion. Other reports of kernels are already written,
 /// and the program continues.
-void settle(cudaStream_t stream) {
+void synchronize_stream(cudaStream_t stream) {
   (void)facts_of(stream);
   trim_pools();
   try {
@@ -97,13 +99,13 @@ cudaError_t cudaDeviceSynchronize() {
       const std::lock_guard lock(streams().mutex);
       for (const auto& [stream, facts] : streams().all) all.push_back(stream);
     }
-    for (const cudaStream_t each : all) settle(each);
+    for (const cudaStream_t each : all) synchronize_stream(each);
   });
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   return guarded(__func__, [&] {
     require_no_capture(stream, "a wait for the stream");
-    settle(stream);
+    synchronize_stream(stream);
   });
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
@@ -123,22 +125,22 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     (void)facts_of(stream);
     if (is_default(stream))
       throw Failure(cudaErrorInvalidResourceHandle, "a default stream cannot be destroyed");
-    settle(stream);
+    synchronize_stream(stream);
     device().streams().destroy(stream);
     const std::lock_guard lock(streams().mutex);
     streams().all.erase(stream);
   });
 }
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
-  return guarded(__func__, [&] { required(flags, "the result") = facts_of(stream).flags; });
+  return guarded(__func__, [&] { require_non_null(flags, "the result") = facts_of(stream).flags; });
 }
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
-  return guarded(__func__, [&] { required(priority, "the result") = facts_of(stream).priority; });
+  return guarded(__func__, [&] { require_non_null(priority, "the result") = facts_of(stream).priority; });
 }
 cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
   return guarded(__func__, [&] {
     (void)facts_of(stream);
-    required(id, "the result") = reinterpret_cast<std::uintptr_t>(stream);
+    require_non_null(id, "the result") = reinterpret_cast<std::uintptr_t>(stream);
   });
 }
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
@@ -149,27 +151,31 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   return guarded(__func__, [&] {
     (void)facts_of(stream);
-    if (Graph* const graph = events().at(event).captured; graph != nullptr) join_capture(stream, graph);
+    join_capture(stream, events().at(event).capture);
   });
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
   return guarded(__func__, [&] {
     (void)facts_of(stream);
+    require_non_null(function, "the function");
     enqueue(stream, cudaGraphNodeTypeHost, [=](cudaStream_t) { function(data); });
   });
 }
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t function, void* data, unsigned) {
   return guarded(__func__, [&] {
     require_no_capture(stream, "a callback");
+    require_non_null(function, "the function");
     function(stream, cudaSuccess, data);
   });
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   return guarded(__func__, [&] {
-    auto made = std::make_unique<Event>();
-    made->timed = (flags & cudaEventDisableTiming) == 0;
-    required(event, "the result") = reinterpret_cast<cudaEvent_t>(&events().add(std::move(made)));
+    store(event, [&] {
+      auto made = std::make_unique<Event>();
+      made->timed = (flags & cudaEventDisableTiming) == 0;
+      return reinterpret_cast<cudaEvent_t>(&events().add(std::move(made)));
+    });
   });
 }
 cudaError_t cudaEventCreate(cudaEvent_t* event) {
@@ -200,7 +206,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEven
     if (!first.timed || !last.timed || !first.recorded || !last.recorded)
       throw Failure(cudaErrorInvalidResourceHandle, "an event was not recorded, or its timing is disabled");
     const auto instructions = static_cast<double>(*last.recorded) - static_cast<double>(*first.recorded);
-    required(milliseconds, "the result") = static_cast<float>(instructions / 1e6);
+    require_non_null(milliseconds, "the result") = static_cast<float>(instructions / 1e6);
   });
 }
 

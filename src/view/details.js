@@ -42,14 +42,14 @@ function findingsOf(kernels, goTo) {
     const {findings} = kernel.data;
     if (findings.length === 0) parts.push(element('p', {}, 'jitc lint finds nothing in this PTX.'));
     for (const finding of findings) {
-      const place = finding.ptx_line ?
+      const link = finding.ptx_line ?
           element(
               'button', {type: 'button', onclick: () => goTo(kernel, finding.ptx_line - 1)},
               `PTX line ${finding.ptx_line}`) :
           '';
       parts.push(element(
           'article', {class: finding.severity},
-          element('h4', {}, `${finding.severity}: ${finding.rule} `, place),
+          element('h4', {}, `${finding.severity}: ${finding.rule} `, link),
           element(
               'dl', {},
               ...['found', 'expected', 'remedy'].flatMap(
@@ -89,8 +89,8 @@ function relative(ratio) {
 function compared(heading, kernels, countsOf) {
   const counts = kernels.map(countsOf);
   const names = [...new Set(counts.flatMap(each => Object.keys(each)))];
-  const most = name => Math.max(...counts.map(each => each[name] ?? 0));
-  names.sort((a, b) => most(b) - most(a));
+  const largest = name => Math.max(...counts.map(each => each[name] ?? 0));
+  names.sort((a, b) => largest(b) - largest(a));
   const rows = names.map(name => {
     const numbers = counts.map(each => each[name] ?? 0);
     return [name, ...numbers, ...(numbers.length > 1 ? [signed(numbers[1] - numbers[0])] : [])];

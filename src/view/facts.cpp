@@ -5,17 +5,19 @@ namespace view {
 
 Facts::Facts(const ViewedKernel& viewed)
     : kernel(viewed),
-      ptx(read_ptx(kernel.artifact.ptx, places)),
-      sass(disassembled(kernel.artifact.cubin, places)),
-      source(kernel, places, ptx.main_path) {
-  for (const Place& place : places.all()) {
-    const std::string& path = places.paths()[place.path];
-    const auto row = source.row_of(place);
-    shown.push_back({.file = path.substr(path.rfind('/') + 1),
-                     .line = place.line,
-                     .row = row ? static_cast<std::int32_t>(*row) : -1,
-                     .caller = place.caller == Place::none ? -1 : static_cast<std::int32_t>(place.caller),
-                     .function = place.function});
+      ptx(read_ptx(kernel.artifact.ptx, locations)),
+      sass(disassembled(kernel.artifact.cubin, locations)),
+      source(kernel, locations, ptx.main_path) {
+  for (const Location& location : locations.all()) {
+    const std::string& path = locations.paths()[location.path];
+    const auto row = source.row_of(location);
+    page_locations.push_back({.file = path.substr(path.rfind('/') + 1),
+                              .line = location.line,
+                              .row = row ? static_cast<std::int32_t>(*row) : -1,
+                              .inlined_at = location.inlined_at == Location::none
+                                                ? -1
+                                                : static_cast<std::int32_t>(location.inlined_at),
+                              .function = location.function});
   }
 }
 

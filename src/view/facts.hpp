@@ -14,24 +14,24 @@
 TMAJIT_BEGIN
 namespace view {
 
-/// A place, with the row of the source pane that shows it if the page has its file.
-struct ShownPlace {
+/// A location, with the row of the source pane that shows it if the page has its file.
+struct PageLocation {
   std::string file;  ///< file name without folders
   std::uint64_t line = 0;
-  std::int32_t row = -1;     ///< index into SourceRows::rows(); −1: the page does not have the file
-  std::int32_t caller = -1;  ///< index of the call's place; −1: the function was not inlined
-  std::string function;      ///< name of the inlined function; empty if unknown
+  std::int32_t row = -1;         ///< index into SourceRows::rows(); −1: the page does not have the file
+  std::int32_t inlined_at = -1;  ///< index of the call's location; −1: the function was not inlined
+  std::string function;          ///< name of the inlined function; empty if unknown
 };
 
 struct Facts {
   explicit Facts(const ViewedKernel& viewed);
 
   const ViewedKernel& kernel;
-  Places places;
+  Locations locations;
   PtxLines ptx;
   SassRows sass;
   SourceRows source;
-  std::vector<ShownPlace> shown;  ///< with the indices of `places`
+  std::vector<PageLocation> page_locations;  ///< with the indices of `locations`
 };
 
 }  // namespace view

@@ -54,20 +54,20 @@ void InlinedNames::read(const ptx::Block& block, const std::map<std::uint64_t, s
     if (mark == nullptr || !mark->inlined) continue;
     const auto symbol = strings.find(mark->inlined->function);
     if (symbol == strings.end()) continue;
-    const Place call{path_of(mark->inlined->file), mark->inlined->line, mark->inlined->column};
-    names_.emplace(std::pair{Place{path_of(mark->file), mark->line, mark->column}, call},
+    const Position call{path_of(mark->inlined->file), mark->inlined->line, mark->inlined->column};
+    names_.emplace(std::pair{Position{path_of(mark->file), mark->line, mark->column}, call},
                    check::shown_name(symbol->second));
   }
 }
 
-std::string InlinedNames::of(const ptx::FlatFunction& function, std::uint32_t frame) const {
-  const auto place_of = [&](std::uint32_t index) {
+std::string InlinedNames::name_of(const ptx::FlatFunction& function, std::uint32_t frame) const {
+  const auto position_of = [&](std::uint32_t index) {
     const ptx::SourceFrame& at = function.frames[index];
-    return Place{std::string(at.at.path), at.at.line, at.column};
+    return Position{std::string(at.at.path), at.at.line, at.column};
   };
   const std::uint32_t caller = function.frames[frame].caller;
   if (caller == ptx::SourceFrame::none) return {};
-  const auto name = names_.find({place_of(frame), place_of(caller)});
+  const auto name = names_.find({position_of(frame), position_of(caller)});
   return name == names_.end() ? std::string() : name->second;
 }
 

@@ -17,13 +17,13 @@ class InlinedNames {
  public:
   explicit InlinedNames(const ptx::Module& module);
   /// The name of the function that a frame of `function` is in; empty if unknown, or if it was not inlined.
-  [[nodiscard]] std::string of(const ptx::FlatFunction& function, std::uint32_t frame) const;
+  [[nodiscard]] std::string name_of(const ptx::FlatFunction& function, std::uint32_t frame) const;
 
  private:
-  using Place = std::tuple<std::string, std::uint64_t, std::uint64_t>;  ///< path, line, column
+  using Position = std::tuple<std::string, std::uint64_t, std::uint64_t>;  ///< path, line, column
   void read(const ptx::Block& block, const std::map<std::uint64_t, std::string>& paths,
             const std::map<std::string, std::string>& strings);
-  std::map<std::pair<Place, Place>, std::string> names_;  ///< by the place and the call's place
+  std::map<std::pair<Position, Position>, std::string> names_;  ///< by the position and the call's position
 };
 
 }  // namespace view

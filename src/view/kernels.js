@@ -3,9 +3,10 @@
 
 const texts = ['source', 'ptx', 'sass'];
 
-/// How a line is related to the selected one. `counterpart`: both come from the same line of the source.
-/// `caller`: one is a call through which the other was inlined, or the relation is weaker than a counterpart.
-const counterpart = 2, caller = 1;
+/// How strongly a line is related to the selected one. `counterpart`: both come from the same line of the
+/// source. `indirect`: one is a call through which the other was inlined, or no line of PTX tells more than
+/// the line of the source.
+const counterpart = 2, indirect = 1;
 
 /// The lines of one kernel. A line is an index into one of its three texts, from 0.
 class Kernel {
@@ -16,11 +17,11 @@ class Kernel {
       this.lines[text] = data[text].text.split('\n');
       this.lines[text].pop();
     }
-    // users[text][row]: the lines of PTX or SASS that were compiled from a row of the source, or inlined
+    // compiledLines[text][row]: the lines of PTX or SASS that were compiled from a row of the source, or inlined
     // through a call in it, each with its strength.
-    this.users = {ptx: new Map(), sass: new Map()};
+    this.compiledLines = {ptx: new Map(), sass: new Map()};
     for (const text of ['ptx', 'sass'])
-      data[text].places.forEach((place, line) => this.use(text, place, line));
+      data[text].locations.forEach((location, line) => this.addCompiledLine(text, location, line));
     this.sassOfPtx = new Map();
     data.sass.ptx.forEach((ptx, line) => {
       if (data.sass.addresses[line] !== null) append(this.sassOfPtx, ptx, line);
@@ -29,30 +30,33 @@ class Kernel {
     for (const finding of data.findings) this.addFinding(finding);
   }
 
-  use(text, place, line) {
-    this.chain(place).forEach(({row}, depth) => {
-      if (row >= 0) append(this.users[text], row, {line, strength: depth === 0 ? counterpart : caller});
+  addCompiledLine(text, location, line) {
+    this.chain(location).forEach(({row}, depth) => {
+      if (row >= 0) append(this.compiledLines[text], row, {line, strength: depth === 0 ? counterpart : indirect});
     });
   }
 
   addFinding(finding) {
     if (!finding.ptx_line) return;
+    const lines = {source: new Set(), ptx: new Set(), sass: new Set()};
     for (const number of [finding.ptx_line, ...(finding.also_lines ?? [])]) {
-      append(this.findings.ptx, number - 1, finding);
-      for (const {row} of this.chain(this.data.ptx.places[number - 1] ?? -1))
-        if (row >= 0) append(this.findings.source, row, finding);
-      for (const line of this.sassOfPtx.get(number - 1) ?? []) append(this.findings.sass, line, finding);
+      lines.ptx.add(number - 1);
+      for (const {row} of this.chain(this.data.ptx.locations[number - 1] ?? -1))
+        if (row >= 0) lines.source.add(row);
+      for (const line of this.sassOfPtx.get(number - 1) ?? []) lines.sass.add(line);
     }
+    for (const text of texts)
+      for (const line of lines[text]) append(this.findings[text], line, finding);
   }
 
-  /// A place and the calls through which it was inlined, the innermost first: [{file, line, row, name}].
+  /// A location and the calls through which it was inlined, the innermost first: [{file, line, row, name}].
   /// `name` is the inlined function's.
-  chain(place) {
+  chain(location) {
     const chain = [];
-    while (place >= 0) {
-      const [file, line, row, next, name] = this.data.places[place];
+    while (location >= 0) {
+      const [file, line, row, next, name] = this.data.locations[location];
       chain.push({file, line, row, name});
-      place = next;
+      location = next;
     }
     return chain;
   }
@@ -85,9 +89,9 @@ class Kernel {
     if (text === 'source') {
       this.relateSource(line, found);
     } else {
-      const place = this.data[text].places[line] ?? -1;
-      this.addChain(this.chain(place), found);
-      if (text === 'ptx') this.relateSass(line, place, found);
+      const location = this.data[text].locations[line] ?? -1;
+      this.addChain(this.chain(location), found);
+      if (text === 'ptx') this.relateSass(line, location, found);
       const ptx = text === 'sass' ? this.data.sass.ptx[line] : -1;
       if (ptx >= 0) strengthen(found.ptx, ptx, counterpart);
     }
@@ -97,29 +101,29 @@ class Kernel {
   addChain(chain, found) {
     if (chain.length === 0) return;
     found.chains.push(chain);
-    chain.forEach(({row}, depth) => strengthen(found.source, row, depth === 0 ? counterpart : caller));
+    chain.forEach(({row}, depth) => strengthen(found.source, row, depth === 0 ? counterpart : indirect));
   }
 
-  /// If no SASS names a line of PTX, the SASS of the same line of the source is related to it, as `caller`.
-  relateSass(line, place, found) {
+  /// If no SASS names a line of PTX, the SASS of the same line of the source is related to it, as `indirect`.
+  relateSass(line, location, found) {
     const own = this.sassOfPtx.get(line) ?? [];
     for (const each of own) strengthen(found.sass, each, counterpart);
-    const row = own.length === 0 ? this.chain(place)[0]?.row : undefined;
-    for (const {line: each, strength} of this.users.sass.get(row) ?? [])
-      if (strength === counterpart) strengthen(found.sass, each, caller);
+    const row = own.length === 0 ? this.chain(location)[0]?.row : undefined;
+    for (const {line: each, strength} of this.compiledLines.sass.get(row) ?? [])
+      if (strength === counterpart) strengthen(found.sass, each, indirect);
   }
 
   relateSource(row, found) {
     const known = new Set();
     for (const text of ['ptx', 'sass']) {
-      for (const {line, strength} of this.users[text].get(row) ?? []) {
+      for (const {line, strength} of this.compiledLines[text].get(row) ?? []) {
         strengthen(found[text], line, strength);
-        const place = this.data[text].places[line];
-        if (known.has(place)) continue;
-        known.add(place);
-        const chain = this.chain(place);
+        const location = this.data[text].locations[line];
+        if (known.has(location)) continue;
+        known.add(location);
+        const chain = this.chain(location);
         const depth = chain.findIndex(each => each.row === row);
-        for (const each of chain) strengthen(found.source, each.row, caller);
+        for (const each of chain) strengthen(found.source, each.row, indirect);
         const calls = chain.slice(depth);
         const isNew = found.chains.every(other => !sameChain(other, calls));
         if (isNew) found.chains.push(calls);
@@ -161,16 +165,16 @@ class Rows {
       return rows;
     });
   }
-  /// The kernel that a row's text is taken from.
-  shown(row) { return this.lines[0][row] >= 0 ? 0 : 1; }
-  textOf(row) { return this.kernels[this.shown(row)].lines[this.text][this.lines[this.shown(row)][row]]; }
+  /// The index of the kernel that a row's text is taken from.
+  kernelOf(row) { return this.lines[0][row] >= 0 ? 0 : 1; }
+  textOf(row) { return this.kernels[this.kernelOf(row)].lines[this.text][this.lines[this.kernelOf(row)][row]]; }
   /// '−' for a line of the first kernel alone, '+' for one of the second alone, '' for a common line.
   sign(row) {
     if (this.lines.length === 1) return '';
     return this.lines[1][row] < 0 ? '−' : this.lines[0][row] < 0 ? '+' : '';
   }
   isHeading(row) {
-    const kernel = this.shown(row);
+    const kernel = this.kernelOf(row);
     return this.kernels[kernel].isHeading(this.text, this.lines[kernel][row]);
   }
   findings(row) {

@@ -90,14 +90,14 @@ class PatienceDiff {
     std::vector<std::size_t> tails;
     std::vector<std::size_t> previous(pairs.size());
     for (std::size_t i = 0; i < pairs.size(); ++i) {
-      const auto place =
+      const auto tail =
           std::lower_bound(tails.begin(), tails.end(), pairs[i].right,
-                           [&](std::size_t tail, std::int32_t right) { return pairs[tail].right < right; });
-      previous[i] = place == tails.begin() ? pairs.size() : *(place - 1);
-      if (place == tails.end()) {
+                           [&](std::size_t pair, std::int32_t right) { return pairs[pair].right < right; });
+      previous[i] = tail == tails.begin() ? pairs.size() : *(tail - 1);
+      if (tail == tails.end()) {
         tails.push_back(i);
       } else {
-        *place = i;
+        *tail = i;
       }
     }
     std::vector<DiffRow> rising;
@@ -110,9 +110,9 @@ class PatienceDiff {
   /// Algorithm and Its Variations", 1986). Pairs no lines of ranges that differ by more than `max_edits`.
   void compare(const Range& range) {
     constexpr std::int64_t max_edits = 2000;
-    const auto lefts = static_cast<std::int64_t>(range.left_end - range.left);
-    const auto rights = static_cast<std::int64_t>(range.right_end - range.right);
-    const std::int64_t limit = std::min(lefts + rights, max_edits);
+    const auto left_count = static_cast<std::int64_t>(range.left_end - range.left);
+    const auto right_count = static_cast<std::int64_t>(range.right_end - range.right);
+    const std::int64_t limit = std::min(left_count + right_count, max_edits);
     std::vector<std::int64_t> reach(static_cast<std::size_t>(2 * limit + 3));  // left lines used, by diagonal
     const auto at = [&](std::int64_t diagonal) -> std::int64_t& {
       return reach[static_cast<std::size_t>(diagonal + limit + 1)];
@@ -121,14 +121,15 @@ class PatienceDiff {
     for (std::int64_t edits = 0; edits <= limit; ++edits) {
       history.emplace_back(&at(-edits - 1), &at(edits + 1) + 1);
       for (std::int64_t diagonal = -edits; diagonal <= edits; diagonal += 2) {
-        const bool adds = diagonal == -edits || (diagonal != edits && at(diagonal - 1) < at(diagonal + 1));
-        std::int64_t left = adds ? at(diagonal + 1) : at(diagonal - 1) + 1;
-        while (left < lefts && left - diagonal < rights &&
+        const bool is_insertion =
+            diagonal == -edits || (diagonal != edits && at(diagonal - 1) < at(diagonal + 1));
+        std::int64_t left = is_insertion ? at(diagonal + 1) : at(diagonal - 1) + 1;
+        while (left < left_count && left - diagonal < right_count &&
                left_[range.left + static_cast<std::size_t>(left)] ==
                    right_[range.right + static_cast<std::size_t>(left - diagonal)])
           ++left;
         at(diagonal) = left;
-        if (left >= lefts && left - diagonal >= rights) return retrace(range, history);
+        if (left >= left_count && left - diagonal >= right_count) return retrace(range, history);
       }
     }
     separate(range);
@@ -150,16 +151,17 @@ class PatienceDiff {
         return reach[static_cast<std::size_t>(diagonal + edits + 1)];
       };
       const std::int64_t diagonal = left - right;
-      const bool adds = diagonal == -edits || (diagonal != edits && at(diagonal - 1) < at(diagonal + 1));
-      const std::int64_t from = edits == 0 ? 0 : adds ? at(diagonal + 1) : at(diagonal - 1);
-      const std::int64_t begin = edits == 0 || adds ? from : from + 1;
+      const bool is_insertion =
+          diagonal == -edits || (diagonal != edits && at(diagonal - 1) < at(diagonal + 1));
+      const std::int64_t from = edits == 0 ? 0 : is_insertion ? at(diagonal + 1) : at(diagonal - 1);
+      const std::int64_t begin = edits == 0 || is_insertion ? from : from + 1;
       while (left > begin) {
         --left, --right;
         row(true, true);
       }
       if (edits == 0) break;
-      adds ? --right : --left;
-      row(!adds, adds);
+      is_insertion ? --right : --left;
+      row(!is_insertion, is_insertion);
     }
     rows_.insert(rows_.end(), path.rbegin(), path.rend());
   }
@@ -180,7 +182,7 @@ class PatienceDiff {
 /// Copies a line. At the beginning of each word it calls take(rest, key), which may consume the front of
 /// `rest`, append a substitute to `key`, and return true.
 template <class Take>
-std::string replaced(std::string_view line, const Take& take) {
+std::string key_of(std::string_view line, const Take& take) {
   std::string key;
   bool in_word = false;
   for (llvm::StringRef rest(line.data(), line.size()); !rest.empty();) {
@@ -198,23 +200,24 @@ std::string replaced(std::string_view line, const Take& take) {
 /// Consumes a word that consists of `prefix` and decimal digits, and appends only `prefix` to `key`.
 bool take_numbered(llvm::StringRef& rest, llvm::StringRef prefix, std::string& key) {
   if (!std::string_view(rest).starts_with(prefix)) return false;
-  const llvm::StringRef after = rest.drop_front(prefix.size());
-  const llvm::StringRef following = after.ltrim("0123456789");
-  if (following.size() == after.size()) return false;
-  if (!following.empty() && (llvm::isAlnum(following.front()) || following.front() == '_')) return false;
+  const llvm::StringRef after_prefix = rest.drop_front(prefix.size());
+  const llvm::StringRef after_digits = after_prefix.ltrim("0123456789");
+  if (after_digits.size() == after_prefix.size()) return false;
+  if (!after_digits.empty() && (llvm::isAlnum(after_digits.front()) || after_digits.front() == '_'))
+    return false;
   key += prefix;
-  rest = following;
+  rest = after_digits;
   return true;
 }
 
 /// Consumes a label, which has the number of its function and its own ($L__BB1_7), and appends only "_" to
 /// `key`.
 bool take_label(llvm::StringRef& rest, std::string& key) {
-  llvm::StringRef after = rest;
-  if (!after.consume_front("$L__BB")) return false;
-  after = after.ltrim("0123456789");
-  if (!take_numbered(after, "_", key)) return false;
-  rest = after;
+  llvm::StringRef label = rest;
+  if (!label.consume_front("$L__BB")) return false;
+  label = label.ltrim("0123456789");
+  if (!take_numbered(label, "_", key)) return false;
+  rest = label;
   return true;
 }
 
@@ -240,7 +243,7 @@ std::string ptx_key(std::string_view line) {
   if (std::string_view(text).starts_with(".b8 ") || std::string_view(text).starts_with(".b32 ") ||
       std::string_view(text).starts_with(".b64 "))
     return ".b";
-  return replaced(line, [](llvm::StringRef& rest, std::string& key) {
+  return key_of(line, [](llvm::StringRef& rest, std::string& key) {
     for (const llvm::StringRef prefix : {"%rs", "%rd", "%rq", "%r", "%fd", "%f", "%p", "%h"}) {
       if (take_numbered(rest, prefix, key)) return true;
     }
@@ -249,7 +252,7 @@ std::string ptx_key(std::string_view line) {
 }
 
 std::string sass_key(std::string_view line) {
-  return replaced(line, [](llvm::StringRef& rest, std::string& key) {
+  return key_of(line, [](llvm::StringRef& rest, std::string& key) {
     for (const llvm::StringRef prefix : {"UR", "UP", "R", "P", "B", ".L_x_"}) {
       if (take_numbered(rest, prefix, key)) return true;
     }

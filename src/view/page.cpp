@@ -40,52 +40,52 @@ Json source_json(const Facts& facts) {
 
 Json ptx_json(const Facts& facts) {
   std::string text;
-  Json places = Json::array();
+  Json locations = Json::array();
   Json words = Json::array();
   Json predicates = Json::array();
   for (std::size_t i = 0; i < facts.ptx.texts.size(); ++i) {
     const PtxLine& line = facts.ptx.facts[i];
     text += facts.ptx.texts[i] + "\n";
-    places.push_back(line.place == Place::none ? -1 : static_cast<std::int64_t>(line.place));
+    locations.push_back(line.location == Location::none ? -1 : static_cast<std::int64_t>(line.location));
     words.push_back(line.live ? Json(line.live->words) : Json());
     predicates.push_back(line.live ? Json(line.live->predicates) : Json());
   }
   return {{"text", text},
-          {"places", places},
+          {"locations", locations},
           {"live", {words, predicates}},
-          {"why", facts.ptx.why},
+          {"missing_reason", facts.ptx.missing_reason},
           {"opcodes", facts.ptx.opcodes}};
 }
 
 Json sass_json(const Facts& facts) {
   std::string text;
-  Json places = Json::array();
+  Json locations = Json::array();
   Json ptx = Json::array();
   Json addresses = Json::array();
-  std::array<Json, std::tuple_size_v<SassLive>> live;
+  std::array<Json, std::tuple_size_v<SassLiveRegisters>> live;
   live.fill(Json::array());
   for (const SassRow& row : facts.sass.rows) {
     text += row.text + "\n";
-    places.push_back(row.place == Place::none ? -1 : static_cast<std::int64_t>(row.place));
+    locations.push_back(row.location == Location::none ? -1 : static_cast<std::int64_t>(row.location));
     ptx.push_back(static_cast<std::int64_t>(row.ptx_line) - 1);
     addresses.push_back(row.address ? Json(*row.address) : Json());
     for (std::size_t kind = 0; kind < live.size(); ++kind)
       live[kind].push_back(row.live ? Json((*row.live)[kind]) : Json());
   }
   return {{"text", text},
-          {"places", places},
+          {"locations", locations},
           {"ptx", ptx},
           {"addresses", addresses},
           {"live", live},
-          {"why", facts.sass.why},
+          {"missing_reason", facts.sass.missing_reason},
           {"opcodes", facts.sass.opcodes}};
 }
 
-Json places_json(const Facts& facts) {
-  Json places = Json::array();
-  for (const ShownPlace& place : facts.shown)
-    places.push_back({place.file, place.line, place.row, place.caller, place.function});
-  return places;
+Json locations_json(const Facts& facts) {
+  Json locations = Json::array();
+  for (const PageLocation& location : facts.page_locations)
+    locations.push_back({location.file, location.line, location.row, location.inlined_at, location.function});
+  return locations;
 }
 
 Json findings_json(const LintResult& lint) {
@@ -150,7 +150,7 @@ Json viewed_json(const Facts& facts) {
   return {{"title", kernel.title},
           {"rows", rows},
           {"resources", kernel.artifact.cubin.empty() ? Json() : resources_json(kernel.artifact.resources)},
-          {"places", places_json(facts)},
+          {"locations", locations_json(facts)},
           {"source", source_json(facts)},
           {"ptx", ptx_json(facts)},
           {"sass", sass_json(facts)},
@@ -220,7 +220,7 @@ std::string escaped_data(const Json& data) {
   return script;
 }
 
-/// Puts the parts into page.html, in place of its comments <!--NAME-->.
+/// Puts the parts into page.html, replacing its comments <!--NAME-->.
 std::string filled(const std::map<std::string_view, std::string>& parts) {
   constexpr std::string_view open = "<!--";
   constexpr std::string_view close = "-->";

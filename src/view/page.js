@@ -22,16 +22,16 @@ class Page {
       this.select(this.panes.ptx, row);
     });
     this.listen();
-    this.select(...this.beginning());
+    this.select(...this.initialCursor());
     this.active.view.focus({preventScroll: true});
   }
 
   /// The pane and row of the cursor at first: the kernel's line of source that its first instruction comes
   /// from, or the first line of PTX if none is known.
-  beginning() {
+  initialCursor() {
     const [kernel] = this.kernels;
-    for (const place of kernel.data.ptx.places) {
-      const row = kernel.chain(place).at(-1)?.row ?? -1;
+    for (const location of kernel.data.ptx.locations) {
+      const row = kernel.chain(location).at(-1)?.row ?? -1;
       if (row >= 0) return [this.panes.source, this.rows.source.rows[0][row]];
     }
     return [this.panes.ptx, 0];
@@ -39,12 +39,12 @@ class Page {
 
   addNotes() {
     for (const text of ['ptx', 'sass']) {
-      const notes = this.kernels.map(kernel => kernel.data[text].why).filter(each => each);
+      const notes = this.kernels.map(kernel => kernel.data[text].missing_reason).filter(each => each);
       document.querySelector(`#${text} small`).textContent = [...new Set(notes)].join('; ');
     }
     let note = '';
     if (this.rows.source.length === 0) note = 'no source is at hand';
-    if (this.kernels.every(kernel => kernel.data.places.length === 0)) note = 'no line information';
+    if (this.kernels.every(kernel => kernel.data.locations.length === 0)) note = 'no line information';
     document.querySelector('#source h2').append(element('small', {}, note));
   }
 
@@ -75,7 +75,6 @@ class Page {
     this.activate(pane);
     pane.cursor = Math.min(Math.max(row, 0), pane.rows.length - 1);
     pane.reveal(pane.cursor);
-    this.depth = 0;
     this.relate(pane, pane.cursor);
   }
 
@@ -92,34 +91,35 @@ class Page {
     const found = relatedRows(this.rows, pane.text, row);
     for (const text of texts) this.panes[text].mark(found[text], follow && text !== pane.text);
     this.found = found;
+    this.depth = 0;
     this.showCalls(found.chains);
   }
 
   showCalls(chains) {
-    const most = 6;
-    const lines = chains.slice(0, most).map(({kernel, chain}) => this.callLine(kernel, chain));
-    if (chains.length > most)
-      lines.push(element('p', {}, `and ${chains.length - most} more chains of calls`));
+    const maxShown = 6;
+    const lines = chains.slice(0, maxShown).map(({kernel, chain}) => this.callLine(kernel, chain));
+    if (chains.length > maxShown)
+      lines.push(element('p', {}, `and ${chains.length - maxShown} more chains of calls`));
     if (lines.length === 0) lines.push(element('p', {}, 'no line of the source is known'));
     document.getElementById('calls').replaceChildren(...lines);
   }
 
-  /// "init h.cuh:3 ← k.cu:10  text": each place follows the name of the inlined function that it is in. The
-  /// line ends with the text of the innermost place.
+  /// "init h.cuh:3 ← k.cu:10  text": each location follows the name of the inlined function that it is in. The
+  /// line ends with the text of the innermost location.
   callLine(kernel, chain) {
     const line = element('p');
-    chain.forEach((place, depth) => {
-      const row = this.rows.source.rows[kernel][place.row];
+    chain.forEach((location, depth) => {
+      const row = this.rows.source.rows[kernel][location.row];
       if (depth > 0) line.append(' ← ');
-      if (place.name) line.append(`${place.name} `);
+      if (location.name) line.append(`${location.name} `);
       line.append(element(
           'button', {
             type: 'button',
-            title: this.kernels[kernel].lines.source[place.row]?.trim(),
+            title: this.kernels[kernel].lines.source[location.row]?.trim(),
             disabled: row === undefined ? '' : undefined,
             onclick: () => this.select(this.panes.source, row)
           },
-          `${place.file}:${place.line}`));
+          `${location.file}:${location.line}`));
     });
     const text = this.kernels[kernel].lines.source[chain[0].row]?.trim();
     if (text) line.append(element('code', {}, `  ${text}`));
@@ -128,10 +128,11 @@ class Page {
 
   /// Shows the next caller in the source.
   nextCaller() {
-    const first = this.found.chains[0];
-    if (!first) return;
-    this.depth = (this.depth + 1) % first.chain.length;
-    this.panes.source.reveal(this.rows.source.rows[first.kernel][first.chain[this.depth].row]);
+    const {kernel, chain} = this.found.chains[0] ?? {kernel: 0, chain: []};
+    const rows = chain.map(each => this.rows.source.rows[kernel][each.row]).filter(row => row !== undefined);
+    if (rows.length === 0) return;
+    this.depth = (this.depth + 1) % rows.length;
+    this.panes.source.reveal(rows[this.depth]);
   }
 
   /// Moves to the counterpart of the cursor's line in the next text that has one.
@@ -169,25 +170,25 @@ class Page {
     document.getElementById('matches').textContent = this.term === '' ? '' : `${this.matches.length} lines`;
   }
 
-  /// Moves the cursor to the next place {pane, row}, or to the previous one; wraps around at the end.
-  toNext(places, step = 1) {
-    if (places.length === 0) return;
+  /// Moves the cursor to the next position {pane, row}, or to the previous one; wraps around at the end.
+  toNext(positions, step = 1) {
+    if (positions.length === 0) return;
     const order = ({pane, row}) => texts.indexOf(pane.text) * 1e9 + row;
     const here = order({pane: this.active, row: this.active.cursor});
-    const next = step > 0 ? places.find(each => order(each) > here) ?? places[0] :
-                            places.findLast(each => order(each) < here) ?? places.at(-1);
+    const next = step > 0 ? positions.find(each => order(each) > here) ?? positions[0] :
+                            positions.findLast(each => order(each) < here) ?? positions.at(-1);
     next.pane.view.focus({preventScroll: true});
     this.select(next.pane, next.row);
-    if (places === this.matches)
+    if (positions === this.matches)
       document.getElementById('matches').textContent =
-          `${places.indexOf(next) + 1} of ${places.length} lines`;
+          `${positions.indexOf(next) + 1} of ${positions.length} lines`;
   }
 
-  /// Rows of the active text for which `holds` is true.
-  rowsWhere(holds) {
+  /// Rows of the active text for which `predicate` is true.
+  rowsWhere(predicate) {
     const pane = this.active;
     return Array.from({length: pane.rows.length}, (_, row) => ({pane, row}))
-        .filter(({row}) => holds(pane.rows, row));
+        .filter(({row}) => predicate(pane.rows, row));
   }
 
   listen() {
@@ -208,7 +209,7 @@ class Page {
     document.addEventListener('keydown', event => {
       if (event.ctrlKey || event.altKey || event.metaKey || keys.open) return;
       if (event.target.matches('input, select, button, [role=tab]') && event.key !== 'Escape') return;
-      if (this.act(event.key, box, keys)) event.preventDefault();
+      if (this.performAction(event.key, box, keys)) event.preventDefault();
     });
   }
 
@@ -219,7 +220,7 @@ class Page {
   }
 
   /// Performs a key's action. Returns whether it has one.
-  act(key, box, keys) {
+  performAction(key, box, keys) {
     const pane = this.active;
     const actions = {
       j: () => this.select(pane, pane.cursor + 1),

@@ -2,15 +2,15 @@
 
 /// Creates an element with attributes and children. Strings become text, never HTML.
 function element(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
+  const created = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
     if (key === 'onclick')
-      made.addEventListener('click', value);
+      created.addEventListener('click', value);
     else if (value !== undefined)
-      made.setAttribute(key, value);
+      created.setAttribute(key, value);
   }
-  made.append(...children);
-  return made;
+  created.append(...children);
+  return created;
 }
 
 const liveKinds = {
@@ -23,17 +23,17 @@ const keywords = 'const constexpr auto if else for while do return struct class 
     '__forceinline__ asm volatile true false public private switch case break continue';
 
 /// Group 1 matches comments, group 2 keywords or opcodes, group 3 directives.
-const words = {
+const tokens = {
   source: new RegExp(`(//.*|/\\*.*?\\*/|"[^"]*")|\\b(${keywords.replaceAll(' ', '|')})\\b|^(\\s*#.*)`, 'g'),
   ptx: /(\/\/.*)|^\s*(?:@!?%p\d+\s+)?([a-z][\w.:]*)|(^\s*\.loc.*)/g,
   sass: /(\/\/.*)|^(?:@!?\w+\s+)?([A-Z][\w.]*)|(^$)/g,
 };
 
 /// The pieces of a line. Comments, keywords or opcodes, and directives each have their own class.
-function coloured(text, line) {
+function highlighted(text, line) {
   const pieces = [];
   let end = 0;
-  for (const match of line.matchAll(words[text])) {
+  for (const match of line.matchAll(tokens[text])) {
     const group = match.slice(1).findIndex(each => each);
     if (group < 0) continue;
     const begin = match.index + match[0].indexOf(match[group + 1]);
@@ -113,10 +113,10 @@ class Pane {
     // The longest line of each block of rows, since Math.max takes a limited number of arguments.
     const lengths = [];
     for (let row = 0; row < this.rows.length; row += 1000) {
-      let most = 0;
+      let longest = 0;
       for (let i = row; i < Math.min(row + 1000, this.rows.length); ++i)
-        most = Math.max(most, columnsOf(this.rows.textOf(i)));
-      lengths.push(most);
+        longest = Math.max(longest, columnsOf(this.rows.textOf(i)));
+      lengths.push(longest);
     }
     return lengths;
   }
@@ -169,23 +169,23 @@ class Pane {
     const first = Math.max(0, Math.floor(this.view.scrollTop / this.height) - margin);
     const last = Math.min(
         this.rows.length, Math.ceil((this.view.scrollTop + this.view.clientHeight) / this.height) + margin);
-    for (const [row, made] of this.drawn) {
+    for (const [row, created] of this.drawn) {
       if (row >= first && row < last) continue;
-      made.remove();
+      created.remove();
       this.drawn.delete(row);
     }
     let next = this.space.firstChild;
     for (let row = first; row < last; ++row) {
-      let made = this.drawn.get(row);
-      if (made) {
-        next = made.nextSibling;
+      let created = this.drawn.get(row);
+      if (created) {
+        next = created.nextSibling;
       } else {
-        made = this.line(row);
-        this.drawn.set(row, made);
-        this.space.insertBefore(made, next);
+        created = this.line(row);
+        this.drawn.set(row, created);
+        this.space.insertBefore(created, next);
       }
-      made.className = this.classesOf(row);
-      made.setAttribute('aria-selected', row === this.cursor);
+      created.className = this.classesOf(row);
+      created.setAttribute('aria-selected', row === this.cursor);
     }
     const id = `${this.text}-${this.cursor}`;
     if (this.drawn.has(this.cursor))
@@ -197,7 +197,7 @@ class Pane {
   classesOf(row) {
     const strength = this.marked.get(row), sign = this.rows.sign(row);
     const classes = ['line'];
-    if (strength) classes.push(strength === counterpart ? 'counterpart' : 'caller');
+    if (strength) classes.push(strength === counterpart ? 'counterpart' : 'indirect');
     if (row === this.cursor) classes.push('cursor');
     if (this.rows.isHeading(row)) classes.push('heading');
     if (sign) classes.push(sign === '−' ? 'only-left' : 'only-right');
@@ -206,25 +206,25 @@ class Pane {
 
   line(row) {
     const {rows, text} = this;
-    const kernel = rows.shown(row), line = rows.lines[kernel][row];
-    const made = element('div', {id: `${text}-${row}`, role: 'option'});
-    made.style.top = `${row * this.height}px`;
-    if (rows.lines.length > 1) made.append(element('span', {class: 'sign'}, rows.sign(row)));
+    const kernel = rows.kernelOf(row), line = rows.lines[kernel][row];
+    const created = element('div', {id: `${text}-${row}`, role: 'option'});
+    created.style.top = `${row * this.height}px`;
+    if (rows.lines.length > 1) created.append(element('span', {class: 'sign'}, rows.sign(row)));
     const found = rows.findings(row);
     const worst = ['mistake', 'omission', 'advice'].find(each => found.some(one => one.severity === each));
-    made.append(element(
+    created.append(element(
         'span', {
           class: `finding ${worst ?? ''}`,
           title: found.length ? found.map(one => `${one.rule}: ${one.found}`).join('\n') : undefined
         },
         found.length ? '●' : ''));
-    made.append(element('span', {class: 'number'}, String(rows.kernels[kernel].number(text, line))));
-    if (text !== 'source') made.append(this.live(kernel, line));
+    created.append(element('span', {class: 'number'}, String(rows.kernels[kernel].number(text, line))));
+    if (text !== 'source') created.append(this.live(kernel, line));
     const content = rows.textOf(row);
     const isMatch = this.term !== '' && content.toLowerCase().includes(this.term);
-    made.append(element(
-        'span', {class: 'text'}, ...(isMatch ? withMarks(content, this.term) : coloured(text, content))));
-    return made;
+    created.append(element(
+        'span', {class: 'text'}, ...(isMatch ? withMarks(content, this.term) : highlighted(text, content))));
+    return created;
   }
 
   live(kernel, line) {

@@ -15,19 +15,20 @@ TMAJIT_BEGIN
 namespace view {
 namespace {
 
-/// Adds the places of a function's frames. Returns the index of each.
+/// Adds the locations of a function's frames. Returns the index of each.
 std::vector<std::uint32_t> add_frames(const ptx::FlatFunction& function, const InlinedNames& names,
-                                      Places& places) {
+                                      Locations& locations) {
   std::vector<std::uint32_t> added;
-  // A caller's frame is before its callee's.
+  // A caller's frame has a smaller index than its callee's.
   for (std::uint32_t i = 0; i < function.frames.size(); ++i) {
     const ptx::SourceFrame& frame = function.frames[i];
     if (frame.at.line == 0) {
-      added.push_back(Place::none);
+      added.push_back(Location::none);
       continue;
     }
-    const std::uint32_t caller = frame.caller == ptx::SourceFrame::none ? Place::none : added[frame.caller];
-    added.push_back(places.add(frame.at.path, frame.at.line, caller, names.of(function, i)));
+    const std::uint32_t inlined_at =
+        frame.caller == ptx::SourceFrame::none ? Location::none : added[frame.caller];
+    added.push_back(locations.add(frame.at.path, frame.at.line, inlined_at, names.name_of(function, i)));
   }
   return added;
 }
@@ -46,13 +47,16 @@ class LiveSet {
   }
   /// Steps back over an instruction. Returns the number of registers that are live at it.
   LiveRegisters step(const ptx::FlatInstruction& flat) {
+    std::vector<std::uint32_t> not_live_before;
+    ptx::for_each_written(flat, [&](std::uint32_t each, std::uint32_t) {
+      // A guarded write may leave a value that is read later, so the register stays live.
+      if (!flat.instruction->guard || !is_live_[each]) not_live_before.push_back(each);
+      set(each, true);
+    });
     ptx::for_each_read(flat, [&](std::uint32_t each) { set(each, true); });
-    ptx::for_each_written(flat, [&](std::uint32_t each, std::uint32_t) { set(each, true); });
     const LiveRegisters at = count_;
-    if (!flat.instruction->guard) {
-      ptx::for_each_written(flat, [&](std::uint32_t each, std::uint32_t) { set(each, false); });
-      ptx::for_each_read(flat, [&](std::uint32_t each) { set(each, true); });
-    }
+    for (const std::uint32_t each : not_live_before) set(each, false);
+    ptx::for_each_read(flat, [&](std::uint32_t each) { set(each, true); });
     return at;
   }
 
@@ -96,23 +100,23 @@ bool ends_statement(const std::string& text) {
   return text.find(';') != std::string::npos;
 }
 
-void add_function(const ptx::FlatFunction& function, const InlinedNames& inlined, Places& places,
+void add_function(const ptx::FlatFunction& function, const InlinedNames& inlined, Locations& locations,
                   PtxLines& lines) {
-  const auto added = add_frames(function, inlined, places);
+  const auto added = add_frames(function, inlined, locations);
   for (const ptx::FlatInstruction& flat : function.instructions) {
     ++lines.opcodes[flat.instruction->words().front().str()];
     if (flat.frame == ptx::SourceFrame::none) continue;
     std::size_t line = flat.instruction->location.line - 1;
-    lines.facts[line].place = added[flat.frame];
+    lines.facts[line].location = added[flat.frame];
     while (!ends_statement(lines.texts[line]) && line + 1 < lines.texts.size())
-      lines.facts[++line].place = added[flat.frame];
+      lines.facts[++line].location = added[flat.frame];
   }
   add_live(function, lines);
 }
 
 }  // namespace
 
-PtxLines read_ptx(std::string_view ptx, Places& places) {
+PtxLines read_ptx(std::string_view ptx, Locations& locations) {
   PtxLines lines;
   for (llvm::StringRef rest(ptx.data(), ptx.size()), each; !rest.empty();) {
     std::tie(each, rest) = rest.split('\n');
@@ -121,7 +125,7 @@ PtxLines read_ptx(std::string_view ptx, Places& places) {
   lines.facts.resize(lines.texts.size());
   const auto parsed = ptx::parse(ptx);
   if (!parsed) {
-    lines.why = "the PTX does not parse: " + parsed.report;
+    lines.missing_reason = "the PTX does not parse: " + parsed.report;
     return lines;
   }
   const ptx::ModuleNames names(*parsed.module);
@@ -132,9 +136,10 @@ PtxLines read_ptx(std::string_view ptx, Places& places) {
     const auto* const function = std::get_if<ptx::Function>(&directive);
     if (function == nullptr || !function->body) continue;
     if (const auto flat = resolve(names, *function)) {
-      add_function(*flat.function, inlined, places, lines);
+      add_function(*flat.function, inlined, locations, lines);
     } else {
-      lines.why = "function " + function->name + " does not resolve: " + flat.diagnostics.front().message;
+      lines.missing_reason =
+          "function " + function->name + " does not resolve: " + flat.diagnostics.front().message;
     }
   }
   return lines;

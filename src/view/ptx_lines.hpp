@@ -1,7 +1,7 @@
 #pragma once
 
 /// Facts about each line of a PTX module.
-#include "view/places.hpp"
+#include "view/locations.hpp"
 
 #include <tmajit/version.hpp>
 
@@ -24,21 +24,21 @@ struct LiveRegisters {
 };
 
 struct PtxLine {
-  std::uint32_t place = Place::none;  ///< index of the innermost place in the Places
+  std::uint32_t location = Location::none;  ///< index of the innermost location in the Locations
   std::optional<LiveRegisters> live = {};
 };
 
-/// The lines of a module. Continuation lines of an instruction have the same place as its first line.
+/// The lines of a module. Continuation lines of an instruction have the same location as its first line.
 struct PtxLines {
   std::vector<std::string> texts;
   std::vector<PtxLine> facts;                    ///< one for each of `texts`
   std::map<std::string, std::uint32_t> opcodes;  ///< number of instructions by the name up to the first dot
-  std::string main_path;  ///< path in `.file 1`: the file that was compiled; empty if unknown
-  std::string why;        ///< why facts are missing; empty if they are complete
+  std::string main_path;       ///< path in `.file 1`: the file that was compiled; empty if unknown
+  std::string missing_reason;  ///< why facts are missing; empty if they are complete
 };
 
-/// Reads a module, and adds the places of its instructions to `places`.
-[[nodiscard]] PtxLines read_ptx(std::string_view ptx, Places& places);
+/// Reads a module, and adds the locations of its instructions to `locations`.
+[[nodiscard]] PtxLines read_ptx(std::string_view ptx, Locations& locations);
 
 }  // namespace view
 TMAJIT_END

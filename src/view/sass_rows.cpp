@@ -31,7 +31,7 @@ std::optional<std::uint64_t> take_address(StringRef& line) {
 }
 
 /// Consumes `"…", line N` at the beginning of the text; nullopt if it begins with something else.
-std::optional<std::pair<StringRef, std::uint64_t>> take_place(StringRef& text) {
+std::optional<std::pair<StringRef, std::uint64_t>> take_location(StringRef& text) {
   if (!text.consume_front("\"")) return std::nullopt;
   const auto [path, rest] = text.split('"');
   text = rest;
@@ -42,41 +42,41 @@ std::optional<std::pair<StringRef, std::uint64_t>> take_place(StringRef& text) {
 
 /// The line information before an instruction. For an inlined function, nvdisasm prints one comment for each
 /// call on the way to it, the innermost first.
-class Marks {
+class LineInformation {
  public:
-  explicit Marks(Places& places) : places_(places) {}
+  explicit LineInformation(Locations& locations) : locations_(locations) {}
 
   /// Reads the text after `//## File ` of a comment `//## File "…", line N [inlined at "…", line M]`.
   void read(StringRef comment) {
-    const auto at = take_place(comment);
+    const auto at = take_location(comment);
     if (!at) return;
     if (at->first == ptx_file) {
       ptx_line_ = static_cast<std::uint32_t>(at->second);
       return;
     }
-    if (!continues_) chain_.clear();
+    if (!has_caller_) chain_.clear();
     chain_.emplace_back(*at);
-    continues_ = std::string_view(comment).starts_with(" inlined at ");
+    has_caller_ = std::string_view(comment).starts_with(" inlined at ");
     is_new_ = true;
   }
-  /// The place of the next instruction: that of the comments since the last one, or the last one's.
-  std::uint32_t place() {
+  /// The location of the next instruction: that of the comments since the last one, or the last one's.
+  std::uint32_t location() {
     if (is_new_) {
-      place_ = Place::none;
+      location_ = Location::none;
       for (auto at = chain_.rbegin(); at != chain_.rend(); ++at)
-        place_ = places_.add({at->first.data(), at->first.size()}, at->second, place_);
+        location_ = locations_.add({at->first.data(), at->first.size()}, at->second, location_);
     }
-    is_new_ = continues_ = false;
-    return place_;
+    is_new_ = has_caller_ = false;
+    return location_;
   }
   [[nodiscard]] std::uint32_t ptx_line() const noexcept { return ptx_line_; }
 
  private:
-  Places& places_;
+  Locations& locations_;
   llvm::SmallVector<std::pair<StringRef, std::uint64_t>, 8> chain_;
-  bool continues_ = false;
+  bool has_caller_ = false;
   bool is_new_ = false;
-  std::uint32_t place_ = Place::none;
+  std::uint32_t location_ = Location::none;
   std::uint32_t ptx_line_ = 0;
 };
 
@@ -99,9 +99,9 @@ void for_each_line(std::string_view listing, const std::function<void(StringRef,
 }
 
 /// The numbers in a comment "|  130  |   1    |    9   |         |". An empty cell is 0.
-std::optional<SassLive> read_live(StringRef comment) {
+std::optional<SassLiveRegisters> read_live(StringRef comment) {
   if (!comment.consume_front("|")) return std::nullopt;
-  SassLive live{};
+  SassLiveRegisters live{};
   for (std::uint32_t& count : live) {
     StringRef cell;
     std::tie(cell, comment) = comment.split('|');
@@ -113,15 +113,15 @@ std::optional<SassLive> read_live(StringRef comment) {
 
 using Position = std::pair<std::string, std::uint64_t>;  ///< a function and an address in it
 
-std::map<Position, SassLive> read_lives(std::string_view listing) {
-  std::map<Position, SassLive> lives;
+std::map<Position, SassLiveRegisters> read_live_registers(std::string_view listing) {
+  std::map<Position, SassLiveRegisters> live_registers;
   for_each_line(listing, [&](StringRef function, StringRef line) {
     const auto address = take_address(line);
     if (!address) return;
     if (const auto live = read_live(line.rsplit("//").second.ltrim()))
-      lives.emplace(Position{function.str(), *address}, *live);
+      live_registers.emplace(Position{function.str(), *address}, *live);
   });
-  return lives;
+  return live_registers;
 }
 
 /// The name of an instruction up to its first dot: "LDC" for "@!P0 LDC.64 R2, c[0x0][0x28] ;".
@@ -132,24 +132,25 @@ StringRef opcode_of(StringRef text) {
 
 }  // namespace
 
-SassRows read_sass(std::string_view lines, std::string_view lives, Places& places) {
+SassRows read_sass(std::string_view line_listing, std::string_view live_listing, Locations& locations) {
   SassRows sass;
-  const auto live_at = read_lives(lives);
-  std::optional<Marks> marks;
-  for_each_line(lines, [&](StringRef function, StringRef line) {
+  const auto live_registers = read_live_registers(live_listing);
+  std::optional<LineInformation> line_information;
+  for_each_line(line_listing, [&](StringRef function, StringRef line) {
     if (line.empty()) {
       sass.rows.push_back({.text = function.str() + ":"});
-      marks.emplace(places);
+      line_information.emplace(locations);
     } else if (line.consume_front("//## File ")) {
-      marks->read(line);
+      line_information->read(line);
     } else if (const auto address = take_address(line)) {
-      const auto live = live_at.find({function.str(), *address});
+      const auto live = live_registers.find({function.str(), *address});
       ++sass.opcodes[opcode_of(line).str()];
-      sass.rows.push_back({.text = line.str(),
-                           .address = address,
-                           .place = marks->place(),
-                           .ptx_line = marks->ptx_line(),
-                           .live = live == live_at.end() ? std::nullopt : std::optional(live->second)});
+      sass.rows.push_back(
+          {.text = line.str(),
+           .address = address,
+           .location = line_information->location(),
+           .ptx_line = line_information->ptx_line(),
+           .live = live == live_registers.end() ? std::nullopt : std::optional(live->second)});
     } else if (std::string_view(line).ends_with(":")) {
       sass.rows.push_back({.text = line.str()});
     }
@@ -157,17 +158,17 @@ SassRows read_sass(std::string_view lines, std::string_view lives, Places& place
   return sass;
 }
 
-SassRows disassembled(std::span<const std::byte> cubin, Places& places) {
-  if (cubin.empty()) return {.why = "there is no cubin: only the PTX of this kernel was given"};
+SassRows disassembled(std::span<const std::byte> cubin, Locations& locations) {
+  if (cubin.empty()) return {.missing_reason = "there is no cubin: only the PTX of this kernel was given"};
   try {
-    auto lives = std::async(std::launch::async, [&] {
+    auto live_listing = std::async(std::launch::async, [&] {
       return list_sass(cubin, {"-c", "-plr", "-lrm", "count"});
     });
-    const std::string lines = list_sass(cubin, {"-c", "-gi", "-gp"});
-    return read_sass(lines, lives.get(), places);
+    const std::string line_listing = list_sass(cubin, {"-c", "-gi", "-gp"});
+    return read_sass(line_listing, live_listing.get(), locations);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::unavailable && error.code() != ErrorCode::io) throw;
-    return {.why = error.what()};
+    return {.missing_reason = error.what()};
   }
 }
 

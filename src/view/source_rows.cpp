@@ -27,7 +27,7 @@ std::optional<LineDirective> line_directive(StringRef line) {
 
 /// Whether `path` is the path of the file `name` of an #include or a #line. NVRTC puts the working directory
 /// before the name.
-bool names(StringRef path, StringRef name) {
+bool is_path_of(StringRef path, StringRef name) {
   return !name.empty() &&
          (path == name || (path.consume_back(name) && std::string_view(path).ends_with("/")));
 }
@@ -62,17 +62,17 @@ std::uint32_t SourceRows::add_file(std::string_view name, std::string_view text)
   return added;
 }
 
-SourceRows::SourceRows(const ViewedKernel& kernel, const Places& places, std::string_view main_path) {
+SourceRows::SourceRows(const ViewedKernel& kernel, const Locations& locations, std::string_view main_path) {
   const std::string& source = kernel.artifact.source;
   if (!source.empty()) add_file("kernel source", source);
   const std::size_t files_of_source = files_.size();
-  for (const std::string& path : places.paths()) {
+  for (const std::string& path : locations.paths()) {
     std::vector<std::uint32_t>& files = files_of_path_.emplace_back();
     for (std::uint32_t file = 1; file < files_of_source; ++file) {
-      if (names(path, files_[file])) files.push_back(file);
+      if (is_path_of(path, files_[file])) files.push_back(file);
     }
     const auto header =
-        std::ranges::find_if(kernel.headers, [&](const auto& each) { return names(path, each.first); });
+        std::ranges::find_if(kernel.headers, [&](const auto& each) { return is_path_of(path, each.first); });
     if (files.empty() && header != kernel.headers.end()) {
       files.push_back(add_file(header->first, header->second));
     }
@@ -84,9 +84,9 @@ SourceRows::SourceRows(const ViewedKernel& kernel, const Places& places, std::st
   }
 }
 
-std::optional<std::uint32_t> SourceRows::row_of(const Place& place) const {
-  for (const std::uint32_t file : files_of_path_[place.path]) {
-    if (const auto found = index_.find({file, place.line}); found != index_.end()) return found->second;
+std::optional<std::uint32_t> SourceRows::row_of(const Location& location) const {
+  for (const std::uint32_t file : files_of_path_[location.path]) {
+    if (const auto found = index_.find({file, location.line}); found != index_.end()) return found->second;
   }
   return std::nullopt;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 /// The files of a kernel's source as one list of rows.
-#include "view/places.hpp"
+#include "view/locations.hpp"
 
 #include <tmajit/view/page.hpp>
 
@@ -24,13 +24,13 @@ struct SourceRow {
 
 class SourceRows {
  public:
-  /// Collects the kernel's source, and the headers and other files that `places` name. `main_path` is the
+  /// Collects the kernel's source, and the headers and other files that `locations` name. `main_path` is the
   /// path that the PTX gives to the compiled file (PtxLines::main_path).
-  SourceRows(const ViewedKernel& kernel, const Places& places, std::string_view main_path);
+  SourceRows(const ViewedKernel& kernel, const Locations& locations, std::string_view main_path);
 
   [[nodiscard]] const std::vector<SourceRow>& rows() const noexcept { return rows_; }
-  /// The index of a place's row; nullopt if its file is missing.
-  [[nodiscard]] std::optional<std::uint32_t> row_of(const Place& place) const;
+  /// The index of a location's row; nullopt if its file is missing.
+  [[nodiscard]] std::optional<std::uint32_t> row_of(const Location& location) const;
 
  private:
   using Key = std::pair<std::uint32_t, std::uint64_t>;  ///< index into `files_`, line
@@ -41,7 +41,7 @@ class SourceRows {
   std::vector<SourceRow> rows_;
   std::vector<std::string> files_;
   std::map<Key, std::uint32_t> index_;
-  /// For each of Places::paths(): indices of the files in which row_of() looks for a line, in this order.
+  /// For each of Locations::paths(): indices of the files in which row_of() looks for a line, in this order.
   std::vector<std::vector<std::uint32_t>> files_of_path_;
 };
 

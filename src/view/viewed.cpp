@@ -28,8 +28,8 @@ std::vector<ViewedTile> tiles_of(const std::vector<LaunchMap>& maps) {
   std::vector<ViewedTile> tiles;
   for (const LaunchMap& map : maps) {
     if (!validate(map.spec).empty()) continue;
-    const std::string place = map.offset == 0 ? "" : fmt::format(", byte {}", map.offset);
-    tiles.push_back({fmt::format("parameter {}{}", map.parameter, place), BoxLayout(map.spec)});
+    const std::string offset = map.offset == 0 ? "" : fmt::format(", byte {}", map.offset);
+    tiles.push_back({fmt::format("parameter {}{}", map.parameter, offset), BoxLayout(map.spec)});
   }
   return tiles;
 }

@@ -192,9 +192,9 @@ __device__ __forceinline__ void load_image(const Plan& plan, const Tile& tile) {
         for (u32 k = 0; k < group; ++k) {
 //@ if padded
           loaded[j][k] = padding;
-          ptx::load_kept_if<bytes>(row != nowhere && offsets.at[k] != nowhere, loaded[j][k], from + offsets.at[k]);
+          ptx::load_evict_last_if<bytes>(row != nowhere && offsets.at[k] != nowhere, loaded[j][k], from + offsets.at[k]);
 //@ else
-          ptx::load_kept<bytes * along>(loaded[j][k], from + offsets.at[k]);
+          ptx::load_evict_last<bytes * along>(loaded[j][k], from + offsets.at[k]);
 //@ end
         }
       }

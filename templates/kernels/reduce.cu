@@ -50,8 +50,8 @@ __device__ __forceinline__ void add_digit(Item& item, const Plan& plan, u32 d, b
   item.place += static_cast<i64>(index) * plan.digit[d].place;
 }
 
-// Adds the offsets of all digits of the result's number.
-__device__ __forceinline__ void add_kept(Item& item, const Plan& plan, Index n) {
+// Adds the offsets of all digits of a result item's number.
+__device__ __forceinline__ void add_result_item(Item& item, const Plan& plan, Index n) {
 #pragma unroll 1
   for (u32 d = plan.reduced_digits; d < plan.digits; ++d) add_digit(item, plan, d, d + 1 == plan.digits, n);
 }
@@ -260,15 +260,15 @@ __device__ __forceinline__ void reduce_tile(const Plan& plan) {
   constexpr u32 parts = 1;
 //@ end
   const Place place = place_of(plan.team);
-  const Index kept = static_cast<Index>(tile) * plan.team.owners + place.own;
-  const bool exists = place.own < plan.team.owners && place.phase < plan.team.phases && kept < plan.kept;
+  const Index result_item = static_cast<Index>(tile) * plan.team.owners + place.own;
+  const bool exists = place.own < plan.team.owners && place.phase < plan.team.phases && result_item < plan.result_items;
   State state[states];
 #pragma unroll
   for (u32 k = 0; k < states; ++k) state[k] = Reduced::none();
 
   Item own{};
   own.place = plan.first_place;
-  add_kept(own, plan, exists ? kept : 0);
+  add_result_item(own, plan, exists ? result_item : 0);
   Range range{0, vector};
 //@ if ranged
   if constexpr (columns) range = range_of(plan, static_cast<i64>(own.along) * vector);
@@ -301,7 +301,7 @@ __device__ __forceinline__ void reduce_tile(const Plan& plan) {
   if (!combine_parts<Reduced>(result, plan.team, place, exists, tile, part, scratch, meeting, meet)) return;
 //@ end
   if (!exists || place.phase != 0) return;
-  u8* const to = plan.destination + destination_of(plan, kept);
+  u8* const to = plan.destination + destination_of(plan, result_item);
 #pragma unroll
   for (u32 k = 0; k < results; ++k) {
     if (k < range.end) store_result<Reduced>(to + static_cast<i64>(k) * plan.destination_step, result[k], plan.count);

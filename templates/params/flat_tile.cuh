@@ -4,7 +4,7 @@
 
 namespace tmajit::params {
 
-constexpr u32 most_digits = 8;
+constexpr u32 max_digits = 8;
 
 // One dimension: a step of dividing a flat index.
 template <u32 sources>
@@ -32,7 +32,7 @@ template <u32 sources>
 struct FlatTile {
   Address<u8> destination;
   FlatSource source[sources];
-  FlatDigit<sources> digit[most_digits];
+  FlatDigit<sources> digit[max_digits];
   double padding;   // the value of elements outside a padded source
   u32 x_digits;
   u32 digits;
@@ -55,7 +55,7 @@ struct FlatTileLayout : FlatTileLayout<sources - 1> {
   static_assert(sizeof(Digit) == 32 + 8 * sources && TMAJIT_OFFSET(Digit, source) == 8);
   static_assert(TMAJIT_OFFSET(Digit, extent) == 8 + 8 * sources && TMAJIT_OFFSET(Digit, first) == 20 + 8 * sources);
   using Tile = FlatTile<sources>;
-  static constexpr u32 numbers = 8 + sources * sizeof(FlatSource) + most_digits * sizeof(Digit);
+  static constexpr u32 numbers = 8 + sources * sizeof(FlatSource) + max_digits * sizeof(Digit);
   static_assert(TMAJIT_OFFSET(Tile, source) == 8 && TMAJIT_OFFSET(Tile, digit) == 8 + sources * sizeof(FlatSource));
   static_assert(TMAJIT_OFFSET(Tile, padding) == numbers && TMAJIT_OFFSET(Tile, x_digits) == numbers + 8);
   static_assert(TMAJIT_OFFSET(Tile, words) == numbers + 36 && TMAJIT_OFFSET(Tile, x_tiles) == numbers + 68);

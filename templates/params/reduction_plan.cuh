@@ -1,10 +1,10 @@
-// The launch parameters of a reduction: its kept and its reduced dimensions, and how threads and CTAs share them.
+// The launch parameters of a reduction: its reduced dimensions and those of its results, and how threads and CTAs share them.
 #pragma once
 #include "tmajit/reduction_team.cuh"
 
 namespace tmajit::params {
 
-constexpr u32 most_reduction_digits = 8;
+constexpr u32 max_reduction_digits = 8;
 
 // One step of splitting a number into indices: one dimension. Its index counts vectors if vectors are along it.
 template <u32 sources>
@@ -22,18 +22,18 @@ struct ReductionSource {
   i64 step;  // bytes from one element of a vector to the next
 };
 
-// Digits of the reduced dimensions come first, then those of the kept ones; in each, the fastest varying first. An item is
-// what a thread processes at a time: a vector, or an element.
+// Digits of the reduced dimensions come first, then those of the results; in each, the fastest varying first. An item is
+// what a thread processes at a time: a vector, or an element. A result item is a vector or an element of the destination.
 template <u32 sources>
 struct ReductionPlan {
   Address<u8> destination;
   ReductionSource source[sources];
-  ReductionDigit<sources> digit[most_reduction_digits];
+  ReductionDigit<sources> digit[max_reduction_digits];
   i64 first_place;
   i64 place_step;        // from one element of a vector to the next
   i64 destination_step;  // bytes from one element of a vector to the next
   u64 along;             // elements of a row that is cut into vectors
-  u64 kept;              // items of the kept dimensions
+  u64 result_items;
   u64 reduced;           // items reduced to one result
   u64 count;             // elements reduced to one result
   ReductionTeam team;
@@ -51,7 +51,7 @@ struct ReductionPlanLayout : ReductionPlanLayout<sources - 1> {
   static_assert(TMAJIT_OFFSET(Digit, place) == 8 + 8 * sources && TMAJIT_OFFSET(Digit, count) == 24 + 8 * sources);
   using Plan = ReductionPlan<sources>;
   static_assert(TMAJIT_OFFSET(Plan, source) == 8 && TMAJIT_OFFSET(Plan, digit) == 8 + 16 * sources);
-  static constexpr u32 numbers = TMAJIT_OFFSET(Plan, digit) + most_reduction_digits * sizeof(Digit);
+  static constexpr u32 numbers = TMAJIT_OFFSET(Plan, digit) + max_reduction_digits * sizeof(Digit);
   static_assert(TMAJIT_OFFSET(Plan, first_place) == numbers && TMAJIT_OFFSET(Plan, count) == numbers + 48);
   static_assert(TMAJIT_OFFSET(Plan, team) == numbers + 56 && TMAJIT_OFFSET(Plan, inner) == numbers + 96);
   static_assert(TMAJIT_OFFSET(Plan, reduced_digits) == numbers + 108 && sizeof(Plan) == numbers + 120 && alignof(Plan) == 8);

@@ -5,11 +5,11 @@
 namespace tmajit::params {
 
 struct ReductionTeam {
-  u64 partials;   // address in scratch memory of the partial results of CTAs that share kept items
+  u64 partials;   // address in scratch memory of the partial results of CTAs that share result items
   Divider lanes;  // extent of the fastest varying part of thread numbers
-  u32 phases;     // threads that share a kept item
-  u32 owners;     // kept items that the CTA processes at a time
-  u32 parts;      // CTAs that share kept items
+  u32 phases;     // threads that share a result item
+  u32 owners;     // result items that the CTA processes at a time
+  u32 parts;      // CTAs that share result items
   u32 group;      // CTAs of one group, whose partial results are combined first
   u32 groups;
 };

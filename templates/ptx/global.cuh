@@ -84,7 +84,7 @@ __device__ __forceinline__ void store_relaxed(void* to, u64 value) {
 // 1, 2, 4 or 8 bytes at a multiple of their number; the L1 cache evicts their line last.  PTX 7.4, sm_70.
 //@ # Volatile, so that loads written together are in flight together.
 template <u32 bytes, class Word>
-__device__ __forceinline__ void load_kept(Word& word, const void* from) {
+__device__ __forceinline__ void load_evict_last(Word& word, const void* from) {
   static_assert(sizeof(Word) == (bytes < 4 ? 4 : bytes));
   if constexpr (bytes == 1) {
     asm volatile("ld.global.L1::evict_last.u8 %0, [%1];" : "=r"(word) : "l"(from));
@@ -97,9 +97,9 @@ __device__ __forceinline__ void load_kept(Word& word, const void* from) {
   }
 }
 
-// As load_kept(), if `wanted`; otherwise it reads nothing and leaves the word unchanged.
+// As load_evict_last(), if `wanted`; otherwise it reads nothing and leaves the word unchanged.
 template <u32 bytes, class Word>
-__device__ __forceinline__ void load_kept_if(bool wanted, Word& word, const void* from) {
+__device__ __forceinline__ void load_evict_last_if(bool wanted, Word& word, const void* from) {
   static_assert(sizeof(Word) == (bytes < 4 ? 4 : bytes));
   const u32 on = static_cast<u32>(wanted);
   if constexpr (bytes == 1) {

@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 
 import paths  # noqa: F401
-from beside import cutensor
+from peer_comparison import cutensor
 
 SIZES = {0: 4, 1: 8, 14: 2}
 

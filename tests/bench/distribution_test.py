@@ -9,8 +9,8 @@ from pathlib import Path
 
 import paths  # noqa: F401
 import run_test
-from beside import distribution, distribution_chart, results, table, targets
-from beside.library import find
+from peer_comparison import distribution, distribution_chart, results, table, targets
+from peer_comparison.library import find
 from report_test import case, measured
 
 
@@ -68,7 +68,7 @@ class Spread(unittest.TestCase):
         self.assertEqual(distribution.of(report)["best"][0]["cases"], 1)
         report["results"] = report["results"][:1]
         self.assertEqual(distribution.of(report), {"best": [], "driver": [], "worst": []})
-        self.assertIn("not measured: random permutations beside the best peer", table.whole(report))
+        self.assertIn("not measured: random permutations relative to the best peer", table.whole(report))
 
 
 class Targets(unittest.TestCase):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import paths  # noqa: F401  (finds fit.py)
 import fit
-from beside.library import Library, find
+from peer_comparison.library import Library, find
 
 CHIP = {"name": "made up", "gbps": 4000, "sm_count": 132}
 SEED, RANDOM = 11, 8  # random permutations of each type

@@ -5,7 +5,7 @@ import unittest
 from pathlib import Path
 
 import paths  # noqa: F401
-from beside.library import Library, find
+from peer_comparison.library import Library, find
 
 
 def loaded():

@@ -5,7 +5,7 @@ import unittest
 import xml.etree.ElementTree as ElementTree
 
 import paths  # noqa: F401
-from beside import chart, contest, nest, results, table, targets
+from peer_comparison import chart, contest, nest, results, table, targets
 
 
 def measured(**medians):

@@ -15,10 +15,10 @@ from pathlib import Path
 from unittest import mock
 
 import paths  # noqa: F401
-import beside
+import peer_comparison
 import peers
-from beside import contest, earlier, run, warm
-from beside.library import NAME, Library, TmajitError, find
+from peer_comparison import contest, earlier, run, warm
+from peer_comparison.library import NAME, Library, TmajitError, find
 
 SIZES = {"u8": 1, "bf16": 2, "f32": 4, "i32": 4, "f64": 8, "e4m3": 1}
 
@@ -373,13 +373,13 @@ class Measured(unittest.TestCase):
     def run_it(self, *arguments):
         library = Library(find())
         session = library.open("sim", 1, True, 3)
-        stand_in = types.ModuleType("beside.torch_machine")
+        stand_in = types.ModuleType("peer_comparison.torch_machine")
         stand_in.why_not, stand_in.ordinal, stand_in.free_bytes = lambda: None, lambda: 0, lambda: 1 << 40
         stand_in.TorchMachine = lambda: SimMachine(session)
         few = mock.Mock(cases=lambda seed, **_: library.cases(seed, True, 3), open=lambda *_, **__: session)
         makers = ({"eager": right(SimMachine(session))}, {"PyTorch": "0"}, {"jax": "none here"})
-        with mock.patch.dict(sys.modules, {"beside.torch_machine": stand_in}), \
-                mock.patch.object(beside, "torch_machine", stand_in, create=True), \
+        with mock.patch.dict(sys.modules, {"peer_comparison.torch_machine": stand_in}), \
+                mock.patch.object(peer_comparison, "torch_machine", stand_in, create=True), \
                 mock.patch.object(peers, "Library", lambda path: few), \
                 mock.patch.object(peers, "load_peers", lambda names: makers):
             status, out, err = CommandLine.call(self, "--random", "3", "--rounds", "1", "--warm", "0", *arguments)

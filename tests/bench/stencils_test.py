@@ -3,7 +3,7 @@
 import unittest
 
 import paths  # noqa: F401
-from beside import stencils
+from peer_comparison import stencils
 
 
 class Rows:

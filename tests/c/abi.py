@@ -22,12 +22,20 @@ C_FLAGS = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-x", "c"]
 CXX_FLAGS = ["-std=c++17", "-pedantic", "-Wall", "-Wextra", "-Werror", "-x", "c++"]
 
 
-def declarations(source: pathlib.Path) -> str:
-    """The text of all headers without comments, preprocessor directives and `extern "C"`."""
-    text = ""
-    for header in sorted((source / "include/tmajit/c").glob("*.h")):
-        text += header.read_text(encoding="utf-8") + "\n"
-    text = re.sub(r"//.*", "", text)
+def headers(source: pathlib.Path) -> str:
+    """The text of all headers without comments."""
+    text = "\n".join(header.read_text(encoding="utf-8") for header in sorted((source / "include/tmajit/c").glob("*.h")))
+    return re.sub(r"//.*", "", text)
+
+
+def constants(text: str) -> list[str]:
+    """The names of enumerators, and of macros that are numbers."""
+    enumerators = [name for body in re.findall(r"enum \{(.*?)\};", text, re.DOTALL) for name in re.findall(r"(TMAJIT_\w+)\s*=", body)]
+    return enumerators + re.findall(r"^#define (TMAJIT_\w+) +\d", text, re.MULTILINE)
+
+
+def declarations(text: str) -> str:
+    """Text without preprocessor directives and `extern "C"`."""
     text = re.sub(r"^#.*\n", "", text, flags=re.MULTILINE)
     return re.sub(r'extern "C" \{', "", text)
 
@@ -52,9 +60,10 @@ def members(body: str) -> list[tuple[str, str]]:
 class Interface:
     def __init__(self, source: pathlib.Path):
         self.source = source
-        text = declarations(source)
+        text = headers(source)
+        self.constants = constants(text)
+        text = declarations(text)
         self.structs = [(name, members(body)) for name, body in re.findall(r"typedef struct (\w+) \{(.*?)\} \1;", text, re.DOTALL)]
-        self.constants = [name for body in re.findall(r"enum \{(.*?)\};", text, re.DOTALL) for name in re.findall(r"(TMAJIT_\w+)\s*=", body)]
         self.functions = {}
         for declaration in re.findall(r"TMAJIT_C_API\s+(.*?);", text, re.DOTALL):
             line = one_line(declaration)

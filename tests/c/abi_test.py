@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of abi.py: lost lines, grown structs and additions are distinguished; all members are parsed."""
+"""Tests of abi.py: lost lines, grown structs and additions are distinguished; constants and members are parsed."""
 
 import unittest
 
@@ -27,6 +27,12 @@ class Changes(unittest.TestCase):
         now = [self.before[0], "member tmajit_a.size: size_t size, at 8, 8 bytes", "constant TMAJIT_B: 2"]
         lost, new = abi.changes(self.before, now)
         self.assertEqual((lost, new), (self.before[1:], now[1:]))
+
+
+class Constants(unittest.TestCase):
+    def test_enumerators_and_numbers(self):
+        text = "#define TMAJIT_H\n#define TMAJIT_API __attribute__\n#define TMAJIT_MAX_RANK 8\nenum {\n  TMAJIT_A = 1,\n  TMAJIT_B = 2\n};"
+        self.assertEqual(abi.constants(text), ["TMAJIT_A", "TMAJIT_B", "TMAJIT_MAX_RANK"])
 
 
 class Members(unittest.TestCase):

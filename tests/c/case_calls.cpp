@@ -1,5 +1,7 @@
 #include "c/case_calls.hpp"
 
+#include "c/members.hpp"
+
 #include <tmajit/arguments.hpp>
 
 #include <algorithm>
@@ -52,7 +54,7 @@ void set(tmajit_widths& to, const ArgumentValue& value) {
   std::ranges::copy(widths.after, to.after);
 }
 
-/// Fills members from a case's arguments. require_all() throws if an argument has no member.
+/// A visitor that fills members from a case's arguments. require_all() throws if an argument has no member.
 class Filler {
  public:
   explicit Filler(const Arguments& given) : given_(given) {}
@@ -72,103 +74,33 @@ class Filler {
   const Arguments& given_;
   std::size_t filled_ = 0;
 };
-#define MEMBER(name) member(to.name, #name)
-
-void fill(tmajit_copy_arguments&, Filler&) {}
-void fill(tmajit_cast_arguments&, Filler&) {}
-void fill(tmajit_copy_ragged_arguments&, Filler&) {}
-void fill(tmajit_permute_arguments& to, Filler& from) {
-  from.MEMBER(axes);
-}
-void fill(tmajit_slice_arguments& to, Filler& from) {
-  from.MEMBER(slices);
-}
-void fill(tmajit_flip_arguments& to, Filler& from) {
-  from.MEMBER(axes);
-}
-void fill(tmajit_broadcast_arguments& to, Filler& from) {
-  from.MEMBER(shape);
-}
-void fill(tmajit_pad_arguments& to, Filler& from) {
-  from.MEMBER(widths).MEMBER(value);
-}
-void fill(tmajit_concat_arguments& to, Filler& from) {
-  from.MEMBER(axis).MEMBER(new_axis);
-}
-void fill(tmajit_split_arguments& to, Filler& from) {
-  from.MEMBER(axis).MEMBER(parts);
-}
-void fill(tmajit_map_arguments& to, Filler& from) {
-  from.MEMBER(expression);
-}
-void fill(tmajit_stencil_arguments& to, Filler& from) {
-  from.MEMBER(expression).MEMBER(boundary).MEMBER(value).MEMBER(dims);
-}
-void fill(tmajit_reduce_arguments& to, Filler& from) {
-  from.MEMBER(op).MEMBER(axes).MEMBER(expression).MEMBER(epilogue).MEMBER(keep_dims);
-}
-void fill(tmajit_scan_arguments& to, Filler& from) {
-  from.MEMBER(op).MEMBER(axis).MEMBER(bound).MEMBER(direction).MEMBER(expression);
-}
-void fill(tmajit_reduce_into_arguments& to, Filler& from) {
-  from.MEMBER(op);
-}
-template <class Windows>
-void fill_windows(Windows& to, Filler& from) {
-  from.MEMBER(filter).MEMBER(strides).MEMBER(dilations).MEMBER(padding);
-}
-void fill(tmajit_im2col_arguments& to, Filler& from) {
-  fill_windows(to, from);
-}
-void fill(tmajit_convolution_arguments& to, Filler& from) {
-  fill_windows(to, from);
-}
-void fill(tmajit_tiles_arguments& to, Filler& from) {
-  from.MEMBER(family).MEMBER(expression).MEMBER(op).MEMBER(box).MEMBER(element_strides).MEMBER(swizzle);
-  from.MEMBER(interleave).MEMBER(oob).MEMBER(l2).MEMBER(stages).MEMBER(output_stages).MEMBER(warps);
-  from.MEMBER(ctas_per_sm).MEMBER(tiles_per_cta);
-}
-#undef MEMBER
 
 /// Calls the functions of one operation. Their signatures tell whether they take one tensor or an array.
-template <class Given, auto run_function, auto plan_function, auto results_function>
+template <class ArgumentStruct, auto run_function, auto plan_function, auto results_function>
 class CallOf : public CaseCall {
  public:
   explicit CallOf(const reference::RandomCase& drawn) : drawn_(drawn) {}
 
   tmajit_status run(tmajit_runtime* runtime, Tensors to, Tensors from, tmajit_error** error) const override {
-    const Given given = arguments();
+    const ArgumentStruct given = arguments();
     return called(run_function, runtime, to, from, &given, static_cast<void*>(nullptr), error);
   }
   tmajit_status plan(tmajit_runtime* runtime, Tensors to, Tensors from, tmajit_plan** plan,
                      tmajit_error** error) const override {
-    const Given given = arguments();
+    const ArgumentStruct given = arguments();
     return called(plan_function, runtime, to, from, &given, static_cast<const char*>(nullptr), plan, error);
   }
   tmajit_status results(Tensors from, std::span<tmajit_tensor> results, tmajit_error** error) const override {
-    const Given given = arguments();
-    std::size_t count = results.size();
-    constexpr auto function = results_function;
-    if constexpr (std::is_invocable_v<decltype(function), const tmajit_tensor*, const Given*, tmajit_tensor*,
-                                      tmajit_error**>) {
-      return function(from.data(), &given, results.data(), error);
-    } else if constexpr (std::is_invocable_v<decltype(function), const tmajit_tensor*, const Given*,
-                                             tmajit_tensor*, std::size_t*, tmajit_error**>) {
-      return function(from.data(), &given, results.data(), &count, error);
-    } else if constexpr (std::is_invocable_v<decltype(function), const tmajit_tensor*, std::size_t,
-                                             const Given*, tmajit_tensor*, tmajit_error**>) {
-      return function(from.data(), from.size(), &given, results.data(), error);
-    } else {
-      return function(from.data(), from.size(), &given, results.data(), &count, error);
-    }
+    const ArgumentStruct given = arguments();
+    return call_results<results_function>(from, given, results, error);
   }
 
  private:
-  [[nodiscard]] Given arguments() const {
-    Given given{};
+  [[nodiscard]] ArgumentStruct arguments() const {
+    ArgumentStruct given{};
     given.size = sizeof given;
     Filler filler(drawn_.arguments);
-    fill(given, filler);
+    visit_members(given, filler);
     filler.require_all();
     return given;
   }

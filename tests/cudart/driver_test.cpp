@@ -171,6 +171,7 @@ TEST_CASE("a device is no peer of itself", "[cudart]") {
         CUDA_ERROR_INVALID_DEVICE);
   CUcontext context = nullptr;
   REQUIRE(cuCtxGetCurrent(&context) == CUDA_SUCCESS);
+  // Measured on an H100 with driver 13.0. CUDA's manual says CUDA_ERROR_INVALID_CONTEXT.
   CHECK(cuCtxEnablePeerAccess(context, 0) == CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
   CHECK(cuCtxEnablePeerAccess(nullptr, 0) == CUDA_ERROR_INVALID_CONTEXT);
   CHECK(cuCtxDisablePeerAccess(context) == CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
@@ -244,6 +245,11 @@ TEST_CASE("functions of the driver refuse null results, and name all errors that
   CHECK(cuMemAllocAsync(nullptr, 4, nullptr) == CUDA_ERROR_INVALID_VALUE);
   CHECK(cuGetErrorName(CUDA_SUCCESS, nullptr) == CUDA_ERROR_INVALID_VALUE);
   CHECK(cuGetErrorString(CUDA_SUCCESS, nullptr) == CUDA_ERROR_INVALID_VALUE);
+  CUlinkState link = nullptr;
+  void* value = nullptr;
+  CUjit_option option = CU_JIT_MAX_REGISTERS;
+  CHECK(cuLinkCreate(1, nullptr, &value, &link) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(cuLinkCreate(1, &option, nullptr, &link) == CUDA_ERROR_INVALID_VALUE);
   for (const CUresult error :
        {CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, CUDA_ERROR_ASSERT}) {
     const char* name = nullptr;

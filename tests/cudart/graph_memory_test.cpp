@@ -170,3 +170,47 @@ TEST_CASE("a graph that allocates memory is neither cloned nor made a child", "[
   CHECK(cudaGraphAddMemAllocNode(&node, other, nullptr, 0, &parameters) == cudaErrorInvalidValue);
   CHECK(cudaGraphDestroy(other) == cudaSuccess);
 }
+
+TEST_CASE("an executable graph is updated from a graph that allocates other memory", "[cudart]") {
+  const Allocating first(64);
+  const Allocating second(128);
+  const cudaGraphExec_t executable = first.executable();
+  cudaGraphExecUpdateResultInfo result{};
+  REQUIRE(cudaGraphExecUpdate(executable, first.graph, &result) == cudaSuccess);
+  REQUIRE(cudaGraphLaunch(executable, nullptr) == cudaSuccess);
+  REQUIRE(cudaGraphExecUpdate(executable, second.graph, &result) == cudaSuccess);
+  CHECK(cudaGraphLaunch(executable, nullptr) == cudaSuccess);
+  CHECK(used() == 64 + 128);
+  CHECK(cudaGraphLaunch(executable, nullptr) == cudaErrorInvalidValue);  // the second graph's is still used
+  // It is now the executable of the second graph, and no longer of the first.
+  cudaGraphExec_t other = nullptr;
+  CHECK(cudaGraphInstantiate(&other, second.graph, 0) == cudaErrorNotSupported);
+  REQUIRE(cudaGraphInstantiate(&other, first.graph, 0) == cudaSuccess);
+  CHECK(cudaGraphExecUpdate(executable, first.graph, &result) == cudaErrorNotSupported);
+  CHECK(cudaGraphLaunch(other, nullptr) == cudaErrorInvalidValue);
+  CHECK(cudaFree(first.memory) == cudaSuccess);
+  CHECK(cudaFree(second.memory) == cudaSuccess);
+  CHECK(cudaGraphExecDestroy(executable) == cudaSuccess);
+  CHECK(cudaGraphExecDestroy(other) == cudaSuccess);
+}
+
+TEST_CASE("a graph cannot allocate more memory than the device has free", "[cudart]") {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  REQUIRE(cudaMemGetInfo(&free, &total) == cudaSuccess);
+  void* memory = nullptr;
+  REQUIRE(cudaMalloc(&memory, 4096) == cudaSuccess);
+  const Allocating allocating(total);
+  cudaGraphNode_t node = nullptr;
+  cudaMemAllocNodeParams parameters = allocation(total + 1);
+  CHECK(cudaGraphAddMemAllocNode(&node, allocating.graph, nullptr, 0, &parameters) ==
+        cudaErrorMemoryAllocation);
+  const cudaGraphExec_t executable = allocating.executable();
+  CHECK(cudaGraphLaunch(executable, nullptr) == cudaErrorMemoryAllocation);
+  CHECK(used() == 0);
+  CHECK(cudaFree(memory) == cudaSuccess);
+  std::size_t after = 0;
+  CHECK(cudaMemGetInfo(&after, &total) == cudaSuccess);
+  CHECK(after == free);
+  CHECK(cudaGraphExecDestroy(executable) == cudaSuccess);
+}

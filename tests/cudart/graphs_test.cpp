@@ -96,6 +96,54 @@ TEST_CASE("ending a capture that was not begun and capturing the default stream 
   CHECK(cudaStreamDestroy(stream) == cudaSuccess);
 }
 
+TEST_CASE("an event of a capture that ended does not add a stream to a later capture", "[cudart]") {
+  cudaStream_t stream = nullptr;
+  cudaStream_t waiting = nullptr;
+  cudaEvent_t event = nullptr;
+  REQUIRE(cudaStreamCreate(&stream) == cudaSuccess);
+  REQUIRE(cudaStreamCreate(&waiting) == cudaSuccess);
+  REQUIRE(cudaEventCreate(&event) == cudaSuccess);
+  cudaStreamCaptureStatus status{};
+  const auto is_captured = [&] {
+    CHECK(cudaStreamWaitEvent(waiting, event, 0) == cudaSuccess);
+    CHECK(cudaStreamIsCapturing(waiting, &status) == cudaSuccess);
+    return status == cudaStreamCaptureStatusActive;
+  };
+  const auto end_capture = [&] {
+    cudaGraph_t graph = nullptr;
+    REQUIRE(cudaStreamEndCapture(stream, &graph) == cudaSuccess);
+    CHECK(cudaGraphDestroy(graph) == cudaSuccess);
+  };
+  REQUIRE(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal) == cudaSuccess);
+  CHECK(cudaEventRecord(event, stream) == cudaSuccess);
+  CHECK(is_captured());
+  end_capture();
+  // The new graph may have the address of the one that was destroyed.
+  REQUIRE(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal) == cudaSuccess);
+  CHECK(!is_captured());
+  end_capture();
+  CHECK(cudaEventDestroy(event) == cudaSuccess);
+  CHECK(cudaStreamDestroy(waiting) == cudaSuccess);
+  CHECK(cudaStreamDestroy(stream) == cudaSuccess);
+}
+
+TEST_CASE("functions of graphs and host calls refuse null, and add no node", "[cudart]") {
+  cudaGraph_t graph = nullptr;
+  REQUIRE(cudaGraphCreate(&graph, 0) == cudaSuccess);
+  cudaGraphNode_t node = nullptr;
+  std::size_t node_count = 99;
+  CHECK(cudaGraphAddEmptyNode(nullptr, graph, nullptr, 0) == cudaErrorInvalidValue);
+  cudaHostNodeParams call{};
+  CHECK(cudaGraphAddHostNode(&node, graph, nullptr, 0, &call) == cudaErrorInvalidValue);
+  CHECK(cudaGraphGetNodes(graph, nullptr, &node_count) == cudaSuccess);
+  CHECK(node_count == 0);
+  CHECK(cudaGraphGetNodes(graph, &node, nullptr) == cudaErrorInvalidValue);
+  CHECK(cudaGraphGetNodes(graph, nullptr, nullptr) == cudaErrorInvalidValue);
+  CHECK(cudaGraphDestroy(graph) == cudaSuccess);
+  CHECK(cudaLaunchHostFunc(nullptr, nullptr, nullptr) == cudaErrorInvalidValue);
+  CHECK(cudaStreamAddCallback(nullptr, nullptr, nullptr, 0) == cudaErrorInvalidValue);
+}
+
 TEST_CASE("events give the time between them, and streams return their flags", "[cudart]") {
   cudaEvent_t before = nullptr;
   cudaEvent_t after = nullptr;

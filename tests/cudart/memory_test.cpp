@@ -1,10 +1,14 @@
 #include "cudart/program.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <numeric>
 
 #include <catch2/catch_test_macros.hpp>
+#include <cuda.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 using namespace program;
 
@@ -133,4 +137,53 @@ TEST_CASE("3-D boxes are copied and filled row by row with their pitches", "[cud
   back.srcArray = reinterpret_cast<cudaArray_t>(&box);
   CHECK(cudaMemcpy3D(&back) == cudaErrorNotSupported);
   CHECK(cudaFree(box.ptr) == cudaSuccess);
+}
+
+TEST_CASE("a function with a null result allocates nothing", "[cudart]") {
+  std::size_t free = 0;
+  std::size_t after = 0;
+  std::size_t total = 0;
+  std::size_t pitch = 0;
+  REQUIRE(cudaMemGetInfo(&free, &total) == cudaSuccess);
+  CHECK(cudaMalloc(nullptr, 64) == cudaErrorInvalidValue);
+  CHECK(cudaMallocAsync(nullptr, 64, nullptr) == cudaErrorInvalidValue);
+  CHECK(cudaMallocPitch(nullptr, &pitch, 64, 1) == cudaErrorInvalidValue);
+  CHECK(cudaMalloc3D(nullptr, {64, 1, 1}) == cudaErrorInvalidValue);
+  CHECK(cuMemAlloc(nullptr, 64) == CUDA_ERROR_INVALID_VALUE);
+  CUmemAllocationProp properties{};
+  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  CHECK(cuMemCreate(nullptr, 2 << 20, &properties, 0) == CUDA_ERROR_INVALID_VALUE);
+  REQUIRE(cudaMemGetInfo(&after, &total) == cudaSuccess);
+  CHECK(after == free);
+  // A new allocation of host memory follows the previous one, after a page that stays unmapped.
+  const auto allocated = [] {
+    void* memory = nullptr;
+    REQUIRE(cudaMallocHost(&memory, 64) == cudaSuccess);
+    CHECK(cudaFreeHost(memory) == cudaSuccess);
+    return reinterpret_cast<std::uintptr_t>(memory);
+  };
+  const std::uintptr_t first = allocated();
+  const std::uintptr_t second = allocated();
+  CHECK(cudaMallocHost(nullptr, 64) == cudaErrorInvalidValue);
+  CHECK(cudaHostAlloc(nullptr, 64, 0) == cudaErrorInvalidValue);
+  CHECK(cudaMallocManaged(nullptr, 64, cudaMemAttachGlobal) == cudaErrorInvalidValue);
+  CHECK(cuMemAllocManaged(nullptr, 64, 0) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(allocated() - second == second - first);
+}
+
+TEST_CASE("an allocation of host memory that the device cannot map leaves no pages", "[cudart]") {
+  void* memory = nullptr;
+  REQUIRE(cudaMallocHost(&memory, 64) == cudaSuccess);
+  // Memory that the program unmaps while it is registered, at the address of the next allocation.
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  std::byte* const next = static_cast<std::byte*>(memory) + 2 * page;
+  REQUIRE(::mmap(next, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == next);
+  REQUIRE(cudaHostRegister(next, page, 0) == cudaSuccess);
+  REQUIRE(::munmap(next, page) == 0);
+  void* other = nullptr;
+  CHECK(cudaMallocHost(&other, 64) == cudaErrorInvalidValue);
+  CHECK(::msync(next, page, MS_ASYNC) != 0);  // nothing is mapped there
+  CHECK(cudaHostUnregister(next) == cudaSuccess);
+  CHECK(cudaFreeHost(memory) == cudaSuccess);
 }

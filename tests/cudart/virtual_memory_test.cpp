@@ -167,3 +167,20 @@ TEST_CASE("calls that the driver refuses return its errors", "[cudart]") {
   CHECK(free_bytes == free_before);
   CHECK(cuMemAddressFree(range, 2 * unit) == CUDA_SUCCESS);
 }
+
+TEST_CASE("memory without an address counts for every allocation", "[cudart]") {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  REQUIRE(cudaMemGetInfo(&free, &total) == cudaSuccess);
+  const std::size_t most = free / unit * unit;
+  const CUmemGenericAllocationHandle handle = memory_of(most);
+  CUmemGenericAllocationHandle second = 0;
+  const CUmemAllocationProp wanted = physical();
+  CHECK(cuMemCreate(&second, unit, &wanted, 0) == CUDA_ERROR_OUT_OF_MEMORY);
+  void* memory = nullptr;
+  CHECK(cudaMalloc(&memory, unit) == cudaErrorMemoryAllocation);
+  CHECK(cudaMallocAsync(&memory, unit, nullptr) == cudaErrorMemoryAllocation);
+  CHECK(cuMemRelease(handle) == CUDA_SUCCESS);
+  REQUIRE(cudaMalloc(&memory, unit) == cudaSuccess);
+  CHECK(cudaFree(memory) == cudaSuccess);
+}

@@ -67,7 +67,7 @@ TEST_CASE("a reduction is planned by the family reduce and reads each byte once"
   CHECK(plan.bytes_written() == 512 * 4);
   CHECK_THAT(plan.why(), ContainsSubstring("A reduced dimension is contiguous"));
   const KernelPlan columns = reduce_plan(to(f32, {1024}), {.axes = {0}}, {dense_source(f32, {512, 1024})});
-  CHECK_THAT(columns.why(), ContainsSubstring("A kept dimension is contiguous"));
+  CHECK_THAT(columns.why(), ContainsSubstring("A dimension of the results is contiguous"));
   CHECK_THROWS_WITH(
       tmajit::plan_kernels(operation::reduce(to(f32, {512}), {.axes = {1}}, {dense_source(f32, {512, 8})}),
                            {.family = "general"}),
@@ -118,7 +118,7 @@ TEST_CASE("all plans of one reduction kernel set the same limit of dynamic share
   }
 }
 
-TEST_CASE("adjacent reduced dimensions merge, and so do adjacent kept dimensions") {
+TEST_CASE("adjacent reduced dimensions merge, and so do adjacent dimensions of the results") {
   const KernelPlan plan = reduce_plan(to(f32, {8, 9}), {.axes = {2, 3}}, {dense_source(f32, {8, 9, 20, 30})});
   CHECK(plan.shape().tile.size() == 2);
   // arg_max counts its index over the axes in order, so axes in another order in memory do not merge.

@@ -1,6 +1,8 @@
 // jitc view: the kernels that it takes, its output and its refusals. tests/view has the pages.
 #include "subprocess.hpp"
 
+#include <fstream>
+
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
@@ -75,6 +77,18 @@ TEST_CASE("the options of --compare alone are for the same kernel") {
   REQUIRE(data["kernels"].size() == 2);
   CHECK_THAT(data["kernels"][1]["title"].get<std::string>(), ContainsSubstring("u8 64x64"));
   CHECK(data["diffs"]["ptx"][0].size() == data["diffs"]["ptx"][1].size());
+}
+
+TEST_CASE("the options of --compare alone are for a file whose path has spaces and quotes") {
+  const Folder folder;
+  const std::string file = folder / "it's a kernel.cu";
+  std::ofstream(file) << "extern \"C\" __global__ void k(int* x) { *x = value; }\n";
+  const auto result = jitc::test::jitc({"view", file, "-D", "value=3", "--compare", "-D 'value=4'"});
+  REQUIRE(result.status == 0);
+  const auto kernels = data_of_page(result.out)["kernels"];
+  REQUIRE(kernels.size() == 2);
+  CHECK(kernels[1]["title"] == file);
+  CHECK_THAT(kernels[1]["rows"].dump(), ContainsSubstring("value = 4"));
 }
 
 TEST_CASE("jitc view writes a file, and its size as JSON") {

@@ -20,7 +20,7 @@ LINES = 20_000
 # JavaScript: the text of the cursor's line; [class, text] of each marked line of a pane; the chain of calls.
 CURSOR = "document.querySelector('section.active .line.cursor .text').textContent"
 MARKED = (
-    "[...document.querySelectorAll('#{text} .line.counterpart, #{text} .line.caller')]"
+    "[...document.querySelectorAll('#{text} .line.counterpart, #{text} .line.indirect')]"
     ".map(line => [line.classList[1], line.querySelector('.text').textContent])"
 )
 CALLS = "[...document.querySelectorAll('#calls button')].map(each => each.textContent)"
@@ -106,13 +106,13 @@ def test_helper(pages: Pages, page: pathlib.Path, has_sass: bool) -> None:
         browser.press("c")
         source = browser.value(MARKED.format(text="source"))
         require(
-            any(strength == "caller" and "fence_mbarrier_init" in text for strength, text in source),
+            any(strength == "indirect" and "fence_mbarrier_init" in text for strength, text in source),
             f"the call in pipeline.cuh is not marked: {source}",
         )
         browser.press("c")
         source = browser.value(MARKED.format(text="source"))
         require(
-            any(strength == "caller" and "Stages(" in text for strength, text in source),
+            any(strength == "indirect" and "Stages(" in text for strength, text in source),
             f"the call in the kernel is not marked: {source}",
         )
         if has_sass:
@@ -223,9 +223,17 @@ def test_findings(pages: Pages, source: pathlib.Path) -> None:
             "[...page.kernels[0].findings.source.keys()].map(row => page.kernels[0].lines.source[row].trim())"
         )
         require(
-            len(marked) == 2 and marked[1] == "if (threadIdx.x == 0) store(out, tile);",
+            len(marked) == 2 and marked[1] == "if (threadIdx.x == 0) store(out + 128 * i, tile);",
             f"the finding's lines of the source are {marked}",
         )
+        # Both stores come from the same lines of the source, which list the finding once.
+        counts = browser.value("[...page.kernels[0].findings.source.values()].map(each => each.length)")
+        require(counts == [1, 1], f"the lines of the source list {counts} findings")
+        # The key c begins with the first call again after the pointer has marked a line.
+        browser.press("c")
+        browser.move_pointer("#ptx .line.cursor")
+        browser.press("c")
+        require(browser.value("page.depth") == 1, "c begins with another call than the first")
 
 
 def test_foreign_ptx(pages: Pages, source: pathlib.Path) -> None:

@@ -6,7 +6,11 @@ __device__ void store(float* out, const float* tile) {
 }
 extern "C" __global__ void wrong(float* out) {
   __shared__ alignas(128) float tile[128];
-  tile[threadIdx.x] = 1;
-  __syncthreads();
-  if (threadIdx.x == 0) store(out, tile);
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    tile[threadIdx.x] = i;
+    __syncthreads();
+    if (threadIdx.x == 0) store(out + 128 * i, tile);
+    __syncthreads();
+  }
 }

@@ -55,8 +55,8 @@ TEST_CASE("a page loads nothing") {
 
 TEST_CASE("a page of PTX alone says why it has no SASS") {
   const auto kernel = data_of(view_page(hostile()))["kernels"][0];
-  CHECK(kernel["sass"]["why"] == "there is no cubin: only the PTX of this kernel was given");
-  CHECK(kernel["ptx"]["why"] == "");
+  CHECK(kernel["sass"]["missing_reason"] == "there is no cubin: only the PTX of this kernel was given");
+  CHECK(kernel["ptx"]["missing_reason"] == "");
   CHECK(kernel["kernels"] == nlohmann::json{"k"});
 }
 
@@ -78,7 +78,7 @@ TEST_CASE("the arrays of a text have an entry for each line") {
   const auto ptx = data_of(view_page(hostile()))["kernels"][0]["ptx"];
   const std::size_t lines = count(ptx["text"].get<std::string>(), "\n");
   CHECK(lines == 8);
-  CHECK(ptx["places"].size() == lines);
+  CHECK(ptx["locations"].size() == lines);
   for (const auto& kind : ptx["live"]) CHECK(kind.size() == lines);
   CHECK(ptx["live"][0][6] == 0);
   CHECK(ptx["live"][0][0] == nullptr);

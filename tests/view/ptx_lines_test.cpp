@@ -6,7 +6,7 @@
 
 using namespace tmajit;
 using tests::chain;
-using view::LiveRegisters, view::Place, view::Places, view::PtxLines;
+using view::LiveRegisters, view::Location, view::Locations, view::PtxLines;
 
 namespace {
 
@@ -49,12 +49,12 @@ $L__info_string1:
 }  // namespace
 
 TEST_CASE("an instruction of an inlined helper belongs to the helper's line and to each call") {
-  Places places;
-  const PtxLines lines = view::read_ptx(nested, places);
-  CHECK(lines.why.empty());
+  Locations locations;
+  const PtxLines lines = view::read_ptx(nested, locations);
+  CHECK(lines.missing_reason.empty());
   CHECK(lines.main_path == "/src/k.cu");
   REQUIRE(lines.texts.size() == 32);
-  const auto at = [&](std::size_t number) { return chain(places, lines.facts[number - 1].place); };
+  const auto at = [&](std::size_t number) { return chain(locations, lines.facts[number - 1].location); };
   CHECK(at(11) == "k.cu:20");
   CHECK(at(14) == "h.cuh:3 k.cu:10 k.cu:20");
   CHECK(at(15) == "h.cuh:3 k.cu:10 k.cu:20");  // the instruction's second line
@@ -62,22 +62,22 @@ TEST_CASE("an instruction of an inlined helper belongs to the helper's line and 
   CHECK(at(18) == "k.cu:21");
   CHECK(at(7).empty());   // a declaration
   CHECK(at(12).empty());  // a .loc
-  // Places are distinct: inner()'s line, the call in outer(), and two lines of the kernel.
-  CHECK(places.all().size() == 4);
+  // Locations are distinct: inner()'s line, the call in outer(), and two lines of the kernel.
+  CHECK(locations.all().size() == 4);
 }
 
-TEST_CASE("places of inlined functions have the functions' names") {
-  Places places;
-  const PtxLines lines = view::read_ptx(nested, places);
-  const view::Place& inner = places[lines.facts[13].place];
+TEST_CASE("locations of inlined functions have the functions' names") {
+  Locations locations;
+  const PtxLines lines = view::read_ptx(nested, locations);
+  const view::Location& inner = locations[lines.facts[13].location];
   CHECK(inner.function == "inner");
-  CHECK(places[inner.caller].function == "outer(int)");
-  CHECK(places[places[inner.caller].caller].function.empty());
+  CHECK(locations[inner.inlined_at].function == "outer(int)");
+  CHECK(locations[locations[inner.inlined_at].inlined_at].function.empty());
 }
 
 TEST_CASE("the live registers at an instruction include its results") {
-  Places places;
-  const PtxLines lines = view::read_ptx(nested, places);
+  Locations locations;
+  const PtxLines lines = view::read_ptx(nested, locations);
   const auto live = [&](std::size_t number) { return lines.facts[number - 1].live; };
   CHECK(live(11) == LiveRegisters{2, 0});  // %rd1: two words
   CHECK(live(14) == LiveRegisters{3, 0});  // %rd1, %r1
@@ -88,26 +88,53 @@ TEST_CASE("the live registers at an instruction include its results") {
   CHECK(live(7) == std::nullopt);
 }
 
+TEST_CASE("a guarded write of a register that is not read later makes it live only at the write") {
+  const std::string text = R"(.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry k()
+{
+  .reg .b32 %r<4>;
+  .reg .pred %p<2>;
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r3, 7;
+  setp.ne.s32 %p1, %r1, 0;
+  @%p1 mov.u32 %r2, 5;
+  @%p1 mov.u32 %r3, 5;
+  setp.ne.s32 %p1, %r3, 0;
+  ret;
+}
+)";
+  Locations locations;
+  const PtxLines lines = view::read_ptx(text, locations);
+  const auto live = [&](std::size_t number) { return lines.facts[number - 1].live; };
+  CHECK(live(8) == LiveRegisters{1, 0});   // %r1
+  CHECK(live(9) == LiveRegisters{2, 0});   // %r1, %r3
+  CHECK(live(10) == LiveRegisters{2, 1});  // %r1, %r3, %p1
+  CHECK(live(11) == LiveRegisters{2, 1});  // %r2, %r3, %p1
+  CHECK(live(12) == LiveRegisters{1, 1});  // %r3, %p1
+}
+
 TEST_CASE("instructions are counted by the first word of their names") {
-  Places places;
-  const auto opcodes = view::read_ptx(nested, places).opcodes;
+  Locations locations;
+  const auto opcodes = view::read_ptx(nested, locations).opcodes;
   CHECK(opcodes == std::map<std::string, std::uint32_t>{
                        {"bra", 1}, {"ld", 1}, {"mov", 1}, {"ret", 1}, {"setp", 1}, {"st", 1}});
 }
 
 TEST_CASE("PTX that does not parse has lines, and a reason for its missing facts") {
-  Places places;
-  const PtxLines lines = view::read_ptx("int main() {\n}\n", places);
+  Locations locations;
+  const PtxLines lines = view::read_ptx("int main() {\n}\n", locations);
   CHECK(lines.texts == std::vector<std::string>{"int main() {", "}"});
-  CHECK(lines.why.starts_with("the PTX does not parse: "));
-  CHECK(places.all().empty());
+  CHECK(lines.missing_reason.starts_with("the PTX does not parse: "));
+  CHECK(locations.all().empty());
 }
 
 TEST_CASE("a kernel with an unknown instruction has no numbers of live registers") {
   std::string text = nested;
   text.replace(text.find("setp.ne.s32"), 11, "setq.ne.s32");
-  Places places;
-  const PtxLines lines = view::read_ptx(text, places);
+  Locations locations;
+  const PtxLines lines = view::read_ptx(text, locations);
   CHECK(lines.facts[10].live == std::nullopt);
-  CHECK(lines.facts[10].place != Place::none);
+  CHECK(lines.facts[10].location != Location::none);
 }

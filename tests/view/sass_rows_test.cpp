@@ -8,7 +8,7 @@
 
 using namespace tmajit;
 using tests::chain;
-using view::Place, view::Places, view::SassLive, view::SassRows;
+using view::Location, view::Locations, view::SassLiveRegisters, view::SassRows;
 
 namespace {
 
@@ -52,41 +52,42 @@ k:                                                         // |       |        |
 }  // namespace
 
 TEST_CASE("SASS of an inlined helper belongs to the helper's line and to each call") {
-  Places places;
-  const SassRows sass = view::read_sass(lines, lives, places);
+  Locations locations;
+  const SassRows sass = view::read_sass(lines, lives, locations);
   REQUIRE(sass.rows.size() == 7);
   CHECK(sass.rows[0].text == "k:");
   CHECK(sass.rows[0].address == std::nullopt);
   CHECK(sass.rows[1].text == "LDC R1, c[0x0][0x28] ;");
   CHECK(sass.rows[1].address == 0U);
-  CHECK(chain(places, sass.rows[1].place) == "k.cu:20");
-  CHECK(chain(places, sass.rows[2].place) == "h.cuh:3 k.cu:10 k.cu:20");
-  CHECK(sass.rows[3].place == sass.rows[2].place);
+  CHECK(chain(locations, sass.rows[1].location) == "k.cu:20");
+  CHECK(chain(locations, sass.rows[2].location) == "h.cuh:3 k.cu:10 k.cu:20");
+  CHECK(sass.rows[3].location == sass.rows[2].location);
   CHECK(sass.rows[4].text == ".L_x_0:");
-  CHECK(chain(places, sass.rows[5].place) == "k.cu:21");
+  CHECK(chain(locations, sass.rows[5].location) == "k.cu:21");
   CHECK(sass.rows[6].text == ".L_x_1:");
 }
 
 TEST_CASE("rows of SASS have the PTX's line and numbers of live registers") {
-  Places places;
-  const SassRows sass = view::read_sass(lines, lives, places);
+  Locations locations;
+  const SassRows sass = view::read_sass(lines, lives, locations);
   REQUIRE(sass.rows.size() == 7);
   CHECK(sass.rows[1].ptx_line == 7);
   CHECK(sass.rows[3].ptx_line == 9);
-  CHECK(sass.rows[1].live == SassLive{129, 0, 4, 0});
-  CHECK(sass.rows[2].live == SassLive{3, 1, 0, 0});
-  CHECK(sass.rows[3].live == SassLive{2, 0, 0, 5});
+  CHECK(sass.rows[1].live == SassLiveRegisters{129, 0, 4, 0});
+  CHECK(sass.rows[2].live == SassLiveRegisters{3, 1, 0, 0});
+  CHECK(sass.rows[3].live == SassLiveRegisters{2, 0, 0, 5});
   CHECK(sass.rows[5].live == std::nullopt);
   CHECK(sass.opcodes ==
         std::map<std::string, std::uint32_t>{{"EXIT", 1}, {"IADD3", 1}, {"LDC", 1}, {"LDG", 1}});
 }
 
 TEST_CASE("the reason for missing SASS is given") {
-  Places places;
-  CHECK(view::disassembled({}, places).why == "there is no cubin: only the PTX of this kernel was given");
+  Locations locations;
+  CHECK(view::disassembled({}, locations).missing_reason ==
+        "there is no cubin: only the PTX of this kernel was given");
   ::setenv("TMAJIT_NVDISASM", "/no/such/program", 1);
-  const SassRows sass = view::disassembled(std::vector(1, std::byte{}), places);
+  const SassRows sass = view::disassembled(std::vector(1, std::byte{}), locations);
   ::unsetenv("TMAJIT_NVDISASM");
-  CHECK(sass.why.starts_with("nvdisasm, which turns a cubin into SASS, was not found"));
+  CHECK(sass.missing_reason.starts_with("nvdisasm, which turns a cubin into SASS, was not found"));
   CHECK(sass.rows.empty());
 }

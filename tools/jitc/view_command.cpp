@@ -44,8 +44,10 @@ KernelOptions compared(const std::string& words, const KernelOptions& first) {
   CLI::App app;
   KernelOptions options;
   add_kernel_options(app, options, word_help);
+  options.problem.word = first.problem.word;
+  app.get_option("OPERATION")->required(!words.starts_with('-'));
   try {
-    app.parse(words.starts_with('-') ? first.problem.word + " " + words : words);
+    app.parse(words);
   } catch (const CLI::ParseError& error) {
     refuse("--compare \"{}\": {}", words, error.what());
   }

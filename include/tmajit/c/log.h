@@ -18,13 +18,13 @@ enum {
   TMAJIT_LOG_OFF = 5
 };
 
-/// Passes messages of level `least` and above to `callback`. Several threads may call it at once. A message
-/// is one line of `bytes` bytes, without a newline and without a NUL. When the function returns, other
-/// threads may still be running the previous callback. With a null callback, the default, messages go to
-/// standard error.
+/// Passes messages of level `min_level` and above to `callback`. Several threads may call it at once. A
+/// message is one line of `bytes` bytes, without a newline and without a NUL. When the function returns,
+/// other threads may still be running the previous callback. With a null callback, the default, messages go
+/// to standard error.
 TMAJIT_C_API tmajit_status tmajit_set_log(void (*callback)(void* context, int32_t level, const char* message,
                                                            size_t bytes),
-                                          void* context, int32_t least, tmajit_error** error);
+                                          void* context, int32_t min_level, tmajit_error** error);
 
 #ifdef __cplusplus
 }

@@ -6,20 +6,20 @@
 
 /// Every operation (docs/operations.md). Each has three functions:
 ///
-/// tmajit_<operation>() enqueues the operation on `stream`. It makes and compiles a kernel when it is first
-/// needed; a later call of the same thread for tensors of the same shapes finds it.
+/// tmajit_<operation>() enqueues the operation on `stream`. The first call compiles a kernel. Later calls of
+/// the same thread for tensors of equal shapes, types and strides use the cached kernel.
 ///
 /// tmajit_<operation>_plan() makes a plan, which the caller destroys. `family` restricts the choice of
-/// kernels to one family (docs/architecture.md); null allows any.
+/// kernels to one family (docs/architecture.md); null allows every family.
 ///
-/// tmajit_<operation>_results() fills the shapes and types of the destinations, dense and at address 0; the
-/// caller sets the size of each. Where an operation has several destinations, `*destination_count` is the
-/// room of the array before the call and the number of destinations after it; with null `destinations` only
-/// the number is stored.
+/// tmajit_<operation>_results() computes the shapes and types of the destinations. It stores dense tensors at
+/// address 0. The caller sets the `size` of each tensor before the call. If an operation can have several
+/// destinations, `*destination_count` is the capacity of the array before the call, and the number of
+/// destinations after it. If `destinations` is null, only that number is stored.
 ///
-/// `arguments` may be null if no argument is required. TMAJIT_INVALID_ARGUMENT for shapes, arguments and
-/// numbers of tensors that do not fit each other, TMAJIT_ILLEGAL_SPEC for tensors that overlap or break
-/// another rule, TMAJIT_COMPILE_FAILED for a wrong expression.
+/// `arguments` may be null if no argument is required. The status is TMAJIT_INVALID_ARGUMENT for shapes,
+/// arguments or numbers of tensors that do not match, TMAJIT_ILLEGAL_SPEC for tensors that overlap or break
+/// another rule, and TMAJIT_COMPILE_FAILED for a wrong expression.
 #include <tmajit/c/plan.h>
 #include <tmajit/c/tensor.h>
 

@@ -110,7 +110,7 @@ template <std::uint32_t sources>
 params::FlatTile<sources> tile_of(const FlatLayout& layout, const Problem& problem) {
   const auto divider = [](std::uint64_t n) { return make_divider<params::Divider>(n); };
   params::FlatTile<sources> tile{};
-  for (std::uint32_t k = 0; k < params::most_digits; ++k) {
+  for (std::uint32_t k = 0; k < params::max_digits; ++k) {
     const bool exists = k < layout.rank;
     const std::uint32_t d = layout.dimension[k];
     const std::uint64_t extent = exists ? problem.nest.shape[d] : 1;

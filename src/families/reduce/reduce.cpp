@@ -66,9 +66,9 @@ ReduceFacts facts_of_layout(const ReductionLayout& layout, const Problem& proble
 }
 
 struct ReduceChoice {
-  std::uint32_t owners = 1;  ///< kept items of a tile
-  std::uint32_t phases = 1;  ///< threads that share a kept item
-  std::uint32_t parts = 1;   ///< CTAs that share a kept item
+  std::uint32_t owners = 1;  ///< result items of a tile
+  std::uint32_t phases = 1;  ///< threads that share a result item
+  std::uint32_t parts = 1;   ///< CTAs that share a result item
   std::uint32_t threads = 0;
   std::uint32_t loads = 1;  ///< loads of a thread in flight
   static constexpr auto members() {
@@ -124,13 +124,13 @@ params::ReductionPlan<sources> plan_of(const ReductionLayout& layout, const Prob
   };
   add(walk.reduced_steps);
   plan.reduced_digits = k;
-  add(walk.kept_steps);
+  add(walk.result_steps);
   plan.digits = k;
   plan.first_place = problem.nest.first_place;
   plan.place_step = has_vectors ? problem.nest.place[walk.vector_dimension] : 0;
   plan.destination_step = has_vectors ? problem.step(0, walk.vector_dimension) : 0;
   plan.along = has_vectors ? problem.nest.shape[walk.vector_dimension] : 1;
-  plan.kept = walk.kept;
+  plan.result_items = walk.result_items;
   plan.reduced = walk.reduced;
   plan.count = walk.count;
   plan.team = reduction_team(team_of(layout));
@@ -190,7 +190,7 @@ class Reduce final : public ReduceBase {
     // The box holds the elements that a CTA's threads load by one instruction, and the rest of their sectors.
     const std::uint64_t sector_items = std::max<std::uint64_t>(sector_bytes / walk.item_bytes, 1);
     take(walk.reduced_steps, std::max<std::uint64_t>(share.phases, std::min(share.part, sector_items)));
-    take(walk.kept_steps, share.owners);
+    take(walk.result_steps, share.owners);
     if (walk.columns) {
       // CTAs advance along their columns at different speeds: half of the sectors that two of them share are
       // read twice.
@@ -202,7 +202,7 @@ class Reduce final : public ReduceBase {
     footprint.rounds = 0;
     footprint.waits = static_cast<double>(ceil_div(share.part, share.phases * share.turns));
     footprint.last_waits = loads_per_wait * waits_of_parts(team);
-    const double items = static_cast<double>(walk.kept) * static_cast<double>(walk.reduced);
+    const double items = static_cast<double>(walk.result_items) * static_cast<double>(walk.reduced);
     const double digits = static_cast<double>(std::max<std::size_t>(walk.reduced_steps.size(), 1));
     footprint.instructions = items * (instructions_per_item + instructions_per_digit * (digits - 1));
     return footprint;
@@ -215,7 +215,8 @@ class Reduce final : public ReduceBase {
         walk.vector > 1 ? fmt::format("vectors of {} elements", walk.vector) : "elements";
     return walk.columns
                ? fmt::format(
-                     "A kept dimension is contiguous: neighbouring threads take {}, {} of them a CTA, and {} "
+                     "A dimension of the results is contiguous: neighbouring threads take {}, {} of them a "
+                     "CTA, and {} "
                      "threads share the reduction of each.",
                      what, layout.share.owners, layout.share.phases)
                : fmt::format("A reduced dimension is contiguous: {} threads share the {} of a result.",

@@ -16,7 +16,7 @@ constexpr std::uint32_t reduce_vector_bytes = 16;
 constexpr std::uint32_t reduce_warp = 32;
 constexpr std::uint32_t min_row_threads = 4;       // threads along a row, so that they load whole sectors
 constexpr std::uint64_t thread_row_bytes = 64;     // one thread reduces rows of at most this many bytes
-constexpr std::uint64_t min_column_bytes = 128;    // kept bytes that a CTA takes of contiguous columns
+constexpr std::uint64_t min_column_bytes = 128;    // bytes that a CTA takes of contiguous columns
 constexpr std::uint32_t max_thread_bytes = 128;    // that a thread has in flight
 constexpr std::uint32_t max_staggered_bytes = 32;  // the same, if each of several rows cuts its vectors
 constexpr std::uint32_t max_column_loads = 8;      // that a thread of columns has in flight
@@ -92,8 +92,8 @@ void add_steps(ReductionWalk& walk, const Problem& problem) {
       step.extent = ceil_div(step.extent + (walk.staggered ? walk.vector - 1 : 0), walk.vector);
     }
     const bool reduced = is_reduced(problem, d);
-    (reduced ? walk.reduced_steps : walk.kept_steps).push_back(step);
-    std::uint64_t& items = reduced ? walk.reduced : walk.kept;
+    (reduced ? walk.reduced_steps : walk.result_steps).push_back(step);
+    std::uint64_t& items = reduced ? walk.reduced : walk.result_items;
     items = sat_mul(items, step.extent);
     if (reduced) walk.count = sat_mul(walk.count, nest.shape[d]);
   };
@@ -129,12 +129,12 @@ class Sharings {
     const std::uint64_t side = walk_.reduced_steps.empty() ? 1 : walk_.reduced_steps.front().extent;
     for (std::uint64_t phases = least; phases <= reduction_threads; phases *= 2) {
       if (phases > least && phases / 2 >= walk_.reduced) break;
-      const std::uint64_t owners = std::min(reduction_threads / phases, walk_.kept);
+      const std::uint64_t owners = std::min(reduction_threads / phases, walk_.result_items);
       const bool can_share_more = phases < walk_.reduced && phases < reduction_threads;
       if (can_share_more && owners * phases < reduction_threads) continue;
       // If there are more threads than a row has items, they load from several rows at a time: this pays only
       // if rows are few.
-      if (phases / 2 >= side && walk_.kept >= sms_ * reduction_threads / (phases / 2)) break;
+      if (phases / 2 >= side && walk_.result_items >= sms_ * reduction_threads / (phases / 2)) break;
       add_turns(owners, phases);
     }
     return std::move(list_);
@@ -144,9 +144,10 @@ class Sharings {
     const std::uint64_t line = std::max<std::uint64_t>(min_column_bytes / walk_.item_bytes, min_row_threads);
     for (std::uint64_t side = line; side <= reduction_threads; side *= 2) {
       // Tiles of about equal size, so that no tile has few columns.
-      std::uint64_t tiles = std::max<std::uint64_t>(walk_.kept / side, 1);
-      if (ceil_div(walk_.kept, tiles) > reduction_threads) ++tiles;
-      const std::uint64_t owners = std::min<std::uint64_t>(ceil_div(walk_.kept, tiles), reduction_threads);
+      std::uint64_t tiles = std::max<std::uint64_t>(walk_.result_items / side, 1);
+      if (ceil_div(walk_.result_items, tiles) > reduction_threads) ++tiles;
+      const std::uint64_t owners =
+          std::min<std::uint64_t>(ceil_div(walk_.result_items, tiles), reduction_threads);
       const std::uint64_t phases = std::min(reduction_threads / owners, walk_.reduced);
       if (side == line) {
         add_turns(owners, phases);
@@ -168,7 +169,7 @@ class Sharings {
       previous_turns = turns;
       add_parts(owners, phases, turns, 1);
       const std::uint64_t round = phases * turns;
-      const std::uint64_t tiles = ceil_div(walk_.kept, owners);
+      const std::uint64_t tiles = ceil_div(walk_.result_items, owners);
       const std::uint64_t ctas = at_once(owners * phases);
       // A part of columns writes a partial result for each column, which is read again. It pays only if the
       // part has several rounds of loads.
@@ -205,13 +206,13 @@ class Sharings {
 }  // namespace
 
 bool ReductionWalk::is_wide() const noexcept {
-  return kept >= max_narrow_items || reduced >= max_narrow_items;
+  return result_items >= max_narrow_items || reduced >= max_narrow_items;
 }
 std::uint32_t ReductionLayout::threads() const noexcept {
   return static_cast<std::uint32_t>(round_up(std::uint64_t{share.owners} * share.phases, reduce_warp));
 }
 std::uint64_t ReductionLayout::tiles() const noexcept {
-  return ceil_div(walk->kept, share.owners);
+  return ceil_div(walk->result_items, share.owners);
 }
 
 ReductionWalk reduction_walk(const Problem& problem) {
@@ -234,7 +235,8 @@ std::size_t default_sharing(const ReductionWalk& walk, std::span<const Reduction
                             std::uint32_t sm_count) {
   const std::uint64_t full = sm_count * reduce_ctas_per_sm;
   std::uint64_t line = std::clamp<std::uint64_t>(default_line_bytes / walk.item_bytes, 1, reduction_threads);
-  while (line * walk.item_bytes > min_column_bytes && full / ceil_div(walk.kept, line) > max_default_parts)
+  while (line * walk.item_bytes > min_column_bytes &&
+         full / ceil_div(walk.result_items, line) > max_default_parts)
     line /= 2;
   // The default for columns is nearest to that line. Then the order of importance is: threads, up to two
   // fifths of what the chip holds; loads in flight; threads that share an item.
@@ -243,7 +245,7 @@ std::size_t default_sharing(const ReductionWalk& walk, std::span<const Reduction
     const std::uint64_t owners = share.owners;
     const std::uint64_t nearness = 64 * std::min(owners, line) / std::max(owners, line);
     const std::uint64_t threads =
-        ceil_div(walk.kept, share.owners) * share.parts * share.owners * share.phases;
+        ceil_div(walk.result_items, share.owners) * share.parts * share.owners * share.phases;
     return Key{walk.columns ? nearness : 0, std::min(threads, full * reduction_threads * 2 / 5), share.turns,
                share.phases};
   };

@@ -12,7 +12,7 @@
 TMAJIT_BEGIN
 
 // A `reduce` kernel processes items: vectors of elements along one dimension, or single elements. Reduced
-// dimensions are those that the destination lacks; its own dimensions are kept.
+// dimensions are those that the destination lacks; its own dimensions are those of the results.
 
 /// A dimension of the nest, counted in items.
 struct ReductionStep {
@@ -23,15 +23,15 @@ struct ReductionStep {
 
 /// How a `reduce` kernel walks a problem (templates/kernels/reduce.cu), whatever threads share the items.
 struct ReductionWalk {
-  bool columns = false;                      ///< neighbouring threads take kept items, not reduced ones
+  bool columns = false;                      ///< neighbouring threads take result items, not reduced ones
   std::uint32_t vector_dimension = 0;        ///< the dimension of vectors; the nest's rank if there is none
   std::uint32_t vector = 1;                  ///< elements of a vector
   bool staggered = false;                    ///< rows are not aligned to vectors
   bool cut = false;                          ///< a row may have part of a vector
   std::array<bool, max_inputs> is_run{};     ///< whether a source's vectors are contiguous
-  std::vector<ReductionStep> kept_steps;     ///< the fastest first
+  std::vector<ReductionStep> result_steps;   ///< the fastest first
   std::vector<ReductionStep> reduced_steps;  ///< the fastest first
-  std::uint64_t kept = 1;                    ///< items of the kept dimensions
+  std::uint64_t result_items = 1;            ///< items of the destination
   std::uint64_t reduced = 1;                 ///< items reduced to one result
   std::uint64_t count = 1;                   ///< elements reduced to one result
   std::uint32_t item_bytes = 0;              ///< bytes of an item in all sources
@@ -47,9 +47,9 @@ struct ReductionWalk {
 /// How threads share the items of a walk.
 struct ReductionSharing {
   std::uint32_t turns = 1;   ///< items of a thread in flight at once
-  std::uint32_t owners = 1;  ///< kept items of a CTA
-  std::uint32_t phases = 1;  ///< threads that share a kept item
-  std::uint32_t parts = 1;   ///< CTAs that share a kept item
+  std::uint32_t owners = 1;  ///< result items of a CTA
+  std::uint32_t phases = 1;  ///< threads that share a result item
+  std::uint32_t parts = 1;   ///< CTAs that share a result item
   std::uint64_t part = 1;    ///< items that one of these CTAs reduces
   friend bool operator==(const ReductionSharing&, const ReductionSharing&) = default;
 };
@@ -59,7 +59,7 @@ struct ReductionLayout {
   ReductionSharing share;
 
   [[nodiscard]] std::uint32_t threads() const noexcept;
-  [[nodiscard]] std::uint64_t tiles() const noexcept;  ///< tiles of the kept items
+  [[nodiscard]] std::uint64_t tiles() const noexcept;  ///< tiles of the result items
   [[nodiscard]] std::uint64_t ctas() const noexcept { return tiles() * share.parts; }
 };
 

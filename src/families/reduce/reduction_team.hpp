@@ -21,11 +21,11 @@ inline constexpr std::uint32_t parts_at_once = 8;  ///< partial results that a t
 
 /// How threads and CTAs share a reduction (templates/kernels/meeting.cuh).
 struct ReductionTeamShape {
-  bool columns = false;       ///< neighbouring threads take kept items, not phases of one
-  std::uint32_t owners = 1;   ///< kept items of a CTA
-  std::uint32_t phases = 1;   ///< threads that share a kept item
-  std::uint32_t parts = 1;    ///< CTAs that share a kept item
-  std::uint64_t tiles = 1;    ///< tiles of kept items
+  bool columns = false;       ///< neighbouring threads take result items, not phases of one
+  std::uint32_t owners = 1;   ///< result items of a CTA
+  std::uint32_t phases = 1;   ///< threads that share a result item
+  std::uint32_t parts = 1;    ///< CTAs that share a result item
+  std::uint64_t tiles = 1;    ///< tiles of result items
   std::uint32_t results = 1;  ///< results that a thread accumulates
 };
 /// The number of parts in a group. The last CTA of a group combines its parts, and the last group's CTA

@@ -25,15 +25,15 @@ static void print(void* context, const char* printed, size_t bytes) {
 
 static void lint(void) {
   tmajit_findings* findings = NULL;
-  DO(tmajit_lint("this is no PTX", 14, NULL, &findings, &error));
+  EXPECT_OK(tmajit_lint("this is no PTX", 14, NULL, &findings, &error));
   EXPECT(tmajit_findings_count(findings) > 0);
   tmajit_findings_destroy(findings);
 
   const tmajit_lint_options named = {.size = sizeof named, .name = "broken.ptx"};
-  DO(tmajit_lint(broken, strlen(broken), &named, &findings, &error));
+  EXPECT_OK(tmajit_lint(broken, strlen(broken), &named, &findings, &error));
   EXPECT(tmajit_findings_count(findings) == 1);
   tmajit_finding finding = {.size = sizeof finding};
-  DO(tmajit_findings_item(findings, 0, &finding, &error));
+  EXPECT_OK(tmajit_findings_item(findings, 0, &finding, &error));
   printf("lint: %s, PTX line %u: %s\n", finding.rule, finding.ptx_line, finding.message);
   EXPECT(finding.ptx_line == 8 && finding.count == 1 && strcmp(finding.kernel, "waits") == 0);
   EXPECT(strlen(finding.remedy) > 0 && strlen(finding.meaning) > 0 && strlen(finding.source) > 0);
@@ -44,12 +44,12 @@ static void lint(void) {
 
   const char* const rules[] = {rule};
   const tmajit_lint_options allowing = {.size = sizeof allowing, .allowed = rules, .allowed_count = 1};
-  DO(tmajit_lint(broken, strlen(broken), &allowing, &findings, &error));
+  EXPECT_OK(tmajit_lint(broken, strlen(broken), &allowing, &findings, &error));
   EXPECT(tmajit_findings_count(findings) == 0 && strcmp(tmajit_findings_text(findings), "") == 0);
   tmajit_findings_destroy(findings);
 
   tmajit_rule first = {.size = sizeof first};
-  DO(tmajit_rule_item(0, &first, &error));
+  EXPECT_OK(tmajit_rule_item(0, &first, &error));
   EXPECT(tmajit_rule_count() > 50 && strlen(first.id) > 0 && strlen(first.legal) > 0);
 }
 
@@ -69,12 +69,12 @@ static tmajit_status launch_fill(const tmajit_kernel* kernel, const tmajit_tenso
 }
 
 static void expect_out_of_bounds(tmajit_runtime* runtime) {
-  FAILS(TMAJIT_DEVICE_FAILED, "global.out-of-bounds", tmajit_synchronize(runtime, NULL, &error));
+  EXPECT_ERROR(TMAJIT_DEVICE_FAILED, "global.out-of-bounds", tmajit_synchronize(runtime, NULL, &error));
   tmajit_findings* findings = NULL;
-  DO(tmajit_runtime_findings(runtime, &findings, &error));
+  EXPECT_OK(tmajit_runtime_findings(runtime, &findings, &error));
   EXPECT(tmajit_findings_count(findings) == 1);
   tmajit_finding finding = {.size = sizeof finding};
-  DO(tmajit_findings_item(findings, 0, &finding, &error));
+  EXPECT_OK(tmajit_findings_item(findings, 0, &finding, &error));
   printf("simulated device: %s, %s:%llu, thread %u: %s\n", finding.rule, finding.file,
          (unsigned long long)finding.line, finding.thread[0], finding.message);
   EXPECT(strcmp(finding.rule, "global.out-of-bounds") == 0 && finding.severity == TMAJIT_MISTAKE);
@@ -83,8 +83,8 @@ static void expect_out_of_bounds(tmajit_runtime* runtime) {
   const char* const whole = tmajit_findings_text(findings);
   EXPECT(strstr(whole, finding.text) == whole && whole[strlen(whole) - 1] == '\n');
   tmajit_findings_destroy(findings);
-  DO(tmajit_runtime_forget(runtime, &error));
-  DO(tmajit_runtime_findings(runtime, &findings, &error));
+  EXPECT_OK(tmajit_runtime_forget(runtime, &error));
+  EXPECT_OK(tmajit_runtime_findings(runtime, &findings, &error));
   EXPECT(tmajit_findings_count(findings) == 0);
   tmajit_findings_destroy(findings);
 }
@@ -96,33 +96,33 @@ static void simulate(void) {
   const tmajit_runtime_options options = {
       .size = sizeof options, .device = TMAJIT_DEVICE_SIMULATED, .simulation = &simulation};
   tmajit_runtime* runtime = NULL;
-  DO(tmajit_runtime_make(&options, &runtime, &error));
+  EXPECT_OK(tmajit_runtime_make(&options, &runtime, &error));
   const tmajit_kernel_source source = {.size = sizeof source, .text = text, .file = "fill.cu"};
   tmajit_kernel* kernel = NULL;
-  DO(tmajit_kernel_make(runtime, &source, &kernel, &error));
+  EXPECT_OK(tmajit_kernel_make(runtime, &source, &kernel, &error));
 
   // Host memory, which the device maps at the same address.
   int32_t y[31] = {0};
   tmajit_buffer* mapped = NULL;
-  DO(tmajit_buffer_map(runtime, y, sizeof y, &mapped, &error));
+  EXPECT_OK(tmajit_buffer_map(runtime, y, sizeof y, &mapped, &error));
   EXPECT(tmajit_buffer_address(mapped) == (uint64_t)(uintptr_t)y);
   const tmajit_tensor tensor = matrix(TMAJIT_I32, 31, 0, mapped);
-  DO(launch_fill(kernel, &tensor, &error));
+  EXPECT_OK(launch_fill(kernel, &tensor, &error));
   expect_out_of_bounds(runtime);
   EXPECT(printed_bytes == 7 && strcmp(printed, "n is 31") == 0);
 
   // The kernel loaded from its PTX, as from PTX of another compiler.
   tmajit_text* ptx = NULL;
-  DO(tmajit_kernel_text(kernel, TMAJIT_KERNEL_PTX, &ptx, &error));
+  EXPECT_OK(tmajit_kernel_text(kernel, TMAJIT_KERNEL_PTX, &ptx, &error));
   tmajit_kernel* loaded = NULL;
-  DO(tmajit_kernel_load_ptx(runtime, tmajit_text_data(ptx), tmajit_text_size(ptx), "fill", 0, &loaded,
-                            &error));
-  DO(launch_fill(loaded, &tensor, &error));
+  EXPECT_OK(tmajit_kernel_load_ptx(runtime, tmajit_text_data(ptx), tmajit_text_size(ptx), "fill", 0, &loaded,
+                                   &error));
+  EXPECT_OK(launch_fill(loaded, &tensor, &error));
   expect_out_of_bounds(runtime);
   tmajit_kernel_destroy(loaded);
-  FAILS(TMAJIT_INVALID_ARGUMENT, "no kernel",
-        tmajit_kernel_load_ptx(runtime, tmajit_text_data(ptx), tmajit_text_size(ptx), "drain", 0, &loaded,
-                               &error));
+  EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "no kernel",
+               tmajit_kernel_load_ptx(runtime, tmajit_text_data(ptx), tmajit_text_size(ptx), "drain", 0,
+                                      &loaded, &error));
   tmajit_text_destroy(ptx);
 
   // Objects may outlive the handle of their runtime.

@@ -8,16 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXPECT(holds)                                                     \
-  do {                                                                    \
-    if (!(holds)) {                                                       \
-      fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #holds); \
-      exit(EXIT_FAILURE);                                                 \
-    }                                                                     \
+#define EXPECT(holds)                                                       \
+  do {                                                                      \
+    if (!(holds)) {                                                         \
+      fprintf(stderr, "%s:%d: expected: %s\n", __FILE__, __LINE__, #holds); \
+      exit(EXIT_FAILURE);                                                   \
+    }                                                                       \
   } while (0)
 
 // Checks that the call, whose last argument is &error, succeeds.
-#define DO(call)                                                                                  \
+#define EXPECT_OK(call)                                                                           \
   do {                                                                                            \
     tmajit_error* error = NULL;                                                                   \
     if ((call) != TMAJIT_OK) {                                                                    \
@@ -29,7 +29,7 @@
 
 // Checks that the call, whose last argument is &error, fails with this status and a message that contains
 // `words`.
-#define FAILS(expected, words, call)                                                               \
+#define EXPECT_ERROR(expected, words, call)                                                        \
   do {                                                                                             \
     tmajit_error* error = NULL;                                                                    \
     const tmajit_status found = (call);                                                            \

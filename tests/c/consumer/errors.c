@@ -8,11 +8,12 @@ void use_errors(tmajit_runtime* runtime) {
   const tmajit_copy_arguments none = {.size = sizeof none};
 
   // Null handles and pointers.
-  FAILS(TMAJIT_INVALID_ARGUMENT, "runtime is null", tmajit_copy(NULL, &y, &x, NULL, NULL, &error));
-  FAILS(TMAJIT_INVALID_ARGUMENT, "copy: source is null", tmajit_copy(runtime, &y, NULL, NULL, NULL, &error));
-  FAILS(TMAJIT_INVALID_ARGUMENT, "plan is null",
-        tmajit_copy_plan(runtime, &y, &x, &none, NULL, NULL, &error));
-  FAILS(TMAJIT_INVALID_ARGUMENT, "plan is null", tmajit_plan_launch(NULL, NULL, &error));
+  EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "runtime is null", tmajit_copy(NULL, &y, &x, NULL, NULL, &error));
+  EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "copy: source is null",
+               tmajit_copy(runtime, &y, NULL, NULL, NULL, &error));
+  EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "plan is null",
+               tmajit_copy_plan(runtime, &y, &x, &none, NULL, NULL, &error));
+  EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "plan is null", tmajit_plan_launch(NULL, NULL, &error));
   EXPECT(tmajit_copy(runtime, NULL, &x, NULL, NULL, NULL) == TMAJIT_INVALID_ARGUMENT);
   tmajit_plan_destroy(NULL);
   tmajit_runtime_destroy(NULL);
@@ -22,39 +23,41 @@ void use_errors(tmajit_runtime* runtime) {
   // Sizes of structs.
   tmajit_tensor wrong = x;
   wrong.size = 0;
-  FAILS(TMAJIT_INVALID_ARGUMENT, "set it to sizeof(tmajit_tensor)",
-        tmajit_copy(runtime, &y, &wrong, NULL, NULL, &error));
+  EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "set it to sizeof(tmajit_tensor)",
+               tmajit_copy(runtime, &y, &wrong, NULL, NULL, &error));
   wrong.size = sizeof wrong + 8;
-  FAILS(TMAJIT_INVALID_ARGUMENT, "size is", tmajit_copy(runtime, &y, &wrong, NULL, NULL, &error));
+  EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "size is", tmajit_copy(runtime, &y, &wrong, NULL, NULL, &error));
   const tmajit_copy_arguments unsized = {0};
-  FAILS(TMAJIT_INVALID_ARGUMENT, "sizeof(tmajit_copy_arguments)",
-        tmajit_copy(runtime, &y, &x, &unsized, NULL, &error));
+  EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "sizeof(tmajit_copy_arguments)",
+               tmajit_copy(runtime, &y, &x, &unsized, NULL, &error));
 
   // Unknown types, ranks, extents and reserved members.
   wrong = x;
   wrong.dtype = 99;
-  FAILS(TMAJIT_INVALID_ARGUMENT, "99 is no element type",
-        tmajit_copy(runtime, &y, &wrong, NULL, NULL, &error));
+  EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "99 is no element type",
+               tmajit_copy(runtime, &y, &wrong, NULL, NULL, &error));
   wrong.dtype = TMAJIT_F32;
   wrong.rank = 9;
-  FAILS(TMAJIT_INVALID_ARGUMENT, "rank is 9", tmajit_copy(runtime, &y, &wrong, NULL, NULL, &error));
+  EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "rank is 9", tmajit_copy(runtime, &y, &wrong, NULL, NULL, &error));
   wrong.rank = 1;
   wrong.extents[0] = -1;
-  FAILS(TMAJIT_INVALID_ARGUMENT, "extent of dimension 0",
-        tmajit_copy(runtime, &y, &wrong, NULL, NULL, &error));
+  EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "extent of dimension 0",
+               tmajit_copy(runtime, &y, &wrong, NULL, NULL, &error));
   wrong = x;
   wrong.reserved = 1;
-  FAILS(TMAJIT_INVALID_ARGUMENT, "reserved", tmajit_copy(runtime, &y, &wrong, NULL, NULL, &error));
+  EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "reserved", tmajit_copy(runtime, &y, &wrong, NULL, NULL, &error));
 
   // Arguments: missing, unknown, out of range.
-  FAILS(TMAJIT_INVALID_ARGUMENT, "permute needs axes", tmajit_permute(runtime, &y, &x, NULL, NULL, &error));
+  EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "permute needs axes",
+               tmajit_permute(runtime, &y, &x, NULL, NULL, &error));
   const tmajit_reduce_arguments misspelt = {.size = sizeof misspelt, .op = "sun"};
-  FAILS(TMAJIT_INVALID_ARGUMENT, "sum", tmajit_reduce(runtime, &y, &x, 1, &misspelt, NULL, &error));
+  EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "sum", tmajit_reduce(runtime, &y, &x, 1, &misspelt, NULL, &error));
   tmajit_permute_arguments long_axes = {.size = sizeof long_axes};
   long_axes.axes.count = 9;
-  FAILS(TMAJIT_INVALID_ARGUMENT, "count is 9", tmajit_permute(runtime, &y, &x, &long_axes, NULL, &error));
+  EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "count is 9",
+               tmajit_permute(runtime, &y, &x, &long_axes, NULL, &error));
   const tmajit_tiles_arguments few = {.size = sizeof few, .stages = {.value = -1, .given = 1}};
-  FAILS(TMAJIT_INVALID_ARGUMENT, "stages is -1", tmajit_tiles(runtime, &y, &x, 1, &few, NULL, &error));
+  EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "stages is -1", tmajit_tiles(runtime, &y, &x, 1, &few, NULL, &error));
 
   // A broken rule and its texts.
   tmajit_error* error = NULL;
@@ -76,24 +79,24 @@ void use_errors(tmajit_runtime* runtime) {
   // A runtime without a device makes plans, but launches fail.
   tmajit_runtime_options options = {.size = sizeof options, .device = TMAJIT_DEVICE_NONE};
   tmajit_runtime* deviceless = NULL;
-  DO(tmajit_runtime_make(&options, &deviceless, &error));
-  FAILS(TMAJIT_UNAVAILABLE, "", tmajit_copy(deviceless, &y, &x, NULL, NULL, &error));
+  EXPECT_OK(tmajit_runtime_make(&options, &deviceless, &error));
+  EXPECT_ERROR(TMAJIT_UNAVAILABLE, "", tmajit_copy(deviceless, &y, &x, NULL, NULL, &error));
   tmajit_findings* findings = NULL;
-  FAILS(TMAJIT_UNSUPPORTED, "simulated", tmajit_runtime_findings(deviceless, &findings, &error));
+  EXPECT_ERROR(TMAJIT_UNSUPPORTED, "simulated", tmajit_runtime_findings(deviceless, &findings, &error));
   tmajit_buffer* buffer = NULL;
-  FAILS(TMAJIT_UNAVAILABLE, "without a device", tmajit_buffer_make(deviceless, 4, &buffer, &error));
+  EXPECT_ERROR(TMAJIT_UNAVAILABLE, "without a device", tmajit_buffer_make(deviceless, 4, &buffer, &error));
   EXPECT(buffer == NULL);
   tmajit_runtime_destroy(deviceless);
   options.device = 7;
-  FAILS(TMAJIT_INVALID_ARGUMENT, "device is 7", tmajit_runtime_make(&options, &deviceless, &error));
+  EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "device is 7", tmajit_runtime_make(&options, &deviceless, &error));
 
   // Bytes beyond a buffer's end.
-  DO(tmajit_buffer_make(runtime, 16, &buffer, &error));
+  EXPECT_OK(tmajit_buffer_make(runtime, 16, &buffer, &error));
   char bytes[16] = "";
-  FAILS(TMAJIT_INVALID_ARGUMENT, "beyond the end",
-        tmajit_buffer_write(buffer, 8, bytes, UINT64_MAX, NULL, &error));
-  FAILS(TMAJIT_INVALID_ARGUMENT, "memory is null",
-        tmajit_buffer_read(buffer, 0, NULL, sizeof bytes, NULL, &error));
+  EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "beyond the end",
+               tmajit_buffer_write(buffer, 8, bytes, UINT64_MAX, NULL, &error));
+  EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "memory is null",
+               tmajit_buffer_read(buffer, 0, NULL, sizeof bytes, NULL, &error));
   tmajit_buffer_destroy(buffer);
 
   EXPECT(strcmp(tmajit_status_name(TMAJIT_ILLEGAL_SPEC), "illegal_spec") == 0);

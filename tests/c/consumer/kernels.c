@@ -46,10 +46,10 @@ static void use_values(tmajit_runtime* runtime) {
                                        .headers = headers,
                                        .header_count = 1};
   tmajit_kernel* kernel = NULL;
-  DO(tmajit_kernel_make(runtime, &source, &kernel, &error));
+  EXPECT_OK(tmajit_kernel_make(runtime, &source, &kernel, &error));
   EXPECT(strcmp(tmajit_kernel_entry(kernel), "scale") == 0);
   tmajit_resources resources = {.size = sizeof resources};
-  DO(tmajit_kernel_resources(kernel, &resources, &error));
+  EXPECT_OK(tmajit_kernel_resources(kernel, &resources, &error));
 
   const struct {
     uint64_t y, x;
@@ -74,21 +74,21 @@ static void use_values(tmajit_runtime* runtime) {
                                 .tensor_count = 2,
                                 .arguments = arguments,
                                 .argument_count = 2};
-  DO(tmajit_kernel_launch(kernel, &launch, NULL, &error));
+  EXPECT_OK(tmajit_kernel_launch(kernel, &launch, NULL, &error));
   values_of(runtime, to, y);
   EXPECT(y[0] == 0.5f && y[count - 1] == 6 * (count - 1) + 0.5f);
 
   // A launch that is prepared once, and then rebound to another buffer.
   tmajit_prepared* prepared = NULL;
-  DO(tmajit_kernel_prepare(kernel, &launch, &prepared, &error));
-  DO(tmajit_prepared_launch(prepared, NULL, &error));
+  EXPECT_OK(tmajit_kernel_prepare(kernel, &launch, &prepared, &error));
+  EXPECT_OK(tmajit_prepared_launch(prepared, NULL, &error));
   tmajit_buffer* other = buffer_of(runtime, NULL, sizeof y);
   const uint64_t moved[2] = {tmajit_buffer_address(other), tmajit_buffer_address(from)};
-  DO(tmajit_prepared_rebind(prepared, moved, 2, &error));
-  DO(tmajit_prepared_launch(prepared, NULL, &error));
+  EXPECT_OK(tmajit_prepared_rebind(prepared, moved, 2, &error));
+  EXPECT_OK(tmajit_prepared_launch(prepared, NULL, &error));
   values_of(runtime, other, y);
   EXPECT(y[1] == 6.5f);
-  FAILS(TMAJIT_INVALID_ARGUMENT, "address", tmajit_prepared_rebind(prepared, moved, 1, &error));
+  EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "address", tmajit_prepared_rebind(prepared, moved, 1, &error));
 
   tmajit_prepared_destroy(prepared);
   tmajit_kernel_destroy(kernel);
@@ -106,7 +106,7 @@ static void use_maps(tmajit_runtime* runtime) {
   const tmajit_tensor tensors[2] = {matrix(TMAJIT_F32, 8, 32, to), matrix(TMAJIT_F32, 8, 32, from)};
   const tmajit_kernel_source source = {.size = sizeof source, .text = copy_tile};
   tmajit_kernel* kernel = NULL;
-  DO(tmajit_kernel_make(runtime, &source, &kernel, &error));
+  EXPECT_OK(tmajit_kernel_make(runtime, &source, &kernel, &error));
 
   tmajit_tensor_map map = {.size = sizeof map, .box = {8, 32}};
   const tmajit_argument arguments[] = {
@@ -117,7 +117,7 @@ static void use_maps(tmajit_runtime* runtime) {
                                 .tensor_count = 2,
                                 .arguments = arguments,
                                 .argument_count = 2};
-  DO(tmajit_kernel_launch(kernel, &launch, NULL, &error));
+  EXPECT_OK(tmajit_kernel_launch(kernel, &launch, NULL, &error));
   values_of(runtime, to, y);
   EXPECT(memcmp(x, y, sizeof x) == 0);
 
@@ -130,15 +130,15 @@ static void use_maps(tmajit_runtime* runtime) {
   const tmajit_tensor rows[2] = {tensors[0], row};
   tmajit_launch one_row = launch;
   one_row.tensors = rows;
-  DO(tmajit_kernel_launch(kernel, &one_row, NULL, &error));
+  EXPECT_OK(tmajit_kernel_launch(kernel, &one_row, NULL, &error));
   values_of(runtime, to, y);
   EXPECT(memcmp(x, y, 32 * sizeof x[0]) == 0 && y[32] == 0);
 
   map.box[1] = 3;  // 12 bytes
-  FAILS(TMAJIT_ILLEGAL_SPEC, "16", tmajit_kernel_launch(kernel, &launch, NULL, &error));
+  EXPECT_ERROR(TMAJIT_ILLEGAL_SPEC, "16", tmajit_kernel_launch(kernel, &launch, NULL, &error));
   map.box[1] = 32;
   map.swizzle = "12B";
-  FAILS(TMAJIT_INVALID_ARGUMENT, "128B", tmajit_kernel_launch(kernel, &launch, NULL, &error));
+  EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "128B", tmajit_kernel_launch(kernel, &launch, NULL, &error));
   tmajit_kernel_destroy(kernel);
   tmajit_buffer_destroy(to);
   tmajit_buffer_destroy(from);

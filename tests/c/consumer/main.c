@@ -12,27 +12,27 @@ tmajit_tensor matrix(tmajit_dtype dtype, int64_t rows, int64_t columns, const tm
 
 tmajit_buffer* buffer_of(tmajit_runtime* runtime, const void* values, uint64_t bytes) {
   tmajit_buffer* buffer = NULL;
-  DO(tmajit_buffer_make(runtime, bytes, &buffer, &error));
+  EXPECT_OK(tmajit_buffer_make(runtime, bytes, &buffer, &error));
   if (values == NULL) {
-    DO(tmajit_buffer_fill(buffer, 0, 0, bytes, NULL, &error));
+    EXPECT_OK(tmajit_buffer_fill(buffer, 0, 0, bytes, NULL, &error));
   } else {
-    DO(tmajit_buffer_write(buffer, 0, values, bytes, NULL, &error));
+    EXPECT_OK(tmajit_buffer_write(buffer, 0, values, bytes, NULL, &error));
   }
   EXPECT(tmajit_buffer_bytes(buffer) == bytes && tmajit_buffer_address(buffer) != 0);
   return buffer;
 }
 
 void values_of(tmajit_runtime* runtime, const tmajit_buffer* buffer, void* values) {
-  DO(tmajit_buffer_read(buffer, 0, values, tmajit_buffer_bytes(buffer), NULL, &error));
-  DO(tmajit_synchronize(runtime, NULL, &error));
+  EXPECT_OK(tmajit_buffer_read(buffer, 0, values, tmajit_buffer_bytes(buffer), NULL, &error));
+  EXPECT_OK(tmajit_synchronize(runtime, NULL, &error));
 }
 
 int main(void) {
   const tmajit_runtime_options options = {.size = sizeof options, .device = TMAJIT_DEVICE_SIMULATED};
   tmajit_runtime* runtime = NULL;
-  DO(tmajit_runtime_make(&options, &runtime, &error));
+  EXPECT_OK(tmajit_runtime_make(&options, &runtime, &error));
   tmajit_device_info info = {.size = sizeof info};
-  DO(tmajit_runtime_device(runtime, &info, &error));
+  EXPECT_OK(tmajit_runtime_device(runtime, &info, &error));
   EXPECT(info.size == sizeof info && info.major == 9 && info.minor == 0 && info.ordinal == -1);
   printf("tmajit %s on %s\n", tmajit_version(), info.name);
 

@@ -14,10 +14,10 @@ void use_operations(tmajit_runtime* runtime) {
   // Dimensions, and a destination that tmajit_permute_results() describes.
   const tmajit_permute_arguments swap = {.size = sizeof swap, .axes = {2, 0, {-1, 0}}};
   tmajit_tensor result = {.size = sizeof result};
-  DO(tmajit_permute_results(&source, &swap, &result, &error));
+  EXPECT_OK(tmajit_permute_results(&source, &swap, &result, &error));
   EXPECT(result.rank == 2 && result.extents[0] == columns && result.dtype == TMAJIT_F32);
   result.address = tmajit_buffer_address(to);
-  DO(tmajit_permute(runtime, &result, &source, &swap, NULL, &error));
+  EXPECT_OK(tmajit_permute(runtime, &result, &source, &swap, NULL, &error));
   values_of(runtime, to, y);
   for (int r = 0; r < rows; ++r)
     for (int c = 0; c < columns; ++c) EXPECT(y[c * rows + r] == x[r * columns + c]);
@@ -26,7 +26,7 @@ void use_operations(tmajit_runtime* runtime) {
   const tmajit_pad_arguments around = {
       .size = sizeof around, .widths = {2, 0, {1, 0}, {0, 2}}, .value = {.value = 7, .given = 1}};
   const tmajit_tensor padded = matrix(TMAJIT_F32, rows + 1, columns + 2, to);
-  DO(tmajit_pad(runtime, &padded, &source, &around, NULL, &error));
+  EXPECT_OK(tmajit_pad(runtime, &padded, &source, &around, NULL, &error));
   values_of(runtime, to, y);
   EXPECT(y[0] == 7 && y[columns + 2] == 0 && y[2 * (columns + 2) - 1] == 7);
 
@@ -35,7 +35,7 @@ void use_operations(tmajit_runtime* runtime) {
       .size = sizeof norm, .op = "sum", .axes = {1, 0, {1}}, .expression = "x0 * x1", .keep_dims = "yes"};
   const tmajit_tensor both[2] = {source, source};
   const tmajit_tensor sums = matrix(TMAJIT_F32, rows, 1, to);
-  DO(tmajit_reduce(runtime, &sums, both, 2, &norm, NULL, &error));
+  EXPECT_OK(tmajit_reduce(runtime, &sums, both, 2, &norm, NULL, &error));
   values_of(runtime, to, y);
   EXPECT(y[0] == 0 + 1 + 4 + 9 + 16 + 25);
 
@@ -45,7 +45,7 @@ void use_operations(tmajit_runtime* runtime) {
   odd.slices.values[0].start = (tmajit_integer){.value = 1, .given = 1};
   odd.slices.values[1].step = (tmajit_integer){.value = -2, .given = 1};
   const tmajit_tensor part = matrix(TMAJIT_F32, rows - 1, columns / 2, to);
-  DO(tmajit_slice(runtime, &part, &source, &odd, NULL, &error));
+  EXPECT_OK(tmajit_slice(runtime, &part, &source, &odd, NULL, &error));
   values_of(runtime, to, y);
   EXPECT(y[0] == 11 && y[1] == 9 && y[3] == 17);
 
@@ -54,46 +54,46 @@ void use_operations(tmajit_runtime* runtime) {
   const tmajit_split_arguments cut = {
       .size = sizeof cut, .axis = {.given = 1}, .parts = {.count = 2, .values = lengths}};
   size_t count = 0;
-  DO(tmajit_split_results(&source, &cut, NULL, &count, &error));
+  EXPECT_OK(tmajit_split_results(&source, &cut, NULL, &count, &error));
   EXPECT(count == 2);
   tmajit_tensor parts[2] = {{.size = sizeof parts[0]}, {.size = sizeof parts[0]}};
-  DO(tmajit_split_results(&source, &cut, parts, &count, &error));
+  EXPECT_OK(tmajit_split_results(&source, &cut, parts, &count, &error));
   EXPECT(parts[1].extents[0] == 3);
   parts[0].address = tmajit_buffer_address(to);
   parts[1].address = tmajit_buffer_address(to) + sizeof x;
-  DO(tmajit_split(runtime, parts, 2, &source, &cut, NULL, &error));
-  DO(tmajit_synchronize(runtime, NULL, &error));
+  EXPECT_OK(tmajit_split(runtime, parts, 2, &source, &cut, NULL, &error));
+  EXPECT_OK(tmajit_synchronize(runtime, NULL, &error));
 
   // An operation without arguments, on a stream, from a strided view.
   void* stream = NULL;
-  DO(tmajit_stream_make(runtime, &stream, &error));
+  EXPECT_OK(tmajit_stream_make(runtime, &stream, &error));
   tmajit_tensor column = {.size = sizeof column};
   const tmajit_ranges last = {.count = 2, .values = {{{0}, {0}, {0}}, {.start = {.value = 5, .given = 1}}}};
-  DO(tmajit_tensor_sliced(&source, &last, &column, &error));
+  EXPECT_OK(tmajit_tensor_sliced(&source, &last, &column, &error));
   EXPECT(column.strided == 1 && column.strides[0] == columns && column.extents[1] == 1);
   const tmajit_tensor wide = matrix(TMAJIT_BF16, rows, 1, to);
-  DO(tmajit_cast(runtime, &wide, &column, NULL, stream, &error));
-  DO(tmajit_synchronize(runtime, stream, &error));
+  EXPECT_OK(tmajit_cast(runtime, &wide, &column, NULL, stream, &error));
+  EXPECT_OK(tmajit_synchronize(runtime, stream, &error));
   uint16_t halves[rows];
-  DO(tmajit_buffer_read(to, 0, halves, sizeof halves, stream, &error));
-  DO(tmajit_synchronize(runtime, stream, &error));
+  EXPECT_OK(tmajit_buffer_read(to, 0, halves, sizeof halves, stream, &error));
+  EXPECT_OK(tmajit_synchronize(runtime, stream, &error));
   EXPECT(halves[0] == 0x40a0);  // 5 in bf16
   tmajit_stream_destroy(runtime, stream);
 
   // Other views.
   tmajit_tensor view = {.size = sizeof view};
-  DO(tmajit_tensor_permuted(&source, &swap.axes, &view, &error));
+  EXPECT_OK(tmajit_tensor_permuted(&source, &swap.axes, &view, &error));
   EXPECT(view.strides[0] == 1);
-  DO(tmajit_tensor_reshaped(&source, &(const tmajit_dims){1, 0, {rows * columns}}, &view, &error));
+  EXPECT_OK(tmajit_tensor_reshaped(&source, &(const tmajit_dims){1, 0, {rows * columns}}, &view, &error));
   EXPECT(view.rank == 1 && view.extents[0] == rows * columns);
-  DO(tmajit_tensor_flipped(&view, 0, &view, &error));
+  EXPECT_OK(tmajit_tensor_flipped(&view, 0, &view, &error));
   uint64_t before = 0;
   uint64_t bytes = 0;
-  DO(tmajit_tensor_memory(&view, &before, &bytes, &error));
+  EXPECT_OK(tmajit_tensor_memory(&view, &before, &bytes, &error));
   EXPECT(before == sizeof x - 4 && bytes == sizeof x);
-  DO(tmajit_tensor_reinterpreted(&source, TMAJIT_I32, &view, &error));
+  EXPECT_OK(tmajit_tensor_reinterpreted(&source, TMAJIT_I32, &view, &error));
   EXPECT(view.dtype == TMAJIT_I32);
-  DO(tmajit_tensor_broadcast(&source, &(const tmajit_dims){3, 0, {2, rows, columns}}, &view, &error));
+  EXPECT_OK(tmajit_tensor_broadcast(&source, &(const tmajit_dims){3, 0, {2, rows, columns}}, &view, &error));
   EXPECT(view.rank == 3 && view.strides[0] == 0);
 
   tmajit_buffer_destroy(to);

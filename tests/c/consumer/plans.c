@@ -9,21 +9,21 @@ static void count_messages(void* context, int32_t level, const char* message, si
 // If the cache cannot be written, calls succeed, and the program's callback gets a message.
 static void use_log(const tmajit_tensor* destination, const tmajit_tensor* source) {
   int messages = 0;
-  DO(tmajit_set_log(count_messages, &messages, TMAJIT_LOG_WARN, &error));
+  EXPECT_OK(tmajit_set_log(count_messages, &messages, TMAJIT_LOG_WARN, &error));
   const tmajit_runtime_options options = {.size = sizeof options,
                                           .device = TMAJIT_DEVICE_NONE,
                                           .arch = "compute_90a",
                                           .cache_directory = "/dev/null/no folder"};
   tmajit_runtime* runtime = NULL;
-  DO(tmajit_runtime_make(&options, &runtime, &error));
+  EXPECT_OK(tmajit_runtime_make(&options, &runtime, &error));
   tmajit_plan* plan = NULL;
   const tmajit_map_arguments arguments = {.size = sizeof arguments, .expression = "x * 3 + 1"};
-  DO(tmajit_map_plan(runtime, destination, source, 1, &arguments, NULL, &plan, &error));
+  EXPECT_OK(tmajit_map_plan(runtime, destination, source, 1, &arguments, NULL, &plan, &error));
   tmajit_plan_destroy(plan);
   tmajit_runtime_destroy(runtime);
-  DO(tmajit_set_log(NULL, NULL, TMAJIT_LOG_WARN, &error));
+  EXPECT_OK(tmajit_set_log(NULL, NULL, TMAJIT_LOG_WARN, &error));
   EXPECT(messages > 0);
-  FAILS(TMAJIT_INVALID_ARGUMENT, "least is 6", tmajit_set_log(NULL, NULL, 6, &error));
+  EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "min_level is 6", tmajit_set_log(NULL, NULL, 6, &error));
 }
 
 void use_plans(tmajit_runtime* runtime) {
@@ -39,40 +39,40 @@ void use_plans(tmajit_runtime* runtime) {
 
   tmajit_plan* plan = NULL;
   const tmajit_map_arguments arguments = {.size = sizeof arguments, .expression = "x * 2 + 1"};
-  DO(tmajit_map_plan(runtime, &destination, &source, 1, &arguments, NULL, &plan, &error));
-  DO(tmajit_plan_launch(plan, NULL, &error));
+  EXPECT_OK(tmajit_map_plan(runtime, &destination, &source, 1, &arguments, NULL, &plan, &error));
+  EXPECT_OK(tmajit_plan_launch(plan, NULL, &error));
   values_of(runtime, to, y);
   EXPECT(y[0] == 1 && y[count - 1] == 2 * count - 1);
   const uint64_t address = tmajit_buffer_address(other);
-  DO(tmajit_plan_launch_on(plan, &address, 1, &source.address, 1, NULL, &error));
+  EXPECT_OK(tmajit_plan_launch_on(plan, &address, 1, &source.address, 1, NULL, &error));
   values_of(runtime, other, y);
   EXPECT(y[count / 2] == count + 1);
   EXPECT(tmajit_runtime_instructions(runtime) > count);
   EXPECT(tmajit_plan_bytes_moved(plan) == 2 * sizeof x && tmajit_plan_kernel_count(plan) == 1);
 
   tmajit_kernel* kernel = NULL;
-  DO(tmajit_plan_kernel(plan, 0, &kernel, &error));
+  EXPECT_OK(tmajit_plan_kernel(plan, 0, &kernel, &error));
   tmajit_text* text = NULL;
-  DO(tmajit_kernel_text(kernel, TMAJIT_KERNEL_SOURCE, &text, &error));
+  EXPECT_OK(tmajit_kernel_text(kernel, TMAJIT_KERNEL_SOURCE, &text, &error));
   EXPECT(strstr(tmajit_text_data(text), "x * 2 + 1") != NULL);
   EXPECT(tmajit_text_size(text) == strlen(tmajit_text_data(text)));
   tmajit_text_destroy(text);
-  DO(tmajit_kernel_text(kernel, TMAJIT_KERNEL_PTX, &text, &error));
+  EXPECT_OK(tmajit_kernel_text(kernel, TMAJIT_KERNEL_PTX, &text, &error));
   EXPECT(strstr(tmajit_text_data(text), tmajit_kernel_entry(kernel)) != NULL);
   tmajit_text_destroy(text);
-  DO(tmajit_plan_explanation(plan, &text, &error));
+  EXPECT_OK(tmajit_plan_explanation(plan, &text, &error));
   EXPECT(tmajit_text_size(text) > 0);
   tmajit_text_destroy(text);
-  DO(tmajit_plan_explanation_json(plan, &text, &error));
+  EXPECT_OK(tmajit_plan_explanation_json(plan, &text, &error));
   EXPECT(tmajit_text_data(text)[0] == '{');
   tmajit_text_destroy(text);
 
   tmajit_tune_report* report = NULL;
   const tmajit_tune_options options = {.size = sizeof options, .repeats = 1, .not_stored = 1};
-  FAILS(TMAJIT_UNAVAILABLE, "GPU", tmajit_plan_tune(plan, &options, &report, &error));
+  EXPECT_ERROR(TMAJIT_UNAVAILABLE, "GPU", tmajit_plan_tune(plan, &options, &report, &error));
   tmajit_tuned tuned = {.size = sizeof tuned};
   EXPECT(report == NULL && tmajit_tune_report_count(report) == 0);
-  FAILS(TMAJIT_INVALID_ARGUMENT, "report is null", tmajit_tune_report_item(report, 0, &tuned, &error));
+  EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "report is null", tmajit_tune_report_item(report, 0, &tuned, &error));
   tmajit_tune_report_destroy(report);
 
   use_log(&destination, &source);

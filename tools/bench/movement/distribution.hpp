@@ -18,7 +18,7 @@ class Distribution {
   void add(const bench::Case& c, double ratio, std::string kernels);
 
   /// [{"group": "random pad", "types": "f32", "cases": 60, "least": …, "percent_1": …, …}], in the format of
-  /// beside/distribution.py. The types "all" stand for all types of a group.
+  /// peer_comparison/distribution.py. The types "all" stand for all types of a group.
   [[nodiscard]] nlohmann::ordered_json json() const;
   /// The ten cases with the least ratios, the least first: [{"label": …, "ratio": …, "kernels": …}].
   [[nodiscard]] nlohmann::ordered_json worst() const;

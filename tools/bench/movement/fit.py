@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from beside.library import Library, find
+from peer_comparison.library import Library, find
 
 HEADER = Path(__file__).resolve().parents[3] / "include/tmajit/chip.hpp"
 CONSTANT = re.compile(r"^  double (\w+) = ([-+.\deE]+);( *)///<", re.MULTILINE)

@@ -1,5 +1,5 @@
-// A C interface to the benchmark's moves: beside/library.py calls it by ctypes on the buffers of other
-// libraries. The program tmajit-movement does not use it.
+// A C interface to the benchmark's moves: peer_comparison/library.py calls it by ctypes on the buffers of
+// other libraries. The program tmajit-movement does not use it.
 //
 // Functions that can fail return null or -1, and tmajit_movement_error() then says why. Returned texts belong
 // to the library, and live until the same thread calls another function that returns a text.

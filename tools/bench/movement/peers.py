@@ -18,8 +18,8 @@ from pathlib import Path
 os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from beside import chart, contest, distribution, distribution_chart, earlier, results, run, table, targets, warm
-from beside.library import Library, TmajitError, find
+from peer_comparison import chart, contest, distribution, distribution_chart, earlier, results, run, table, targets, warm
+from peer_comparison.library import Library, TmajitError, find
 
 # Name of the peer: (module, function in it that makes an Entry, package to which the module's VERSION belongs).
 PEERS = {
@@ -135,7 +135,7 @@ def load_peers(names):
     for name in names:
         file, function, package = PEERS[name]
         try:
-            module = importlib.import_module(f"beside.{file}")
+            module = importlib.import_module(f"peer_comparison.{file}")
             makers[name], versions[package] = getattr(module, function), module.VERSION
         except Exception as error:  # a broken installation may raise anything
             absent[name] = contest.describe(error)
@@ -180,7 +180,7 @@ def load(options):
     """load_peers(), with torch.compile configured by the options."""
     loaded = load_peers(options.peers)
     if "compile" in loaded[0]:
-        from beside import torch_moves
+        from peer_comparison import torch_moves
         torch_moves.set_compiler(keep_graphs=not options.no_graph_cache)
     return loaded
 
@@ -192,7 +192,7 @@ def warm_part(options, chosen, machine):
     makers, _, _ = load(options)
     warm.compile_part(machine, warm.cases_to_compile(chosen, options.peers)[number::parts], makers)
     if "cutensor-jit" in makers:
-        from beside import cutensor_moves
+        from peer_comparison import cutensor_moves
         cutensor_moves.keep_kernels(number)
     return 0
 
@@ -223,7 +223,7 @@ class Keeper:
 
 def measure(options, library, arguments):
     try:
-        from beside import torch_machine
+        from peer_comparison import torch_machine
         why = torch_machine.why_not()
     except ImportError as error:
         why = f"PyTorch, which the buffers come from, cannot be imported: {error}"

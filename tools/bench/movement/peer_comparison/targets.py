@@ -41,12 +41,12 @@ def _of_random(report):
         if not any(map(wanted, report["results"])):
             return
         ratios = distribution.ratios(report, measure, wanted)
-        beside = {"best": "the best peer", "driver": "the driver's copy"}[measure]
+        reference = {"best": "the best peer", "driver": "the driver's copy"}[measure]
         if not ratios:
-            unknown.append(f"{what} beside {beside}")
+            unknown.append(f"{what} relative to {reference}")
             return
         for name, need, value in conditions:
-            found.append(_target(f"{what}, {name} {beside}", need, value(ratios)))
+            found.append(_target(f"{what}, {name} {reference}", need, value(ratios)))
 
     permutation = lambda result: result["group"] == RANDOM_GROUP
     add("random permutations", "best", permutation,

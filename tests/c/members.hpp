@@ -1,0 +1,125 @@
+#pragma once
+
+/// The operations of the C interface as templates: the members of their arguments, and the calls of
+/// tmajit_<operation>_results().
+#include <tmajit/c.h>
+
+#include <cstddef>
+#include <span>
+#include <type_traits>
+
+namespace tests {
+
+// visit_members() calls visitor.member(member, name) for each member of an operation's arguments.
+#define TMAJIT_MEMBER(name) member(arguments.name, #name)
+
+template <class Visitor>
+void visit_members(tmajit_copy_arguments&, Visitor&) {}
+template <class Visitor>
+void visit_members(tmajit_cast_arguments&, Visitor&) {}
+template <class Visitor>
+void visit_members(tmajit_copy_ragged_arguments&, Visitor&) {}
+template <class Visitor>
+void visit_members(tmajit_permute_arguments& arguments, Visitor& visitor) {
+  visitor.TMAJIT_MEMBER(axes);
+}
+template <class Visitor>
+void visit_members(tmajit_slice_arguments& arguments, Visitor& visitor) {
+  visitor.TMAJIT_MEMBER(slices);
+}
+template <class Visitor>
+void visit_members(tmajit_flip_arguments& arguments, Visitor& visitor) {
+  visitor.TMAJIT_MEMBER(axes);
+}
+template <class Visitor>
+void visit_members(tmajit_broadcast_arguments& arguments, Visitor& visitor) {
+  visitor.TMAJIT_MEMBER(shape);
+}
+template <class Visitor>
+void visit_members(tmajit_pad_arguments& arguments, Visitor& visitor) {
+  visitor.TMAJIT_MEMBER(widths).TMAJIT_MEMBER(value);
+}
+template <class Visitor>
+void visit_members(tmajit_concat_arguments& arguments, Visitor& visitor) {
+  visitor.TMAJIT_MEMBER(axis).TMAJIT_MEMBER(new_axis);
+}
+template <class Visitor>
+void visit_members(tmajit_split_arguments& arguments, Visitor& visitor) {
+  visitor.TMAJIT_MEMBER(axis).TMAJIT_MEMBER(parts);
+}
+template <class Visitor>
+void visit_members(tmajit_map_arguments& arguments, Visitor& visitor) {
+  visitor.TMAJIT_MEMBER(expression);
+}
+template <class Visitor>
+void visit_members(tmajit_stencil_arguments& arguments, Visitor& visitor) {
+  visitor.TMAJIT_MEMBER(expression).TMAJIT_MEMBER(boundary).TMAJIT_MEMBER(value).TMAJIT_MEMBER(dims);
+}
+template <class Visitor>
+void visit_members(tmajit_reduce_arguments& arguments, Visitor& visitor) {
+  visitor.TMAJIT_MEMBER(op)
+      .TMAJIT_MEMBER(axes)
+      .TMAJIT_MEMBER(expression)
+      .TMAJIT_MEMBER(epilogue)
+      .TMAJIT_MEMBER(keep_dims);
+}
+template <class Visitor>
+void visit_members(tmajit_scan_arguments& arguments, Visitor& visitor) {
+  visitor.TMAJIT_MEMBER(op).TMAJIT_MEMBER(axis).TMAJIT_MEMBER(bound).TMAJIT_MEMBER(direction).TMAJIT_MEMBER(
+      expression);
+}
+template <class Visitor>
+void visit_members(tmajit_reduce_into_arguments& arguments, Visitor& visitor) {
+  visitor.TMAJIT_MEMBER(op);
+}
+template <class Windows, class Visitor>
+void visit_windows(Windows& arguments, Visitor& visitor) {
+  visitor.TMAJIT_MEMBER(filter).TMAJIT_MEMBER(strides).TMAJIT_MEMBER(dilations).TMAJIT_MEMBER(padding);
+}
+template <class Visitor>
+void visit_members(tmajit_im2col_arguments& arguments, Visitor& visitor) {
+  visit_windows(arguments, visitor);
+}
+template <class Visitor>
+void visit_members(tmajit_convolution_arguments& arguments, Visitor& visitor) {
+  visit_windows(arguments, visitor);
+}
+template <class Visitor>
+void visit_members(tmajit_tiles_arguments& arguments, Visitor& visitor) {
+  visitor.TMAJIT_MEMBER(family)
+      .TMAJIT_MEMBER(expression)
+      .TMAJIT_MEMBER(op)
+      .TMAJIT_MEMBER(box)
+      .TMAJIT_MEMBER(element_strides)
+      .TMAJIT_MEMBER(swizzle);
+  visitor.TMAJIT_MEMBER(interleave)
+      .TMAJIT_MEMBER(oob)
+      .TMAJIT_MEMBER(l2)
+      .TMAJIT_MEMBER(stages)
+      .TMAJIT_MEMBER(output_stages)
+      .TMAJIT_MEMBER(warps);
+  visitor.TMAJIT_MEMBER(ctas_per_sm).TMAJIT_MEMBER(tiles_per_cta);
+}
+#undef TMAJIT_MEMBER
+
+/// Calls tmajit_<operation>_results(). Its signature tells whether it takes one tensor or an array.
+template <auto function, class Arguments>
+tmajit_status call_results(std::span<const tmajit_tensor> sources, const Arguments& arguments,
+                           std::span<tmajit_tensor> results, tmajit_error** error) {
+  using Function = decltype(function);
+  using From = const tmajit_tensor*;
+  using Given = const Arguments*;
+  using To = tmajit_tensor*;
+  std::size_t count = results.size();
+  if constexpr (std::is_invocable_v<Function, From, Given, To, tmajit_error**>) {
+    return function(sources.data(), &arguments, results.data(), error);
+  } else if constexpr (std::is_invocable_v<Function, From, Given, To, std::size_t*, tmajit_error**>) {
+    return function(sources.data(), &arguments, results.data(), &count, error);
+  } else if constexpr (std::is_invocable_v<Function, From, std::size_t, Given, To, tmajit_error**>) {
+    return function(sources.data(), sources.size(), &arguments, results.data(), error);
+  } else {
+    return function(sources.data(), sources.size(), &arguments, results.data(), &count, error);
+  }
+}
+
+}  // namespace tests
