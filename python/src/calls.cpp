@@ -10,6 +10,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
 namespace tmajit::python {
 namespace {
 
@@ -158,6 +161,28 @@ Results results_of(const OperationInfo& operation, std::span<const Operand> sour
     }
   }
   return results;
+}
+
+nb::list describe_results(std::uint32_t number, nb::sequence sources_given, nb::handle type_given,
+                          nb::tuple values) {
+  const OperationInfo& operation = operations()[number];
+  std::vector<Operand> sources;
+  for (const nb::handle given : sources_given) {
+    const nb::tuple pair(given);
+    sources.push_back(
+        dense_operand(data_type(pair[0]), nb::cast<std::vector<std::int64_t>>(pair[1]), "a source"));
+  }
+  const Arguments arguments = to_arguments(operation, std::move(values));
+  check_types(operation, sources, arguments);
+  const DataType* const type = type_given.is_none() ? nullptr : &data_type(type_given);
+  const Results results = results_of(operation, sources, type, arguments);
+  nb::list described;
+  for (std::size_t i = 0; i < results.views.size(); ++i) {
+    nb::list shape;
+    for (std::uint32_t d = 0; d < results.views[i].rank; ++d) shape.append(results.views[i].shape[d]);
+    described.append(nb::make_tuple(results.types[i]->name, nb::tuple(shape)));
+  }
+  return described;
 }
 
 void check_types(const OperationInfo& operation, std::span<const Operand> sources,

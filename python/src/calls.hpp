@@ -54,6 +54,10 @@ struct Results {
 [[nodiscard]] Results results_of(const OperationInfo& operation, std::span<const Operand> sources,
                                  const DataType* type, const Arguments& arguments);
 
+/// The (type, shape) of each result of an operation whose sources are dense and have these (type, shape).
+[[nodiscard]] nb::list describe_results(std::uint32_t operation, nb::sequence sources, nb::handle type,
+                                        nb::tuple values);
+
 /// Throws Error{unsupported} if the operation cannot compute with the type of a source.
 void check_types(const OperationInfo& operation, std::span<const Operand> sources,
                  const Arguments& arguments);

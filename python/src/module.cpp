@@ -84,6 +84,8 @@ NB_MODULE(_core, module) {
              nb::arg("dtype").none(), nb::arg("values"), "Runs an operation with one result.");
   module.def("run_all", &run_all, nb::arg("operation"), nb::arg("sources"), nb::arg("out").none(),
              nb::arg("dtype").none(), nb::arg("values"), "Runs an operation with several results.");
+  module.def("describe_results", &describe_results, nb::arg("operation"), nb::arg("sources"),
+             nb::arg("dtype").none(), nb::arg("values"), "The (type, shape) of each result.");
   bind_plans(module);
   bind_tensor_map(module);
   bind_kernels(module);
