@@ -4,6 +4,7 @@
 #include "kernel_arguments.hpp"
 #include "kernels.hpp"
 #include "plans.hpp"
+#include "xla.hpp"
 
 #include <tmajit/operations.hpp>
 #include <tmajit/version.hpp>
@@ -90,4 +91,5 @@ NB_MODULE(_core, module) {
   bind_tensor_map(module);
   bind_kernels(module);
   bind_check(module);
+  bind_xla(module);
 }

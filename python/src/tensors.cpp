@@ -244,9 +244,11 @@ void read_operand(Operand& operand, nb::handle object, const char* name) {
   }
 }
 
-Operand dense_operand(const DataType& type, std::span<const std::int64_t> shape, const char* name) {
+Operand dense_operand(const DataType& type, std::span<const std::int64_t> shape, std::uint64_t address,
+                      const char* name) {
   Operand operand;
   set_view(operand, type, shape, nullptr, name);
+  set_address(operand, address);
   return operand;
 }
 

@@ -70,10 +70,10 @@ void read_operand(Operand& operand, nb::handle object, const char* name);
   return operand;
 }
 
-/// A dense, row-major operand without memory. Throws Error{unsupported} for too many dimensions. Messages
-/// call it `name`.
+/// A dense, row-major operand of no library. Throws Error{unsupported} for too many dimensions. Messages call
+/// it `name`.
 [[nodiscard]] Operand dense_operand(const DataType& type, std::span<const std::int64_t> shape,
-                                    const char* name);
+                                    std::uint64_t address, const char* name);
 
 /// Allocates an uninitialised tensor of `like`'s library, on its device.
 [[nodiscard]] nb::object allocate(const Operand& like, const DataType& type,

@@ -9,8 +9,6 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, NamedTuple
 
-from . import _core
-
 _Shape = tuple[int, ...]
 
 
@@ -20,7 +18,8 @@ class Call(NamedTuple):
     name: str  #: the operation
     shapes: Sequence[_Shape]  #: of the sources
     dtypes: Sequence[Any]  #: of the sources
-    sources: Sequence[Any] | None  #: the sources; None unless NEEDS_SOURCES has the operation
+    #: The sources of an operation in NEEDS_SOURCES. None for a source whose partner needs no gradient.
+    sources: Sequence[Any] | None
     values: dict[str, Any]  #: the arguments; None stands for the default
 
 
@@ -162,32 +161,37 @@ def _im2col(f: Any, call: Call, gradients: list) -> list:
 
 def _convolution(f: Any, call: Call, gradients: list) -> list:
     extents, taps, steps, dilations, padding, counts = _window_numbers(call)
+    (n, *_, channels), (outputs, *_) = call.shapes
     images, filters = call.sources
-    n, channels, outputs = images.shape[0], images.shape[-1], filters.shape[0]
     last = len(extents) + 1
     pixels = tuple(range(1, last))
+    swapped = (last, *pixels, 0)
     gradient = gradients[0].reshape((n, *counts, outputs))
     reaches = [(k - 1) * dilation for k, dilation in zip(taps, dilations, strict=True)]
-    # The images' gradient is a convolution of the spread gradient with the reversed filter.
-    before = [0, *(reach - first for reach, first in zip(reaches, padding, strict=True)), 0]
-    to = (n, *(extent + reach for extent, reach in zip(extents, reaches, strict=True)), outputs)
-    spread = _spread(f, gradient, (1, *steps, 1), before, to)
-    reversed_filter = f.permute(f.flip(filters, pixels), (last, *pixels, 0))
-    to_images = f.convolution(spread, reversed_filter, dilations=dilations).reshape(images.shape)
-    # The filter's gradient is a convolution of the images, whose channels and numbers change places, with
-    # the gradient as the filter.
-    widths = [
-        (first, reach + (count - 1) * step + 1 - extent - first)
-        for first, reach, count, step, extent in zip(padding, reaches, counts, steps, extents, strict=True)
-    ]
-    swapped = (last, *pixels, 0)
-    found = f.convolution(
-        _padded(f, f.permute(images, swapped), ((0, 0), *widths, (0, 0))),
-        f.permute(gradient, swapped),
-        strides=dilations,
-        dilations=steps,
-    )
-    return [to_images, f.permute(found.reshape((channels, *taps, outputs)), swapped)]
+    to_images = to_filters = None
+    if filters is not None:
+        # A convolution of the spread gradient with the reversed filter.
+        before = [0, *(reach - first for reach, first in zip(reaches, padding, strict=True)), 0]
+        to = (n, *(extent + reach for extent, reach in zip(extents, reaches, strict=True)), outputs)
+        spread = _spread(f, gradient, (1, *steps, 1), before, to)
+        to_images = f.convolution(spread, f.permute(f.flip(filters, pixels), swapped), dilations=dilations)
+        to_images = to_images.reshape(call.shapes[0])
+    if images is not None:
+        # A convolution of the images, whose channels and numbers change places, with the gradient as filter.
+        widths = [
+            (first, reach + (count - 1) * step + 1 - extent - first)
+            for first, reach, count, step, extent in zip(
+                padding, reaches, counts, steps, extents, strict=True
+            )
+        ]
+        found = f.convolution(
+            _padded(f, f.permute(images, swapped), ((0, 0), *widths, (0, 0))),
+            f.permute(gradient, swapped),
+            strides=dilations,
+            dilations=steps,
+        )
+        to_filters = f.permute(found.reshape((channels, *taps, outputs)), swapped)
+    return [to_images, to_filters]
 
 
 _ADJOINTS: dict[str, Callable[[Any, Call, list], list]] = {
@@ -228,20 +232,9 @@ def why_not(name: str, values: dict[str, Any]) -> str:
 
 
 def gradients(f: Any, call: Call, given: list) -> list:
-    """The gradients of a call's sources from those of its results. Raises RuntimeError if it has none."""
-    if reason := why_not(call.name, call.values):
-        raise RuntimeError(reason)
+    """The gradients of a call's sources from those of its results. why_not() must be empty."""
     found = _ADJOINTS[call.name](f, call, given)
     return [
-        gradient if gradient.dtype == dtype else f.cast(gradient, dtype)
+        gradient if gradient is None or gradient.dtype == dtype else f.cast(gradient, dtype)
         for gradient, dtype in zip(found, call.dtypes, strict=True)
     ]
-
-
-def named_values(number: int, values: tuple) -> dict[str, Any]:
-    """The arguments of operation `number` by name."""
-    names = [argument["name"] for argument in _DESCRIBED[number]["arguments"]]
-    return dict(zip(names, values, strict=True))
-
-
-_DESCRIBED = _core.operations()

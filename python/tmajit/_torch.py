@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import torch
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
-from . import _adjoints, _core
+from . import _adjoints, _core, _values
 from ._conveniences import functions_over
 from ._libraries import type_name
 
@@ -26,51 +27,10 @@ _SCHEMA_TYPES = {
     "slices": "SymInt[]",
     "widths": "SymInt[]",
 }
-#: Stands for an absent bound of a slice: a number beyond every extent.
-_FAR = 1 << 60
-
-_OPERATIONS = _core.operations()
 _library = torch.library.Library("tmajit", "DEF")
-
-
-def _integers(given: Any) -> Any:
-    return (given,) if isinstance(given, (int, torch.SymInt)) else given
-
-
-def _to_triples(given: Any) -> list:
-    numbers: list = []
-    for one in (given,) if isinstance(given, slice) else given:
-        step = 1 if one.step is None else one.step
-        start, stop = (0, _FAR) if step > 0 else (_FAR, -_FAR)
-        numbers += [start if one.start is None else one.start, stop if one.stop is None else one.stop, step]
-    return numbers
-
-
-def _from_triples(numbers: Sequence[int]) -> tuple:
-    return tuple(slice(*numbers[i : i + 3]) for i in range(0, len(numbers), 3))
-
-
-def _to_pairs(given: Any) -> list:
-    numbers: list = []
-    for one in given:
-        pair = _integers(one)
-        numbers += [pair[0], pair[-1]]
-    return numbers
-
-
-def _from_pairs(numbers: Sequence[int]) -> tuple:
-    return tuple(zip(numbers[::2], numbers[1::2], strict=True))
-
-
-#: The value in a schema from a caller's, and back, for the types of arguments that differ.
-_ENCODED: dict[str, tuple[Callable, Callable | None]] = {
-    "axes": (_integers, None),
-    "extents": (_integers, None),
-    "parts": (_integers, None),
-    "numbers": (_integers, None),
-    "slices": (_to_triples, _from_triples),
-    "widths": (_to_pairs, _from_pairs),
-}
+_AFTER_AUTOGRAD = torch._C._after_autograd_keyset
+_DEVICES = {"CPU": torch._C.DispatchKey.CPU, "CUDA": torch._C.DispatchKey.CUDA}
+_DEVICE_KEYS = frozenset(_DEVICES.values())
 
 
 def _torch_type(kind: Any) -> Any:
@@ -94,10 +54,6 @@ class _Operator:
         self.needs_out: bool = described["reads_destination"]
         self.has_type: bool = not described["moves_bits"] and not self.needs_out
         kinds = ["bool" if a["choices"] == ["no", "yes"] else a["type"] for a in self.arguments]
-        self.encoders = tuple(_ENCODED.get(kind, (None, None))[0] for kind in kinds)
-        self.decoders = [
-            (i, _ENCODED[kind][1]) for i, kind in enumerate(kinds) if _ENCODED.get(kind, (0, None))[1]
-        ]
         parameters = ["Tensor[] sources" if self.takes_many else "Tensor x"]
         for argument, kind in zip(self.arguments, kinds, strict=True):
             optional = "" if argument["required"] else "?"
@@ -109,38 +65,35 @@ class _Operator:
             given = [*parameters, "*", kind] if self.has_type else parameters
             result = "Tensor[]" if self.gives_many else "Tensor"
             self.functional = self.define(self.name, f"({', '.join(given)}) -> {result}", self.run, self.fake)
+            taken = _Taken()
             torch.library.register_autograd(
-                f"tmajit::{self.name}", self.backward, setup_context=self.remember, lib=_library
+                f"tmajit::{self.name}", self.backward, setup_context=self.remember, lib=taken
             )
+            self.differentiated = taken.kernel
+            _library.impl(self.name, self.run_autograd, "Autograd", with_keyset=True)
         out = "Tensor(a!)[] out" if self.gives_many else "Tensor(a!) out"
         name = f"{self.name}.out"
         self.out = self.define(
             name, f"({', '.join([*parameters, '*', out])}) -> ()", self.run_out, _no_result
         )
-        _library.impl(name, self.refuse_gradient, "Autograd", with_keyset=True)
+        _library.impl(name, self.run_out_autograd, "Autograd", with_keyset=True)
 
     def define(self, name: str, schema: str, run: Callable, fake: Callable) -> Any:
         _library.define(name + schema)
-        for device in ("CPU", "CUDA"):
+        for device in _DEVICES:
             _library.impl(name, run, device)
         torch.library.register_fake(f"tmajit::{name}", fake, lib=_library)
         return getattr(getattr(torch.ops.tmajit, self.name), name[len(self.name) + 1 :] or "default")
 
-    def values(self, given: Sequence[Any]) -> tuple:
-        """The arguments for the library. The dispatcher drops trailing defaults."""
-        values = [*given, *[None] * (len(self.arguments) - len(given))]
-        for i, decode in self.decoders:
-            if values[i] is not None:
-                values[i] = decode(values[i])
-        return tuple(values)
-
     def run(self, sources: Any, *given: Any, dtype: Any = None) -> Any:
         if self.gives_many:
-            return list(_core.run_all(self.number, sources, None, dtype, self.values(given)))
-        return _core.run_one(self.number, sources, None, dtype, self.values(given))
+            return list(
+                _core.run_all(self.number, sources, None, dtype, _values.restored(self.number, given))
+            )
+        return _core.run_one(self.number, sources, None, dtype, _values.restored(self.number, given))
 
     def run_out(self, sources: Any, *given: Any, out: Any) -> None:
-        _core.run_all(self.number, sources, out, None, self.values(given))
+        _core.run_all(self.number, sources, out, None, _values.restored(self.number, given))
         for tensor in out if self.gives_many else (out,):
             if not tensor.is_inference():
                 torch.autograd.graph.increment_version(tensor)
@@ -161,7 +114,7 @@ class _Operator:
             [self.known(number) for number in value] if isinstance(value, (list, tuple)) else value
             for value in given
         )
-        described = _core.describe_results(self.number, read, dtype, self.values(values))
+        described = _core.describe_results(self.number, read, dtype, _values.restored(self.number, values))
         made = [tensors[0].new_empty(shape, dtype=_torch_type(kind)) for kind, shape in described]
         return made if self.gives_many else made[0]
 
@@ -173,13 +126,20 @@ class _Operator:
             [tuple(x.shape) for x in tensors],
             [x.dtype for x in tensors],
             None,
-            _adjoints.named_values(self.number, self.values(given)),
+            _values.named(self.number, _values.restored(self.number, given)),
         )
         if self.name in _adjoints.NEEDS_SOURCES:
             ctx.save_for_backward(*tensors)
 
     def backward(self, ctx: Any, *gradients: Any) -> tuple:
-        call = ctx.call._replace(sources=ctx.saved_tensors or None)
+        call = ctx.call
+        if reason := _adjoints.why_not(call.name, call.values):
+            raise RuntimeError(reason)
+        if ctx.saved_tensors:
+            # Each source's gradient depends on the other source.
+            needed = reversed(list(ctx.needs_input_grad[0]))
+            sources = [x if n else None for x, n in zip(ctx.saved_tensors, needed, strict=True)]
+            call = call._replace(sources=sources)
         found = _adjoints.gradients(
             _functions, call, list(gradients[0]) if self.gives_many else list(gradients)
         )
@@ -187,22 +147,42 @@ class _Operator:
         rest = [[] if needed == [] else None for needed in ctx.needs_input_grad[1:]]
         return (found if self.takes_many else found[0], *rest)
 
-    def refuse_gradient(self, keyset: Any, sources: Any, *given: Any, out: Any) -> None:
-        tensors = [*(sources if self.takes_many else [sources]), *(out if self.gives_many else [out])]
-        if torch.is_grad_enabled() and any(x.requires_grad for x in tensors):
+    def run_autograd(self, keyset: Any, *given: Any, **named: Any) -> Any:
+        if torch.is_grad_enabled() and torch._C._any_requires_grad(*given):
+            return self.differentiated(keyset, *given, **named)
+        return _dispatch(keyset & _AFTER_AUTOGRAD, self.functional, self.run, given, named)
+
+    def run_out_autograd(self, keyset: Any, *given: Any, out: Any) -> None:
+        if torch.is_grad_enabled() and torch._C._any_requires_grad(*given, out):
             raise RuntimeError(
                 f"tmajit.{self.name}(): functions with out=... arguments don't support automatic "
                 "differentiation, but one of the arguments requires grad."
             )
-        with torch._C._AutoDispatchBelowAutograd():
-            self.out.redispatch(keyset & torch._C._after_autograd_keyset, sources, *given, out=out)
+        _dispatch(keyset & _AFTER_AUTOGRAD, self.out, self.run_out, given, {"out": out})
+
+
+class _Taken:
+    """Stands for a library, and takes the kernel that differentiates."""
+
+    kernel: Any
+
+    def impl(self, name: str, kernel: Callable, key: str, with_keyset: bool) -> None:
+        self.kernel = kernel
+
+
+def _dispatch(keyset: Any, overload: Any, run: Callable, given: tuple, named: dict[str, Any]) -> Any:
+    """Runs the kernel of the first key. The kernel of a device is called without PyTorch's dispatcher."""
+    if keyset.highestPriorityTypeId() in _DEVICE_KEYS:
+        return run(*given, **named)
+    with torch._C._AutoDispatchBelowAutograd():
+        return overload.redispatch(keyset, *given, **named)
 
 
 def _no_result(*given: Any, **named: Any) -> None:
     return None
 
 
-_OPERATORS = [_Operator(number, described) for number, described in enumerate(_OPERATIONS)]
+_OPERATORS = [_Operator(number, described) for number, described in enumerate(_values.OPERATIONS)]
 
 
 def _call(number: int, sources: Any, out: Any, dtype: Any, values: tuple) -> Any:
@@ -211,10 +191,7 @@ def _call(number: int, sources: Any, out: Any, dtype: Any, values: tuple) -> Any
         sources = (sources,)
     if operator.takes_many and not sources and out is None:
         return _core.run_all(number, (), None, None, values)  # raises the error of the library
-    given = [
-        encode(value) if encode is not None and value is not None else value
-        for encode, value in zip(operator.encoders, values, strict=True)
-    ]
+    given = _values.flattened(number, values)
     if out is not None:
         operator.out(sources, *given, out=out)
         return out
@@ -231,10 +208,5 @@ def _all(number: int, sources: Any, out: Any, dtype: Any, values: tuple) -> Any:
     return made if out is not None else tuple(made)
 
 
-class _Functions:
-    """The functions as attributes, for _adjoints."""
-
-
 FUNCTIONS = functions_over(globals())
-_functions = _Functions()
-vars(_functions).update(FUNCTIONS)
+_functions = SimpleNamespace(**FUNCTIONS)

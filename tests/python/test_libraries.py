@@ -164,3 +164,6 @@ def test_jax():
     assert tmajit.cast(x, jnp.bfloat16).dtype == jnp.bfloat16
     with pytest.raises(tmajit.ArgumentError, match="read-only"):
         tmajit.copy(x, out=jnp.zeros_like(x))
+    with pytest.raises(TypeError, match="JAX makes arrays of int32 in place of int64"):
+        tmajit.argmax(x)
+    assert tmajit.argmax(x, dtype="int32") == 23
