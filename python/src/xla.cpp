@@ -172,6 +172,7 @@ bool answer_metadata(const xla::CallFrame& frame) {
   metadata.version = {sizeof(metadata.version), nullptr, xla::api_major, xla::api_minor};
   if (found.major == xla::api_major && found.minor < xla::api_minor) metadata.version.minor = found.minor;
   metadata.traits = 0;
+  if (metadata.version.minor >= 3) metadata.state_type = 0;  // the handler has no state
   return true;
 }
 

@@ -113,6 +113,7 @@ struct Metadata {
   std::size_t struct_size;
   ApiVersion version;
   std::uint32_t traits;
+  std::int64_t state_type;  ///< since version 0.3
 };
 
 struct MetadataExtension {

@@ -28,3 +28,6 @@ def test_every_block(page):
         except ModuleNotFoundError as error:
             if error.name not in ("torch", "jax"):
                 raise
+    # PyTorch keeps compiled functions, and with them this dict, until the process ends.
+    for name in [name for name in names if not name.startswith("__")]:
+        del names[name]
