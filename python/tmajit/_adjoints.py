@@ -226,8 +226,8 @@ def why_not(name: str, values: dict[str, Any]) -> str:
                 f"tmajit.{name} with an {argument} has no gradient; only sums and means of elements have one"
             )
     if name in _LINEAR and values["op"] not in _LINEAR[name]:
-        legal = " and ".join(f'"{op}"' for op in _LINEAR[name])
-        return f'tmajit.{name} with "{values["op"]}" has no gradient; {legal} have one'
+        legal = " or ".join(f'"{op}"' for op in _LINEAR[name])
+        return f'tmajit.{name} with "{values["op"]}" has no gradient; it has one with {legal}'
     return ""
 
 

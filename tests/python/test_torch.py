@@ -164,9 +164,9 @@ def test_operations_without_a_gradient():
     x = numbers(3, 4).requires_grad_()
     for result, reason in [
         (operators.map("x * x", x), "tmajit.map has no gradient"),
-        (operators.max(x), 'tmajit.reduce with "max" has no gradient; "sum" and "mean" have one'),
+        (operators.max(x), 'tmajit.reduce with "max" has no gradient; it has one with "sum" or "mean"'),
         (operators.reduce(x, "sum", expression="x * x"), "with an expression has no gradient"),
-        (operators.cumprod(x), 'tmajit.scan with "product" has no gradient; "sum" have one'),
+        (operators.cumprod(x), 'tmajit.scan with "product" has no gradient; it has one with "sum"'),
     ]:
         with pytest.raises(RuntimeError, match=reason):
             result.sum().backward()
