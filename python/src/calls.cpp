@@ -1,14 +1,16 @@
 #include "calls.hpp"
 
 #include "arguments.hpp"
+#include "known_calls.hpp"
 
 #include <tmajit/error.hpp>
 
 #include <algorithm>
-#include <functional>
 #include <memory>
-#include <unordered_map>
 #include <utility>
+
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
 
 namespace tmajit::python {
 namespace {
@@ -35,61 +37,6 @@ std::pmr::vector<Tensor> tensors_of(std::span<const Operand> operands) {
   tensors.reserve(operands.size());
   for (const Operand& operand : operands) tensors.push_back(operand.tensor);
   return tensors;
-}
-
-/// A plan that an earlier call of this thread made.
-struct KnownCall {
-  Results results;
-  Plan plan;
-  std::uint64_t used = 0;
-};
-
-struct KeyHash {
-  using is_transparent = void;
-  std::size_t operator()(std::string_view key) const noexcept { return std::hash<std::string_view>()(key); }
-};
-
-/// The cached calls of one thread. A key holds everything about a call except addresses: a plan selects
-/// kernels by the alignment of the addresses itself.
-class KnownCalls {
- public:
-  static constexpr std::size_t max_calls = 256;
-
-  /// The cached call with this key, or null.
-  [[nodiscard]] std::shared_ptr<KnownCall> find(std::string_view key) {
-    const auto found = calls_.find(key);
-    if (found == calls_.end()) return nullptr;
-    found->second->used = ++turn_;
-    return found->second;
-  }
-  /// Adds a call. If the table is full, it evicts the least recently used one.
-  void insert(std::string_view key, std::shared_ptr<KnownCall> call) {
-    if (calls_.size() >= max_calls)
-      calls_.erase(std::ranges::min_element(calls_, {}, [](const auto& one) { return one.second->used; }));
-    call->used = ++turn_;
-    calls_.insert_or_assign(std::string(key), std::move(call));
-  }
-
- private:
-  std::unordered_map<std::string, std::shared_ptr<KnownCall>, KeyHash, std::equal_to<>> calls_;
-  std::uint64_t turn_ = 0;
-};
-
-template <class T>
-void add_bytes(std::string& key, const T& value) {
-  static_assert(std::is_trivially_copyable_v<T>);
-  key.append(reinterpret_cast<const char*>(&value), sizeof(value));
-}
-
-void add_operands(std::string& key, std::span<const Operand> operands) {
-  add_bytes(key, operands.size());
-  for (const Operand& operand : operands) {
-    const TensorView& view = operand.tensor.view;
-    add_bytes(key, operand.type);
-    add_bytes(key, view.rank);
-    key.append(reinterpret_cast<const char*>(view.shape.data()), view.rank * sizeof(view.shape[0]));
-    key.append(reinterpret_cast<const char*>(view.strides.data()), view.rank * sizeof(view.strides[0]));
-  }
 }
 
 }  // namespace
@@ -160,6 +107,28 @@ Results results_of(const OperationInfo& operation, std::span<const Operand> sour
   return results;
 }
 
+nb::list describe_results(std::uint32_t number, nb::sequence sources_given, nb::handle type_given,
+                          nb::tuple values) {
+  const OperationInfo& operation = operations()[number];
+  std::vector<Operand> sources;
+  for (const nb::handle given : sources_given) {
+    const nb::tuple pair(given);
+    sources.push_back(
+        dense_operand(data_type(pair[0]), nb::cast<std::vector<std::int64_t>>(pair[1]), 0, "a source"));
+  }
+  const Arguments arguments = to_arguments(operation, std::move(values));
+  check_types(operation, sources, arguments);
+  const DataType* const type = type_given.is_none() ? nullptr : &data_type(type_given);
+  const Results results = results_of(operation, sources, type, arguments);
+  nb::list described;
+  for (std::size_t i = 0; i < results.views.size(); ++i) {
+    nb::list shape;
+    for (std::uint32_t d = 0; d < results.views[i].rank; ++d) shape.append(results.views[i].shape[d]);
+    described.append(nb::make_tuple(results.types[i]->name, nb::tuple(shape)));
+  }
+  return described;
+}
+
 void check_types(const OperationInfo& operation, std::span<const Operand> sources,
                  const Arguments& arguments) {
   for (const Operand& source : sources) {
@@ -178,14 +147,13 @@ Plan make_plan(const OperationInfo& operation, Backend& backend, std::span<const
                std::span<const Operand> sources, const Arguments& arguments, std::string_view family) {
   const auto to = tensors_of(destinations);
   const auto from = tensors_of(sources);
-  const nb::gil_scoped_release released;
   return plan(
       backend.runtime,
       make_operation(operation.name, List<Tensor>(std::span(to)), List<Tensor>(std::span(from)), arguments),
       family);
 }
 
-void launch(Backend& backend, const Plan& plan, CallTensors& tensors, Stream stream) {
+void enqueue(Backend& backend, const Plan& plan, CallTensors& tensors, Stream stream) {
   std::pmr::vector<DevicePtr> addresses(&tensors.memory.resource);
   addresses.reserve(tensors.destinations.size() + tensors.sources.size());
   for (const Operand& operand : tensors.destinations) addresses.push_back(operand.tensor.address);
@@ -195,8 +163,12 @@ void launch(Backend& backend, const Plan& plan, CallTensors& tensors, Stream str
   const List<DevicePtr> from(all.subspan(tensors.destinations.size()));
   std::pmr::vector<Tensor> mapped(&tensors.memory.resource);
   if (backend.simulator != nullptr) mapped = tensors.all();
-  const nb::gil_scoped_release released;
   run_at(backend, mapped, stream, [&](Stream on) { plan(to, from, on); });
+}
+
+void launch(Backend& backend, const Plan& plan, CallTensors& tensors, Stream stream) {
+  const nb::gil_scoped_release released;
+  enqueue(backend, plan, tensors, stream);
   const Operand& like = tensors.sources.empty() ? tensors.destinations.front() : tensors.sources.front();
   if (like.waits_for_launches()) [[unlikely]]
     backend.runtime.device()->streams().synchronize(stream);
@@ -236,8 +208,11 @@ nb::object run(std::uint32_t number, nb::handle sources, nb::handle out, nb::han
       results = results_of(operation, tensors.sources, type, arguments);
       made = tensors.make(like, results.views, results.types);
     }
-    Plan plan = make_plan(operation, backend, tensors.destinations, tensors.sources, arguments);
-    call = std::make_shared<KnownCall>(KnownCall{std::move(results), std::move(plan)});
+    const auto plan = [&] {
+      const nb::gil_scoped_release released;
+      return make_plan(operation, backend, tensors.destinations, tensors.sources, arguments);
+    };
+    call = std::make_shared<KnownCall>(KnownCall{std::move(results), plan()});
     known.insert(key, call);
   } else if (out.is_none()) {
     made = tensors.make(like, call->results.views, call->results.types);

@@ -54,16 +54,23 @@ struct Results {
 [[nodiscard]] Results results_of(const OperationInfo& operation, std::span<const Operand> sources,
                                  const DataType* type, const Arguments& arguments);
 
+/// The (type, shape) of each result of an operation whose sources are dense and have these (type, shape).
+[[nodiscard]] nb::list describe_results(std::uint32_t operation, nb::sequence sources, nb::handle type,
+                                        nb::tuple values);
+
 /// Throws Error{unsupported} if the operation cannot compute with the type of a source.
 void check_types(const OperationInfo& operation, std::span<const Operand> sources,
                  const Arguments& arguments);
 
-/// Plans an operation. Releases the GIL while it plans and compiles.
+/// Plans an operation and compiles its kernels. The caller must not hold the GIL.
 [[nodiscard]] Plan make_plan(const OperationInfo& operation, Backend& backend,
                              std::span<const Operand> destinations, std::span<const Operand> sources,
                              const Arguments& arguments, std::string_view family = {});
 
-/// Launches a plan on the call's tensors. Releases the GIL.
+/// Launches a plan on the call's tensors. The caller must not hold the GIL.
+void enqueue(Backend& backend, const Plan& plan, CallTensors& tensors, Stream stream);
+
+/// Like enqueue(), for a caller that holds the GIL. It waits for the launch if the tensors' library cannot.
 void launch(Backend& backend, const Plan& plan, CallTensors& tensors, Stream stream);
 
 /// Plans and launches an operation. Returns a list of new tensors, or None if `out` is given.

@@ -4,6 +4,7 @@
 #include "kernel_arguments.hpp"
 #include "kernels.hpp"
 #include "plans.hpp"
+#include "xla.hpp"
 
 #include <tmajit/operations.hpp>
 #include <tmajit/version.hpp>
@@ -84,8 +85,11 @@ NB_MODULE(_core, module) {
              nb::arg("dtype").none(), nb::arg("values"), "Runs an operation with one result.");
   module.def("run_all", &run_all, nb::arg("operation"), nb::arg("sources"), nb::arg("out").none(),
              nb::arg("dtype").none(), nb::arg("values"), "Runs an operation with several results.");
+  module.def("describe_results", &describe_results, nb::arg("operation"), nb::arg("sources"),
+             nb::arg("dtype").none(), nb::arg("values"), "The (type, shape) of each result.");
   bind_plans(module);
   bind_tensor_map(module);
   bind_kernels(module);
   bind_check(module);
+  bind_xla(module);
 }

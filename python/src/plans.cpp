@@ -193,8 +193,11 @@ PythonPlan make_python_plan(std::uint32_t number, nb::handle sources, nb::handle
   std::vector<TensorView> views;
   for (const Operand& source : tensors.sources) views.push_back(source.tensor.view);
   Backend& backend = backend_of(like);
-  Plan plan = make_plan(operation, backend, tensors.destinations, tensors.sources, arguments, family);
-  return {operation, backend, std::move(plan), std::move(results), std::move(views), arguments};
+  const auto plan = [&] {
+    const nb::gil_scoped_release released;
+    return make_plan(operation, backend, tensors.destinations, tensors.sources, arguments, family);
+  };
+  return {operation, backend, plan(), std::move(results), std::move(views), arguments};
 }
 
 }  // namespace

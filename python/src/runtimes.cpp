@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <string>
 
 namespace tmajit::python {
@@ -25,39 +26,45 @@ std::mutex& simulating() {
 }
 
 /// Backends are never destroyed, because kernels may be in flight when the process ends.
-template <class Make>
-Backend& once(std::atomic<Backend*>& slot, Make&& make) {
-  if (Backend* const made = slot.load(std::memory_order_acquire); made != nullptr) [[likely]]
-    return *made;
-  const nb::gil_scoped_release released;
-  const std::lock_guard lock(making());
-  if (Backend* const made = slot.load(std::memory_order_acquire); made != nullptr) return *made;
-  Backend* const made = make();
-  slot.store(made, std::memory_order_release);
-  return *made;
+std::atomic<Backend*>& slot_of(std::optional<std::int32_t> gpu) {
+  static std::atomic<Backend*> simulated = nullptr;
+  static std::array<std::atomic<Backend*>, max_gpus> gpus{};
+  if (!gpu) return simulated;
+  if (*gpu < 0 || static_cast<std::size_t>(*gpu) >= gpus.size())
+    throw Error(ErrorCode::unavailable, "GPU " + std::to_string(*gpu) + " does not exist");
+  return gpus[static_cast<std::size_t>(*gpu)];
+}
+
+Backend* make_backend(std::optional<std::int32_t> gpu) {
+  if (gpu) return new Backend{Runtime({.device = open_gpu(*gpu)}), nullptr};
+  const std::shared_ptr<SimDevice> device = make_sim_device();
+  // The simulated device runs PTX: ptxas is not needed.
+  return new Backend{Runtime({.device = device, .compile = {.arch = "compute_90a"}}), device};
 }
 
 }  // namespace
 
-Backend& simulated_backend() {
-  static std::atomic<Backend*> slot = nullptr;
-  return once(slot, [] {
-    const std::shared_ptr<SimDevice> device = make_sim_device();
-    // The simulated device runs PTX: ptxas is not needed.
-    return new Backend{Runtime({.device = device, .compile = {.arch = "compute_90a"}}), device};
-  });
+Backend& backend_on(std::optional<std::int32_t> gpu) {
+  std::atomic<Backend*>& slot = slot_of(gpu);
+  if (Backend* const made = slot.load(std::memory_order_acquire); made != nullptr) [[likely]]
+    return *made;
+  const std::lock_guard lock(making());
+  if (Backend* const made = slot.load(std::memory_order_acquire); made != nullptr) return *made;
+  Backend* const made = make_backend(gpu);
+  slot.store(made, std::memory_order_release);
+  return *made;
 }
 
 Backend& backend_of(const Operand& operand) {
-  if (!operand.on_gpu()) return simulated_backend();
-  static std::array<std::atomic<Backend*>, max_gpus> slots{};
-  const auto ordinal = static_cast<std::size_t>(operand.device.device_id);
-  if (ordinal >= slots.size())
-    throw Error(ErrorCode::unavailable,
-                "GPU " + std::to_string(operand.device.device_id) + " does not exist");
-  return once(slots[ordinal], [&] {
-    return new Backend{Runtime({.device = open_gpu(operand.device.device_id)}), nullptr};
-  });
+  const auto gpu = operand.on_gpu() ? std::optional(operand.device.device_id) : std::nullopt;
+  if (Backend* const made = slot_of(gpu).load(std::memory_order_acquire); made != nullptr) [[likely]]
+    return *made;
+  const nb::gil_scoped_release released;
+  return backend_on(gpu);
+}
+
+Backend& simulated_backend() {
+  return backend_of(Operand{});
 }
 
 MappedMemory::MappedMemory(SimDevice& device, std::span<const Tensor> tensors) : device_(device) {

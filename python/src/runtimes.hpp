@@ -5,7 +5,9 @@
 #include <tmajit/runtime.hpp>
 #include <tmajit/sim.hpp>
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 namespace tmajit::python {
@@ -16,8 +18,10 @@ struct Backend {
   std::shared_ptr<SimDevice> simulator;  ///< null for a GPU
 };
 
-/// The backend of an operand's device. It is made on first use and lives as long as the process. Throws
-/// Error{unavailable} if there is no such GPU.
+/// The backend of a GPU, or of the simulated device. It is made on first use and lives as long as the
+/// process. Throws Error{unavailable} if there is no such GPU. The caller must not hold the GIL.
+[[nodiscard]] Backend& backend_on(std::optional<std::int32_t> gpu);
+/// The backend of an operand's device, for a caller that holds the GIL.
 [[nodiscard]] Backend& backend_of(const Operand& operand);
 /// The backend of the simulated device.
 [[nodiscard]] Backend& simulated_backend();

@@ -115,10 +115,17 @@ void set_view(Operand& operand, const DataType& type, std::span<const std::int64
   }
 }
 
+/// Sets the address of a tensor whose view is set. Array libraries give null to a tensor without elements,
+/// which tmajit would take for a tensor whose address is unknown.
+void set_address(Operand& operand, std::uint64_t address) {
+  constexpr std::uint64_t aligned = 256;
+  operand.tensor.address = address == 0 && operand.tensor.view.elements() == 0 ? aligned : address;
+}
+
 void set_tensor(Operand& operand, const DLTensor& tensor, const char* name) {
   set_view(operand, data_type(tensor.dtype), {tensor.shape, static_cast<std::size_t>(tensor.ndim)},
            tensor.strides, name);
-  operand.tensor.address = reinterpret_cast<std::uintptr_t>(tensor.data) + tensor.byte_offset;
+  set_address(operand, reinterpret_cast<std::uintptr_t>(tensor.data) + tensor.byte_offset);
   operand.device = tensor.device;
 }
 
@@ -177,7 +184,7 @@ void read_by_library(Operand& operand, nb::handle object, const char* name) {
     for (const nb::handle step : nb::borrow<nb::object>(strides))
       steps.push_back(nb::cast<std::int64_t>(step));
   set_view(operand, data_type(type), extents, strides.is_none() ? nullptr : steps.data(), name);
-  operand.tensor.address = nb::cast<std::uint64_t>(found[3]);
+  set_address(operand, nb::cast<std::uint64_t>(found[3]));
   operand.device = {nb::cast<int>(found[4]), nb::cast<int>(found[5])};
   operand.read_only = nb::cast<bool>(found[6]);
   operand.owner = nb::borrow(found[7]);
@@ -235,6 +242,14 @@ void read_operand(Operand& operand, nb::handle object, const char* name) {
                                             std::to_string(device) +
                                             "; legal are the CPU (1, 3) and CUDA (2, 13)");
   }
+}
+
+Operand dense_operand(const DataType& type, std::span<const std::int64_t> shape, std::uint64_t address,
+                      const char* name) {
+  Operand operand;
+  set_view(operand, type, shape, nullptr, name);
+  set_address(operand, address);
+  return operand;
 }
 
 nb::object allocate(const Operand& like, const DataType& type, std::span<const std::uint64_t> shape,

@@ -70,6 +70,11 @@ void read_operand(Operand& operand, nb::handle object, const char* name);
   return operand;
 }
 
+/// A dense, row-major operand of no library. Throws Error{unsupported} for too many dimensions. Messages call
+/// it `name`.
+[[nodiscard]] Operand dense_operand(const DataType& type, std::span<const std::int64_t> shape,
+                                    std::uint64_t address, const char* name);
+
 /// Allocates an uninitialised tensor of `like`'s library, on its device.
 [[nodiscard]] nb::object allocate(const Operand& like, const DataType& type,
                                   std::span<const std::uint64_t> shape, Operand& result);

@@ -1,14 +1,16 @@
-"""Reductions and scans under the names that NumPy gives them."""
+"""Reductions and scans under the names that NumPy gives them, and every function for another library."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
-from ._operations import reduce, scan
+from . import _operations
 from ._types import Axes, DType, Tensor
 
 
-def _reduction(op: str, summary: str):
+def _reduction(reduce: Callable, op: str, summary: str) -> Callable:
     def function(
         x: Tensor,
         axes: Axes | None = None,
@@ -27,7 +29,7 @@ def _reduction(op: str, summary: str):
     return function
 
 
-def _scan(op: str, name: str, summary: str):
+def _scan(scan: Callable, op: str, name: str, summary: str) -> Callable:
     def function(
         x: Tensor,
         axis: int | None = None,
@@ -49,18 +51,27 @@ def _scan(op: str, name: str, summary: str):
     return function
 
 
-sum = _reduction("sum", "The sum")
-mean = _reduction("mean", "The mean")
-min = _reduction("min", "The least element (NaN propagates)")
-max = _reduction("max", "The greatest element (NaN propagates)")
-any = _reduction("any", "1 if any element is not 0, else 0,")
-all = _reduction("all", "1 if no element is 0, else 0,")
-argmin = _reduction("arg_min", "The index of the first least element")
-argmax = _reduction("arg_max", "The index of the first greatest element")
-cumsum = _scan("sum", "cumsum", "Cumulative sums")
-cumprod = _scan("product", "cumprod", "Cumulative products")
-cummin = _scan("min", "cummin", "Cumulative minima")
-cummax = _scan("max", "cummax", "Cumulative maxima")
+def conveniences(reduce: Callable, scan: Callable) -> tuple[Callable, ...]:
+    """The functions that __all__ names, as calls of `reduce` and `scan`."""
+    return (
+        _reduction(reduce, "sum", "The sum"),
+        _reduction(reduce, "mean", "The mean"),
+        _reduction(reduce, "min", "The least element (NaN propagates)"),
+        _reduction(reduce, "max", "The greatest element (NaN propagates)"),
+        _reduction(reduce, "any", "1 if any element is not 0, else 0,"),
+        _reduction(reduce, "all", "1 if no element is 0, else 0,"),
+        _reduction(reduce, "arg_min", "The index of the first least element"),
+        _reduction(reduce, "arg_max", "The index of the first greatest element"),
+        _scan(scan, "sum", "cumsum", "Cumulative sums"),
+        _scan(scan, "product", "cumprod", "Cumulative products"),
+        _scan(scan, "min", "cummin", "Cumulative minima"),
+        _scan(scan, "max", "cummax", "Cumulative maxima"),
+    )
+
+
+sum, mean, min, max, any, all, argmin, argmax, cumsum, cumprod, cummin, cummax = conveniences(
+    _operations.reduce, _operations.scan
+)
 
 __all__ = [
     "sum",
@@ -76,3 +87,15 @@ __all__ = [
     "cummin",
     "cummax",
 ]
+
+
+def functions_over(namespace: dict[str, Any]) -> dict[str, Callable]:
+    """Every function of the package's operations, which runs them by _one() and _all() of `namespace`."""
+    made: dict[str, Callable] = {}
+    for name in _operations.__all__:
+        function = getattr(_operations, name)
+        made[name] = FunctionType(function.__code__, namespace, name, function.__defaults__)
+        made[name].__kwdefaults__ = function.__kwdefaults__
+        made[name].__annotations__ = function.__annotations__
+        made[name].__doc__ = function.__doc__
+    return made | dict(zip(__all__, conveniences(made["reduce"], made["scan"]), strict=True))

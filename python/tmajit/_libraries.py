@@ -33,7 +33,7 @@ def type_name(kind: Any) -> str:
     return name.rpartition(".")[2]
 
 
-def _numpy_type(name: str) -> Any:
+def numpy_type(name: str) -> Any:
     import numpy
 
     if name in ("bfloat16", "float8_e4m3fn", "float8_e5m2"):
@@ -61,7 +61,7 @@ def _numpy() -> Library:
     def empty(shape: tuple, kind: str, device_type: int, device: int) -> Any:
         import numpy
 
-        return numpy.empty(shape, _numpy_type(kind))
+        return numpy.empty(shape, numpy_type(kind))
 
     return Library(_read_numpy, empty, _default_stream)
 
@@ -105,7 +105,7 @@ def _cupy() -> Library:
 
     def empty(shape: tuple, kind: str, device_type: int, device: int) -> Any:
         with cupy.cuda.Device(device):
-            return cupy.empty(shape, _numpy_type(kind))
+            return cupy.empty(shape, numpy_type(kind))
 
     def stream(device: int) -> int:
         with cupy.cuda.Device(device):
@@ -128,12 +128,17 @@ def _jax() -> Library:
         return x.dtype.name, x.shape, None, x.unsafe_buffer_pointer(), kind, number, True, x
 
     def empty(shape: tuple, kind: str, device_type: int, device: int) -> Any:
+        kept = jax.dtypes.canonicalize_dtype(numpy_type(kind))
+        if kept != numpy_type(kind):
+            raise TypeError(
+                f"JAX makes arrays of {kept} in place of {kind}; give dtype, or set jax_enable_x64 in JAX"
+            )
         platform = "cpu" if device_type == _CPU else "gpu"
         (place,) = [d for d in jax.devices(platform) if device_type == _CPU or d.local_hardware_id == device][
             :1
         ]
         # A new buffer: no other array may refer to the memory that the kernel writes.
-        return jax.device_put(jnp.empty(shape, _numpy_type(kind)), place).copy()
+        return jax.device_put(jnp.empty(shape, kept), place).copy()
 
     return Library(read, empty, _default_stream, waits=True)
 
@@ -144,7 +149,7 @@ def _other() -> Library:
             raise TypeError("this library's tensors have no allocator that tmajit knows; give out")
         import numpy
 
-        return numpy.empty(shape, _numpy_type(kind))
+        return numpy.empty(shape, numpy_type(kind))
 
     return Library(None, empty, _default_stream, waits=True)
 

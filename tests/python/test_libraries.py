@@ -33,6 +33,16 @@ def test_the_exchange_interface_of_dlpack():
     assert exchange.calls == ["view", "view"]
 
 
+def test_a_tensor_without_elements_at_a_null_address():
+    class Null(exchange.Exchanged):
+        def fill(self, tensor, offset=0):
+            super().fill(tensor)
+            tensor.data, tensor.byte_offset = None, 0
+
+    made = tmajit.pad(Null(np.empty((0, 3), np.float32)), ((1, 1), (0, 0)), value=2)
+    assert (made.array == np.full((2, 3), 2, np.float32)).all()
+
+
 def test_tensors_of_tvm():
     tvm_ffi = pytest.importorskip("tvm_ffi")
     x = np.arange(24, dtype=np.float32).reshape(4, 6)
@@ -154,3 +164,6 @@ def test_jax():
     assert tmajit.cast(x, jnp.bfloat16).dtype == jnp.bfloat16
     with pytest.raises(tmajit.ArgumentError, match="read-only"):
         tmajit.copy(x, out=jnp.zeros_like(x))
+    with pytest.raises(TypeError, match="JAX makes arrays of int32 in place of int64"):
+        tmajit.argmax(x)
+    assert tmajit.argmax(x, dtype="int32") == 23

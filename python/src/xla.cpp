@@ -1,0 +1,214 @@
+#include "xla.hpp"
+
+#include "arguments.hpp"
+#include "calls.hpp"
+#include "known_calls.hpp"
+#include "xla_ffi.hpp"
+
+#include <tmajit/error.hpp>
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <nanobind/stl/string_view.h>
+
+namespace tmajit::python {
+namespace {
+
+/// The attribute that names the operation. The other attributes are its arguments, as parse_argument() reads
+/// them.
+constexpr std::string_view operation_attribute = "operation";
+
+dlpack::DLDataType dlpack_type(xla::DataType type) {
+  switch (type) {
+    case xla::pred: return {dlpack::boolean, 8, 1};
+    case xla::s8: return {dlpack::signed_integer, 8, 1};
+    case xla::s16: return {dlpack::signed_integer, 16, 1};
+    case xla::s32: return {dlpack::signed_integer, 32, 1};
+    case xla::s64: return {dlpack::signed_integer, 64, 1};
+    case xla::u8: return {dlpack::unsigned_integer, 8, 1};
+    case xla::u16: return {dlpack::unsigned_integer, 16, 1};
+    case xla::u32: return {dlpack::unsigned_integer, 32, 1};
+    case xla::u64: return {dlpack::unsigned_integer, 64, 1};
+    case xla::f16: return {dlpack::floating, 16, 1};
+    case xla::f32: return {dlpack::floating, 32, 1};
+    case xla::f64: return {dlpack::floating, 64, 1};
+    case xla::c64: return {dlpack::complex_number, 64, 1};
+    case xla::bf16: return {dlpack::brain_floating, 16, 1};
+    case xla::f8e5m2: return {dlpack::e5m2, 8, 1};
+    case xla::f8e4m3fn: return {dlpack::e4m3fn, 8, 1};
+  }
+  throw Error(ErrorCode::unsupported,
+              "elements of XLA's type " + std::to_string(static_cast<int>(type)) + " are not supported");
+}
+
+void read(Operands& operands, const xla::Buffers& buffers, std::int64_t count, const char* name) {
+  operands.reserve(static_cast<std::size_t>(count));
+  for (const xla::Buffer* const buffer : std::span(buffers.buffers, static_cast<std::size_t>(count))) {
+    operands.push_back(dense_operand(data_type(dlpack_type(buffer->type)),
+                                     {buffer->shape, static_cast<std::size_t>(buffer->rank)},
+                                     reinterpret_cast<std::uintptr_t>(buffer->data), name));
+  }
+}
+
+std::string_view text(const xla::Text& text) {
+  return {text.bytes, text.size};
+}
+
+/// Calls `use(name, value)` for each attribute.
+template <class Use>
+void for_each(const xla::Attributes& attributes, Use&& use) {
+  for (std::int64_t i = 0; i < attributes.size; ++i) {
+    if (attributes.types[i] != xla::string)
+      throw Error(ErrorCode::invalid_argument, "the attributes of an operation of tmajit must be strings");
+    use(text(*attributes.names[i]), text(*static_cast<const xla::Text*>(attributes.values[i])));
+  }
+}
+
+const OperationInfo& operation_of(const xla::Attributes& attributes) {
+  std::string_view name;
+  for_each(attributes, [&](std::string_view attribute, std::string_view value) {
+    if (attribute == operation_attribute) name = value;
+  });
+  return find_operation(name);
+}
+
+/// The value of an attribute. parse_argument() takes no empty list.
+ArgumentValue value_of(const Argument& argument, std::string_view value, const std::string& subject) {
+  if (value.empty() || value == ":") {
+    switch (argument.type) {
+      case ArgumentType::axes:
+      case ArgumentType::extents:
+      case ArgumentType::numbers: return Dims();
+      case ArgumentType::parts: return std::vector<std::int64_t>();
+      case ArgumentType::slices: return std::vector<Slice>();
+      case ArgumentType::widths: return PadWidths();
+      default: break;
+    }
+  }
+  return parse_argument(argument, value, subject);
+}
+
+Arguments arguments_of(const OperationInfo& operation, const xla::Attributes& attributes) {
+  Arguments arguments;
+  for_each(attributes, [&](std::string_view attribute, std::string_view value) {
+    if (attribute == operation_attribute) return;
+    const std::string subject = std::string(operation.name) + ": " + std::string(attribute);
+    const Argument* const argument = operation.find_argument(attribute);
+    if (argument == nullptr) throw Error(ErrorCode::invalid_argument, subject + " is no argument");
+    arguments.set(attribute, value_of(*argument, value, subject));
+  });
+  return arguments;
+}
+
+/// Throws Error{unavailable} for an error of XLA.
+void check(const xla::Api& api, xla::Error* error, const char* what) {
+  if (error == nullptr) return;
+  xla::ErrorDestroy destroy{sizeof(destroy), nullptr, error};
+  api.error_destroy(&destroy);
+  throw Error(ErrorCode::unavailable, std::string("XLA gives no ") + what);
+}
+
+void run(const xla::CallFrame& frame, bool on_gpu) {
+  Stream stream = nullptr;
+  std::optional<std::int32_t> gpu;
+  if (on_gpu) {
+    if (frame.api->struct_size < sizeof(xla::Api))
+      throw Error(ErrorCode::unavailable, "tmajit needs a later version of XLA, which names the device");
+    xla::StreamGet of{sizeof(of), nullptr, frame.context, nullptr};
+    check(*frame.api, frame.api->stream_get(&of), "stream");
+    stream = static_cast<Stream>(of.stream);
+    xla::DeviceOrdinalGet device{sizeof(device), nullptr, frame.context, 0};
+    check(*frame.api, frame.api->device_ordinal_get(&device), "device");
+    gpu = device.ordinal;
+  }
+  Backend& backend = backend_on(gpu);
+  const OperationInfo& operation = operation_of(frame.attributes);
+  CallTensors tensors;
+  // The result takes the memory of a destination that is read, which is the last source.
+  const std::int64_t sources = frame.sources.size - (operation.reads_destination ? 1 : 0);
+  read(tensors.sources, frame.sources, sources, "a source");
+  read(tensors.destinations, frame.results, frame.results.size, "the result");
+
+  thread_local KnownCalls known;
+  thread_local std::string key;
+  key.clear();
+  add_bytes(key, &backend);
+  for_each(frame.attributes, [](std::string_view attribute, std::string_view value) {
+    for (const std::string_view part : {attribute, value}) {
+      add_bytes(key, part.size());
+      key += part;
+    }
+  });
+  add_operands(key, tensors.sources);
+  add_operands(key, tensors.destinations);
+  std::shared_ptr<KnownCall> call = known.find(key);
+  if (call == nullptr) [[unlikely]] {
+    const Arguments arguments = arguments_of(operation, frame.attributes);
+    check_types(operation, tensors.sources, arguments);
+    call = std::make_shared<KnownCall>(
+        KnownCall{{}, make_plan(operation, backend, tensors.destinations, tensors.sources, arguments)});
+    known.insert(key, call);
+  }
+  enqueue(backend, call->plan, tensors, stream);
+}
+
+xla::Error* to_xla(const xla::Api& api, xla::ErrorCode code, const char* message) {
+  xla::ErrorCreate create{sizeof(create), nullptr, message, code};
+  return api.error_create(&create);
+}
+
+/// XLA asks for the version of its interface before the first call.
+bool answer_metadata(const xla::CallFrame& frame) {
+  if (frame.extension == nullptr || frame.extension->type != xla::metadata_extension) return false;
+  xla::Metadata& metadata = *reinterpret_cast<xla::MetadataExtension*>(frame.extension)->metadata;
+  const xla::ApiVersion& found = frame.api->version;
+  metadata.version = {sizeof(metadata.version), nullptr, xla::api_major, xla::api_minor};
+  if (found.major == xla::api_major && found.minor < xla::api_minor) metadata.version.minor = found.minor;
+  metadata.traits = 0;
+  if (metadata.version.minor >= 3) metadata.state_type = 0;  // the handler has no state
+  return true;
+}
+
+/// The handler, which XLA calls without the GIL.
+template <bool on_gpu>
+xla::Error* handle(xla::CallFrame* frame) noexcept {
+  try {
+    if (!answer_metadata(*frame)) run(*frame, on_gpu);
+    return nullptr;
+  } catch (const Error& error) {
+    const bool invalid = error.code() == ErrorCode::invalid_argument;
+    return to_xla(*frame->api, invalid ? xla::invalid_argument : xla::internal, error.what());
+  } catch (const std::exception& error) {
+    return to_xla(*frame->api, xla::internal, error.what());
+  }
+}
+
+nb::capsule handler(bool on_gpu) {
+  return nb::capsule(reinterpret_cast<void*>(on_gpu ? &handle<true> : &handle<false>));
+}
+
+nb::dict attributes(std::uint32_t number, nb::tuple values) {
+  const OperationInfo& operation = operations()[number];
+  nb::dict texts;
+  texts[nb::cast(operation_attribute)] = operation.name;
+  const Arguments arguments = to_arguments(operation, std::move(values));
+  for (const auto& [name, value] : arguments.all()) texts[nb::cast(name)] = text_of(value);
+  return texts;
+}
+
+}  // namespace
+
+void bind_xla(nb::module_& module) {
+  module.def("xla_handler", &handler, nb::arg("on_gpu"), "The handler of XLA's FFI, as a capsule.");
+  module.def("xla_attributes", &attributes, nb::arg("operation"), nb::arg("values"),
+             "The attributes that the handler reads.");
+}
+
+}  // namespace tmajit::python

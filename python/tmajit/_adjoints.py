@@ -1,0 +1,240 @@
+"""Gradients of the linear operations, as calls of operations again.
+
+`f` has the operations as functions on the tensors of one library, such as the module tmajit.torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any, NamedTuple
+
+_Shape = tuple[int, ...]
+
+
+class Call(NamedTuple):
+    """A call whose results have gradients."""
+
+    name: str  #: the operation
+    shapes: Sequence[_Shape]  #: of the sources
+    dtypes: Sequence[Any]  #: of the sources
+    #: The sources of an operation in NEEDS_SOURCES. None for a source whose partner needs no gradient.
+    sources: Sequence[Any] | None
+    values: dict[str, Any]  #: the arguments; None stands for the default
+
+
+def _padded(f: Any, x: Any, widths: Sequence[tuple[int, int]]) -> Any:
+    return f.pad(x, widths) if any(width != (0, 0) for width in widths) else x
+
+
+def _spread(f: Any, x: Any, steps: Sequence[int], before: Sequence[int], extents: _Shape) -> Any:
+    """Zeros of the shape `extents` with x's element i at before + i * step; elements outside are dropped."""
+    for axis, step in enumerate(steps):
+        if step > 1:
+            shape = tuple(x.shape)
+            outer, n, inner = prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :])
+            x = f.pad(x.reshape((outer, n, 1, inner)), ((0, 0), (0, 0), (0, step - 1), (0, 0)))
+            x = x.reshape((*shape[:axis], n * step, *shape[axis + 1 :]))
+    ends = [extent - first - n for extent, first, n in zip(extents, before, x.shape, strict=True)]
+    return _padded(f, x, tuple(zip(before, ends, strict=True)))
+
+
+def _axes(axes: Any, rank: int) -> tuple[int, ...]:
+    axes = (axes,) if isinstance(axes, int) else tuple(axes or ())
+    return tuple(axis % rank for axis in axes) or tuple(range(rank))
+
+
+def _copy(f: Any, call: Call, gradients: list) -> list:
+    return gradients
+
+
+def _permute(f: Any, call: Call, gradients: list) -> list:
+    axes = _axes(call.values["axes"], len(call.shapes[0]))
+    return [f.permute(gradients[0], tuple(axes.index(axis) for axis in range(len(axes))))]
+
+
+def _flip(f: Any, call: Call, gradients: list) -> list:
+    return [f.flip(gradients[0], call.values["axes"])]
+
+
+def _slice(f: Any, call: Call, gradients: list) -> list:
+    (gradient,), (shape,) = gradients, call.shapes
+    slices = call.values["slices"]
+    slices = [slices] if isinstance(slices, slice) else list(slices)
+    slices += [slice(None)] * (len(shape) - len(slices))
+    steps, before, backwards = [], [], []
+    for axis, extent in enumerate(shape):
+        start, stop, step = slices[axis].indices(extent)
+        n = len(range(start, stop, step))
+        steps.append(abs(step))
+        before.append((start if step > 0 else start + (n - 1) * step) if n else 0)
+        if step < 0 and n > 1:
+            backwards.append(axis)
+    if backwards:
+        gradient = f.flip(gradient, tuple(backwards))
+    return [_spread(f, gradient, steps, before, shape)]
+
+
+def _broadcast(f: Any, call: Call, gradients: list) -> list:
+    (gradient,), (shape,), (dtype,) = gradients, call.shapes, call.dtypes
+    new = len(gradient.shape) - len(shape)
+    axes = [
+        axis
+        for axis, extent in enumerate(gradient.shape)
+        if axis < new or (shape[axis - new] == 1 and extent != 1)
+    ]
+    if axes:
+        gradient = f.reduce(gradient, "sum", tuple(axes), dtype=dtype).reshape(shape)
+    return [gradient]
+
+
+def _pad(f: Any, call: Call, gradients: list) -> list:
+    pairs = [(w, w) if isinstance(w, int) else (w[0], w[-1]) for w in call.values["widths"]]
+    return [_padded(f, gradients[0], tuple((-before, -after) for before, after in pairs))]
+
+
+def _concat(f: Any, call: Call, gradients: list) -> list:
+    axis = call.values["axis"]
+    if call.values["new_axis"] in (True, "yes"):
+        parts = f.split(gradients[0], axis, (1,) * len(call.shapes))
+        return [part.reshape(shape) for part, shape in zip(parts, call.shapes, strict=True)]
+    return list(f.split(gradients[0], axis, tuple(shape[axis] for shape in call.shapes)))
+
+
+def _split(f: Any, call: Call, gradients: list) -> list:
+    return [f.concat(gradients, call.values["axis"])]
+
+
+def _reduce(f: Any, call: Call, gradients: list) -> list:
+    (gradient,), (shape,) = gradients, call.shapes
+    axes = _axes(call.values["axes"], len(shape))
+    if call.values["op"] == "mean":
+        gradient = gradient / prod(shape[axis] for axis in axes)
+    kept = tuple(1 if axis in axes else extent for axis, extent in enumerate(shape))
+    return [f.broadcast(gradient.reshape(kept), shape)]
+
+
+def _scan(f: Any, call: Call, gradients: list) -> list:
+    values = call.values
+    direction = "forwards" if values["direction"] == "backwards" else "backwards"
+    return [f.scan(gradients[0], "sum", values["axis"], values["bound"], direction)]
+
+
+def _window_numbers(call: Call) -> tuple:
+    """The extents, taps, steps, dilations and paddings of the windows, and the number of windows."""
+    values, extents = call.values, call.shapes[0][1:-1]
+    rank = len(extents)
+
+    def numbers(name: str) -> _Shape:
+        given = values[name]
+        return (1,) * rank if given is None else (given,) * rank if isinstance(given, int) else tuple(given)
+
+    taps = call.shapes[1][1:-1] if len(call.shapes) > 1 else numbers("filter")
+    steps, dilations = numbers("strides"), numbers("dilations")
+    pairs = [(w, w) if isinstance(w, int) else (w[0], w[-1]) for w in values["padding"] or (0,) * rank]
+    counts = tuple(
+        (extent + sum(pair) - (k - 1) * dilation - 1) // step + 1
+        for extent, pair, k, dilation, step in zip(extents, pairs, taps, dilations, steps, strict=True)
+    )
+    return extents, taps, steps, dilations, [before for before, _ in pairs], counts
+
+
+def _im2col(f: Any, call: Call, gradients: list) -> list:
+    extents, taps, steps, dilations, padding, counts = _window_numbers(call)
+    images, channels = call.shapes[0][0], call.shapes[0][-1]
+    rank = len(extents)
+    gradient = gradients[0].reshape((images, *counts, *taps, channels))
+    for d in reversed(range(rank)):
+        # The windows and taps of one dimension become its pixels.
+        axis, pixels = 1 + rank + d, 1 + d
+        parts = []
+        for tap, part in enumerate(f.split(gradient, axis, (1,) * taps[d])):
+            shape = tuple(part.shape)
+            part = part.reshape((*shape[:axis], *shape[axis + 1 :]))
+            before, to, strides = [0] * part.ndim, list(part.shape), [1] * part.ndim
+            before[pixels], to[pixels] = tap * dilations[d] - padding[d], extents[d]
+            strides[pixels] = steps[d]
+            parts.append(_spread(f, part, strides, before, tuple(to)))
+        gradient = f.reduce(f.concat(parts, 0, new_axis=True), "sum", 0) if len(parts) > 1 else parts[0]
+    return [gradient]
+
+
+def _convolution(f: Any, call: Call, gradients: list) -> list:
+    extents, taps, steps, dilations, padding, counts = _window_numbers(call)
+    (n, *_, channels), (outputs, *_) = call.shapes
+    images, filters = call.sources
+    last = len(extents) + 1
+    pixels = tuple(range(1, last))
+    swapped = (last, *pixels, 0)
+    gradient = gradients[0].reshape((n, *counts, outputs))
+    reaches = [(k - 1) * dilation for k, dilation in zip(taps, dilations, strict=True)]
+    to_images = to_filters = None
+    if filters is not None:
+        # A convolution of the spread gradient with the reversed filter.
+        before = [0, *(reach - first for reach, first in zip(reaches, padding, strict=True)), 0]
+        to = (n, *(extent + reach for extent, reach in zip(extents, reaches, strict=True)), outputs)
+        spread = _spread(f, gradient, (1, *steps, 1), before, to)
+        to_images = f.convolution(spread, f.permute(f.flip(filters, pixels), swapped), dilations=dilations)
+        to_images = to_images.reshape(call.shapes[0])
+    if images is not None:
+        # A convolution of the images, whose channels and numbers change places, with the gradient as filter.
+        widths = [
+            (first, reach + (count - 1) * step + 1 - extent - first)
+            for first, reach, count, step, extent in zip(
+                padding, reaches, counts, steps, extents, strict=True
+            )
+        ]
+        found = f.convolution(
+            _padded(f, f.permute(images, swapped), ((0, 0), *widths, (0, 0))),
+            f.permute(gradient, swapped),
+            strides=dilations,
+            dilations=steps,
+        )
+        to_filters = f.permute(found.reshape((channels, *taps, outputs)), swapped)
+    return [to_images, to_filters]
+
+
+_ADJOINTS: dict[str, Callable[[Any, Call, list], list]] = {
+    "copy": _copy,
+    "copy_ragged": _copy,
+    "cast": _copy,  # gradients() casts
+    "permute": _permute,
+    "flip": _flip,
+    "slice": _slice,
+    "broadcast": _broadcast,
+    "pad": _pad,
+    "concat": _concat,
+    "split": _split,
+    "reduce": _reduce,
+    "scan": _scan,
+    "im2col": _im2col,
+    "convolution": _convolution,
+}
+#: The operations whose gradients depend on the sources' elements.
+NEEDS_SOURCES = ("convolution",)
+#: The operators of reduce and scan that are linear.
+_LINEAR = {"reduce": ("sum", "mean"), "scan": ("sum",)}
+
+
+def why_not(name: str, values: dict[str, Any]) -> str:
+    """The sentence that tells why a call has no gradient; empty if it has one."""
+    if name not in _ADJOINTS:
+        return f"tmajit.{name} has no gradient: it is not linear, or computes an expression of the caller's"
+    for argument in ("expression", "epilogue"):
+        if values.get(argument) is not None:
+            return (
+                f"tmajit.{name} with an {argument} has no gradient; only sums and means of elements have one"
+            )
+    if name in _LINEAR and values["op"] not in _LINEAR[name]:
+        legal = " or ".join(f'"{op}"' for op in _LINEAR[name])
+        return f'tmajit.{name} with "{values["op"]}" has no gradient; it has one with {legal}'
+    return ""
+
+
+def gradients(f: Any, call: Call, given: list) -> list:
+    """The gradients of a call's sources from those of its results. why_not() must be empty."""
+    found = _ADJOINTS[call.name](f, call, given)
+    return [
+        gradient if gradient is None or gradient.dtype == dtype else f.cast(gradient, dtype)
+        for gradient, dtype in zip(found, call.dtypes, strict=True)
+    ]

@@ -1,0 +1,234 @@
+"""The operations as a primitive of JAX: its shapes, call, gradients and batches."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir
+
+from . import _adjoints, _core, _values
+from ._conveniences import functions_over
+from ._libraries import numpy_type, type_name
+
+_MAX_RANK = 8
+_TARGET = "tmajit"
+
+jax.ffi.register_ffi_target(_TARGET, _core.xla_handler(False), platform="cpu")
+jax.ffi.register_ffi_target(_TARGET, _core.xla_handler(True), platform="CUDA")
+
+#: Its parameters are the operation's number, its arguments as flat values, and each result's (shape, type).
+_operation = Primitive("tmajit")
+_operation.multiple_results = True
+
+_Results = tuple[tuple[tuple[int, ...], Any], ...]
+
+
+def _name(number: int) -> str:
+    return _values.OPERATIONS[number]["name"]
+
+
+def _named(number: int, values: tuple) -> dict[str, Any]:
+    return _values.named(number, _values.restored(number, values))
+
+
+def _shapes(*sources: Any, number: int, values: tuple, results: _Results) -> list:
+    return [jax.core.ShapedArray(shape, kind) for shape, kind in results]
+
+
+def _lower(ctx: Any, *operands: Any, number: int, values: tuple, results: _Results) -> Any:
+    reads = _values.OPERATIONS[number]["reads_destination"]
+    rule = jax.ffi.ffi_lowering(_TARGET, operand_output_aliases={len(operands) - 1: 0} if reads else None)
+    return rule(ctx, *operands, **_core.xla_attributes(number, _values.restored(number, values)))
+
+
+@functools.lru_cache(maxsize=4096)
+def _compiled(number: int, values: tuple, results: _Results) -> Any:
+    return jax.jit(functools.partial(_operation.bind, number=number, values=values, results=results))
+
+
+def _run(*sources: Any, number: int, values: tuple, results: _Results) -> Any:
+    return _compiled(number, values, results)(*sources)
+
+
+def _differentiate(
+    primals: Sequence[Any], tangents: Sequence[Any], *, number: int, values: tuple, results: _Results
+) -> tuple[list, list]:
+    given = {"number": number, "results": results}
+    made = _operation.bind(*primals, values=values, **given)
+    varies = [not isinstance(tangent, ad.Zero) for tangent in tangents]
+    if not any(varies) or not any(jnp.issubdtype(kind, jnp.inexact) for _, kind in results):
+        return made, [ad.Zero(jax.typeof(one).to_tangent_aval()) for one in made]
+    name, arguments = _name(number), _named(number, values)
+    if reason := _adjoints.why_not(name, arguments):
+        raise NotImplementedError(reason)
+    if name == "pad":
+        arguments["value"] = None  # the surrounding value is constant
+        values = tuple(_values.flattened(number, tuple(arguments.values())))
+    if name in _adjoints.NEEDS_SOURCES:
+        terms = [
+            _operation.bind(*(t if i == j else x for j, x in enumerate(primals)), values=values, **given)[0]
+            for i, t in enumerate(tangents)
+            if varies[i]
+        ]
+        return made, [functools.reduce(jnp.add, terms)]
+    return made, _operation.bind(*map(ad.instantiate_zeros, tangents), values=values, **given)
+
+
+def _transpose(
+    cotangents: Sequence[Any], *sources: Any, number: int, values: tuple, results: _Results
+) -> list:
+    unknown = [ad.is_undefined_primal(x) for x in sources]
+    kinds = [x.aval if u else x for x, u in zip(sources, unknown, strict=True)]
+    call = _adjoints.Call(
+        _name(number),
+        [tuple(kind.shape) for kind in kinds],
+        [kind.dtype for kind in kinds],
+        [None if u else x for x, u in zip(sources, unknown, strict=True)],
+        _named(number, values),
+    )
+    found = _adjoints.gradients(_functions, call, list(map(ad.instantiate_zeros, cotangents)))
+    return [gradient if u else None for gradient, u in zip(found, unknown, strict=True)]
+
+
+def _shifted(name: str, arguments: dict[str, Any], shapes: Sequence[tuple[int, ...]]) -> dict | None:
+    """The arguments for sources with one more dimension in front. None if there are no such arguments."""
+    (first, *others), shift = shapes, dict(arguments)
+    rank = len(first)
+    if any(len(shape) != rank for shape in others):
+        return None
+    axes = arguments.get("axes")
+    axes = (axes,) if isinstance(axes, int) else tuple(axes or ())
+    if name in ("map", "stencil") and re.search(r"\bg\b", arguments["expression"]):
+        return None  # it reads coordinates
+    if name in ("copy", "copy_ragged", "cast", "map"):
+        pass
+    elif name == "permute":
+        shift["axes"] = (0, *(axis % rank + 1 for axis in axes))
+    elif name in ("flip", "reduce"):
+        whole = range(rank) if name == "reduce" and not axes else axes
+        shift["axes"] = tuple(axis % rank + 1 for axis in whole)
+        if name == "reduce" and not shift["axes"]:
+            return None
+    elif name in ("split", "scan", "concat"):
+        rank += arguments.get("new_axis") in (True, "yes")
+        if arguments["axis"] is not None:
+            shift["axis"] = arguments["axis"] % rank + 1
+    elif name == "slice":
+        slices = arguments["slices"]
+        shift["slices"] = (slice(None), *([slices] if isinstance(slices, slice) else slices))
+    elif name == "pad":
+        shift["widths"] = ((0, 0), *arguments["widths"])
+    elif name == "stencil":
+        if arguments["dims"] is not None:
+            shift["dims"] = tuple(axis % rank + 1 for axis in arguments["dims"])
+    else:
+        return None
+    return shift
+
+
+def _batch(
+    sources: Sequence[Any], dims: Sequence[int | None], *, number: int, values: tuple, results: _Results
+) -> tuple[list, list]:
+    name, arguments = _name(number), _named(number, values)
+    (size,) = {x.shape[d] for x, d in zip(sources, dims, strict=True) if d is not None}
+    moved = [x if d is None else jnp.moveaxis(x, d, 0) for x, d in zip(sources, dims, strict=True)]
+    shapes = [x.shape if d is None else x.shape[1:] for x, d in zip(moved, dims, strict=True)]
+    batched = tuple(((size, *shape), kind) for shape, kind in results)
+    images, whole = moved[0], None
+    if name == "im2col" or (name == "convolution" and dims[1] is None):
+        # The batches are further images.
+        images = images.reshape((size * images.shape[1], *images.shape[2:]))
+        ((shape, kind),) = results
+        whole = (((size * shape[0], *shape[1:]), kind),)
+        (made,) = _operation.bind(images, *moved[1:], number=number, values=values, results=whole)
+        return [made.reshape((size, *shape))], [0]
+    if name == "broadcast":
+        new = len(arguments["shape"]) - len(shapes[0])
+        moved = [images.reshape((size, *(1,) * new, *shapes[0]))]
+        arguments["shape"] = (size, *arguments["shape"])
+        shift: dict | None = arguments
+    else:
+        shift = _shifted(name, arguments, shapes)
+    ranks = [len(shape) + 1 for shape in shapes] + [len(shape) for shape, _ in batched]
+    if shift is None or max(ranks) > _MAX_RANK:
+        # One call after the other.
+        def one(taken: list) -> list:
+            left = iter(taken)
+            given = [x if d is None else next(left) for x, d in zip(moved, dims, strict=True)]
+            return _operation.bind(*given, number=number, values=values, results=results)
+
+        made = jax.lax.map(one, [x for x, d in zip(moved, dims, strict=True) if d is not None])
+    else:
+        moved = [
+            jnp.broadcast_to(x, (size, *x.shape)) if d is None else x
+            for x, d in zip(moved, dims, strict=True)
+        ]
+        flat = tuple(_values.flattened(number, tuple(shift.values())))
+        made = _operation.bind(*moved, number=number, values=flat, results=batched)
+    return made, [0] * len(made)
+
+
+_operation.def_impl(_run)
+_operation.def_abstract_eval(_shapes)
+for _platform in ("cpu", "cuda"):
+    mlir.register_lowering(_operation, _lower, platform=_platform)
+ad.primitive_jvps[_operation] = _differentiate
+ad.primitive_transposes[_operation] = _transpose
+batching.primitive_batchers[_operation] = _batch
+
+
+def _type_name(kind: Any) -> str | None:
+    if kind is None:
+        return None
+    name = type_name(kind)
+    if numpy_type(name).name != name:
+        raise TypeError(f"JAX has no element type {kind!r}; arrays of other libraries may have it")
+    return name
+
+
+def _all(number: int, sources: Any, out: Any, dtype: Any, values: tuple) -> tuple:
+    described = _values.OPERATIONS[number]
+    many = isinstance(sources, (list, tuple))
+    arrays = [jnp.asarray(x) for x in (sources if many else [sources])]
+    if not arrays and out is None:
+        return _core.run_all(number, (), None, None, values)  # raises the error of the library
+    if described["reads_destination"]:
+        out = jnp.asarray(out)
+        arrays.append(out)
+        results = [out]
+    elif out is not None:
+        results = list(out) if described["many_results"] else [out]
+        if not all(isinstance(one, jax.ShapeDtypeStruct) for one in results):
+            raise TypeError(
+                f"{described['name']}: arrays of JAX are never written; out may be a jax.ShapeDtypeStruct, "
+                "which gives the shape and type of the new array"
+            )
+    else:
+        read = [(x.dtype.name, x.shape) for x in arrays]
+        found = _core.describe_results(number, read, _type_name(dtype), values)
+        results = [
+            jax.ShapeDtypeStruct(shape, jax.dtypes.canonicalize_dtype(numpy_type(kind)))
+            for kind, shape in found
+        ]
+    made = _operation.bind(
+        *arrays,
+        number=number,
+        values=tuple(_values.flattened(number, values)),
+        results=tuple((tuple(one.shape), one.dtype) for one in results),
+    )
+    return tuple(made)
+
+
+def _one(number: int, sources: Any, out: Any, dtype: Any, values: tuple) -> Any:
+    return _all(number, sources, out, dtype, values)[0]
+
+
+FUNCTIONS = functions_over(globals())
+_functions = SimpleNamespace(**FUNCTIONS)

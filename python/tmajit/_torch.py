@@ -1,0 +1,212 @@
+"""The operations as custom operators of PyTorch: their schemas, kernels, shapes and gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+
+from . import _adjoints, _core, _values
+from ._conveniences import functions_over
+from ._libraries import type_name
+
+#: The type in a schema for each type of an argument.
+_SCHEMA_TYPES = {
+    "number": "float",
+    "count": "int",
+    "text": "str",
+    "choice": "str",
+    "axis": "int",
+    "axes": "int[]",
+    "extents": "SymInt[]",
+    "parts": "SymInt[]",
+    "numbers": "int[]",
+    "slices": "SymInt[]",
+    "widths": "SymInt[]",
+}
+_library = torch.library.Library("tmajit", "DEF")
+_AFTER_AUTOGRAD = torch._C._after_autograd_keyset
+_DEVICES = {"CPU": torch._C.DispatchKey.CPU, "CUDA": torch._C.DispatchKey.CUDA}
+_DEVICE_KEYS = frozenset(_DEVICES.values())
+
+
+def _torch_type(kind: Any) -> Any:
+    if kind is None or isinstance(kind, torch.dtype):
+        return kind
+    found = getattr(torch, type_name(kind), None)
+    if not isinstance(found, torch.dtype):
+        raise TypeError(f"PyTorch has no element type {kind!r}; tmajit's own types work without torch.ops")
+    return found
+
+
+class _Operator:
+    """One operation: its description, and its two overloads."""
+
+    def __init__(self, number: int, described: dict[str, Any]) -> None:
+        self.number = number
+        self.name: str = described["name"]
+        self.arguments: list[dict[str, Any]] = described["arguments"]
+        self.takes_many: bool = described["max_sources"] > 1
+        self.gives_many: bool = described["many_results"]
+        self.needs_out: bool = described["reads_destination"]
+        self.has_type: bool = not described["moves_bits"] and not self.needs_out
+        kinds = ["bool" if a["choices"] == ["no", "yes"] else a["type"] for a in self.arguments]
+        parameters = ["Tensor[] sources" if self.takes_many else "Tensor x"]
+        for argument, kind in zip(self.arguments, kinds, strict=True):
+            optional = "" if argument["required"] else "?"
+            default = "" if argument["required"] else "=None"
+            parameters.append(f"{_SCHEMA_TYPES.get(kind, kind)}{optional} {argument['name']}{default}")
+        self.functional: Any = None
+        if not self.needs_out:
+            kind = "ScalarType dtype" if not self.arguments else "ScalarType? dtype=None"
+            given = [*parameters, "*", kind] if self.has_type else parameters
+            result = "Tensor[]" if self.gives_many else "Tensor"
+            self.functional = self.define(self.name, f"({', '.join(given)}) -> {result}", self.run, self.fake)
+            taken = _Taken()
+            torch.library.register_autograd(
+                f"tmajit::{self.name}", self.backward, setup_context=self.remember, lib=taken
+            )
+            self.differentiated = taken.kernel
+            _library.impl(self.name, self.run_autograd, "Autograd", with_keyset=True)
+        out = "Tensor(a!)[] out" if self.gives_many else "Tensor(a!) out"
+        name = f"{self.name}.out"
+        self.out = self.define(
+            name, f"({', '.join([*parameters, '*', out])}) -> ()", self.run_out, _no_result
+        )
+        _library.impl(name, self.run_out_autograd, "Autograd", with_keyset=True)
+
+    def define(self, name: str, schema: str, run: Callable, fake: Callable) -> Any:
+        _library.define(name + schema)
+        for device in _DEVICES:
+            _library.impl(name, run, device)
+        torch.library.register_fake(f"tmajit::{name}", fake, lib=_library)
+        return getattr(getattr(torch.ops.tmajit, self.name), name[len(self.name) + 1 :] or "default")
+
+    def run(self, sources: Any, *given: Any, dtype: Any = None) -> Any:
+        if self.gives_many:
+            return list(
+                _core.run_all(self.number, sources, None, dtype, _values.restored(self.number, given))
+            )
+        return _core.run_one(self.number, sources, None, dtype, _values.restored(self.number, given))
+
+    def run_out(self, sources: Any, *given: Any, out: Any) -> None:
+        _core.run_all(self.number, sources, out, None, _values.restored(self.number, given))
+        for tensor in out if self.gives_many else (out,):
+            if not tensor.is_inference():
+                torch.autograd.graph.increment_version(tensor)
+
+    def known(self, number: Any) -> int:
+        try:
+            return int(number)
+        except GuardOnDataDependentSymNode:
+            raise RuntimeError(
+                f"tmajit.{self.name}: the extent {number} depends on data; kernels are made for known "
+                "extents, so give a tensor whose shape is known when it is traced"
+            ) from None
+
+    def fake(self, sources: Any, *given: Any, dtype: Any = None) -> Any:
+        tensors = sources if self.takes_many else [sources]
+        read = [(x.dtype, [self.known(extent) for extent in x.shape]) for x in tensors]
+        values = tuple(
+            [self.known(number) for number in value] if isinstance(value, (list, tuple)) else value
+            for value in given
+        )
+        described = _core.describe_results(self.number, read, dtype, _values.restored(self.number, values))
+        made = [tensors[0].new_empty(shape, dtype=_torch_type(kind)) for kind, shape in described]
+        return made if self.gives_many else made[0]
+
+    def remember(self, ctx: Any, inputs: tuple, output: Any, keyword_only_inputs: Any = None) -> None:
+        sources, given = inputs[0], inputs[1:]
+        tensors = sources if self.takes_many else [sources]
+        ctx.call = _adjoints.Call(
+            self.name,
+            [tuple(x.shape) for x in tensors],
+            [x.dtype for x in tensors],
+            None,
+            _values.named(self.number, _values.restored(self.number, given)),
+        )
+        if self.name in _adjoints.NEEDS_SOURCES:
+            ctx.save_for_backward(*tensors)
+
+    def backward(self, ctx: Any, *gradients: Any) -> tuple:
+        call = ctx.call
+        if reason := _adjoints.why_not(call.name, call.values):
+            raise RuntimeError(reason)
+        if ctx.saved_tensors:
+            # Each source's gradient depends on the other source.
+            needed = reversed(list(ctx.needs_input_grad[0]))
+            sources = [x if n else None for x, n in zip(ctx.saved_tensors, needed, strict=True)]
+            call = call._replace(sources=sources)
+        found = _adjoints.gradients(
+            _functions, call, list(gradients[0]) if self.gives_many else list(gradients)
+        )
+        # PyTorch takes an empty list of numbers for a list of tensors.
+        rest = [[] if needed == [] else None for needed in ctx.needs_input_grad[1:]]
+        return (found if self.takes_many else found[0], *rest)
+
+    def run_autograd(self, keyset: Any, *given: Any, **named: Any) -> Any:
+        if torch.is_grad_enabled() and torch._C._any_requires_grad(*given):
+            return self.differentiated(keyset, *given, **named)
+        return _dispatch(keyset & _AFTER_AUTOGRAD, self.functional, self.run, given, named)
+
+    def run_out_autograd(self, keyset: Any, *given: Any, out: Any) -> None:
+        if torch.is_grad_enabled() and torch._C._any_requires_grad(*given, out):
+            raise RuntimeError(
+                f"tmajit.{self.name}(): functions with out=... arguments don't support automatic "
+                "differentiation, but one of the arguments requires grad."
+            )
+        _dispatch(keyset & _AFTER_AUTOGRAD, self.out, self.run_out, given, {"out": out})
+
+
+class _Taken:
+    """Stands for a library, and takes the kernel that differentiates."""
+
+    kernel: Any
+
+    def impl(self, name: str, kernel: Callable, key: str, with_keyset: bool) -> None:
+        self.kernel = kernel
+
+
+def _dispatch(keyset: Any, overload: Any, run: Callable, given: tuple, named: dict[str, Any]) -> Any:
+    """Runs the kernel of the first key. The kernel of a device is called without PyTorch's dispatcher."""
+    if keyset.highestPriorityTypeId() in _DEVICE_KEYS:
+        return run(*given, **named)
+    with torch._C._AutoDispatchBelowAutograd():
+        return overload.redispatch(keyset, *given, **named)
+
+
+def _no_result(*given: Any, **named: Any) -> None:
+    return None
+
+
+_OPERATORS = [_Operator(number, described) for number, described in enumerate(_values.OPERATIONS)]
+
+
+def _call(number: int, sources: Any, out: Any, dtype: Any, values: tuple) -> Any:
+    operator = _OPERATORS[number]
+    if operator.takes_many and isinstance(sources, torch.Tensor):
+        sources = (sources,)
+    if operator.takes_many and not sources and out is None:
+        return _core.run_all(number, (), None, None, values)  # raises the error of the library
+    given = _values.flattened(number, values)
+    if out is not None:
+        operator.out(sources, *given, out=out)
+        return out
+    if operator.has_type:
+        return operator.functional(sources, *given, dtype=_torch_type(dtype))
+    return operator.functional(sources, *given)
+
+
+_one = _call
+
+
+def _all(number: int, sources: Any, out: Any, dtype: Any, values: tuple) -> Any:
+    made = _call(number, sources, out, dtype, values)
+    return made if out is not None else tuple(made)
+
+
+FUNCTIONS = functions_over(globals())
+_functions = SimpleNamespace(**FUNCTIONS)

@@ -1,0 +1,88 @@
+"""Arguments of operations as numbers, texts and flat lists of numbers, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from . import _core
+
+OPERATIONS = _core.operations()
+
+#: Stands for an absent bound of a slice: a number beyond every extent.
+_FAR = 1 << 60
+
+
+def _integers(given: Any) -> Any:
+    return (given,) if hasattr(given, "__index__") else tuple(given)
+
+
+def _to_triples(given: Any) -> tuple:
+    numbers: list = []
+    for one in (given,) if isinstance(given, slice) else given:
+        step = 1 if one.step is None else one.step
+        start, stop = (0, _FAR) if step > 0 else (_FAR, -_FAR)
+        numbers += [start if one.start is None else one.start, stop if one.stop is None else one.stop, step]
+    return tuple(numbers)
+
+
+def _from_triples(numbers: Sequence[int]) -> tuple:
+    return tuple(slice(*numbers[i : i + 3]) for i in range(0, len(numbers), 3))
+
+
+def _to_pairs(given: Any) -> tuple:
+    numbers: list = []
+    for one in given:
+        pair = _integers(one)
+        numbers += [pair[0], pair[-1]]
+    return tuple(numbers)
+
+
+def _from_pairs(numbers: Sequence[int]) -> tuple:
+    return tuple(zip(numbers[::2], numbers[1::2], strict=True))
+
+
+#: The flat value from a caller's, and the caller's from the flat one, for the types of arguments that differ.
+_FLAT: dict[str, tuple[Callable, Callable | None]] = {
+    "axes": (_integers, None),
+    "extents": (_integers, None),
+    "parts": (_integers, None),
+    "numbers": (_integers, None),
+    "slices": (_to_triples, _from_triples),
+    "widths": (_to_pairs, _from_pairs),
+}
+_ENCODERS = [
+    tuple(_FLAT.get(argument["type"], (None, None))[0] for argument in operation["arguments"])
+    for operation in OPERATIONS
+]
+_DECODERS = [
+    tuple(
+        (i, _FLAT[argument["type"]][1])
+        for i, argument in enumerate(operation["arguments"])
+        if argument["type"] in ("slices", "widths")
+    )
+    for operation in OPERATIONS
+]
+
+
+def flattened(number: int, values: tuple) -> list:
+    """The arguments of operation `number` as plain values, which have hashes."""
+    return [
+        encode(value) if encode is not None and value is not None else value
+        for encode, value in zip(_ENCODERS[number], values, strict=True)
+    ]
+
+
+def restored(number: int, flat: Sequence[Any]) -> tuple:
+    """The arguments for the library; `flat` may lack the last ones."""
+    values = [*flat, *[None] * (len(_ENCODERS[number]) - len(flat))]
+    for i, decode in _DECODERS[number]:
+        if values[i] is not None:
+            values[i] = decode(values[i])
+    return tuple(values)
+
+
+def named(number: int, values: tuple) -> dict[str, Any]:
+    """The arguments by name."""
+    names = [argument["name"] for argument in OPERATIONS[number]["arguments"]]
+    return dict(zip(names, values, strict=True))

@@ -1,0 +1,91 @@
+"""A call or more of each operation, for the tests of PyTorch's operators and of JAX's functions."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+def numbers(*shape: int) -> np.ndarray:
+    """Whole numbers, so that sums are exact in any order."""
+    return np.random.default_rng(7).integers(-8, 9, shape).astype(np.float32)
+
+
+class Case(NamedTuple):
+    """One call; its sources are float32."""
+
+    name: str
+    sources: np.ndarray | list
+    arguments: dict[str, Any]
+
+    @property
+    def many(self) -> bool:
+        return isinstance(self.sources, list)
+
+    @property
+    def linear(self) -> bool:
+        if self.name in ("map", "stencil", "tiles"):
+            return False
+        return self.arguments.get("op") in (None, "sum", "mean")
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.arguments}"
+
+    def call(self, module, convert, **named):
+        """Calls the function of `module` on the sources that `convert` makes."""
+        sources = [convert(x) for x in self.sources] if self.many else convert(self.sources)
+        return self.call_on(module, sources, **named)
+
+    def call_on(self, module, sources, **named):
+        arguments = self.arguments | named
+        function = getattr(module, self.name)
+        if self.name in ("map", "stencil"):
+            return function(arguments.pop("expression"), *sources, **arguments)
+        if self.name == "convolution":
+            return function(*sources, **arguments)
+        return function(sources, **arguments)
+
+
+CASES = [
+    Case(*case)
+    for case in [
+        ("copy", numbers(3, 4), {}),
+        ("permute", numbers(2, 3, 4), {"axes": (2, 0, -2)}),
+        ("slice", numbers(7, 9), {"slices": (slice(1, None, 2), slice(None, None, -3))}),
+        ("slice", numbers(5, 6), {"slices": slice(-2, 0, -1)}),
+        ("slice", numbers(4, 3), {"slices": (slice(3, 3), slice(None))}),
+        ("flip", numbers(3, 4, 2), {"axes": (0, -1)}),
+        ("broadcast", numbers(3, 1), {"shape": (2, 3, 4)}),
+        ("pad", numbers(3, 4), {"widths": ((1, 2), (0, -1)), "value": 1.5}),
+        ("cast", numbers(3, 4), {"dtype": "bfloat16"}),
+        ("concat", [numbers(2, 3), numbers(2, 1), numbers(2, 2)], {"axis": -1}),
+        ("concat", [numbers(2, 3), numbers(2, 3)], {"axis": 1, "new_axis": True}),
+        ("split", numbers(6, 2), {"axis": 0, "parts": (1, 3, 2)}),
+        ("map", [numbers(2, 3), numbers(3)], {"expression": "x0 * x1 + 1"}),
+        ("stencil", [numbers(4, 5)], {"expression": "x(0, 1) - x(0, -1)", "boundary": "clamp"}),
+        ("reduce", numbers(3, 4, 2), {"op": "sum", "axes": (0, -1)}),
+        ("reduce", numbers(3, 4), {"op": "mean", "axes": 1, "keep_dims": True}),
+        ("reduce", numbers(3, 4), {"op": "sum", "dtype": "bfloat16"}),
+        ("reduce", numbers(3, 4), {"op": "max", "axes": ()}),
+        ("scan", numbers(3, 4), {"op": "sum", "axis": 0, "bound": "exclusive"}),
+        ("scan", numbers(3, 4), {"op": "sum", "direction": "backwards"}),
+        ("copy_ragged", [numbers(3, 4), numbers(2, 1)], {}),
+        ("im2col", numbers(2, 5, 6, 2), {"filter": (3, 2), "padding": ((4, 1), (0, 1)), "strides": (2, 1)}),
+        ("im2col", numbers(2, 8, 3), {"filter": 3, "dilations": 2}),
+        ("im2col", numbers(1, 3, 3, 3, 2), {"filter": (2, 1, 2), "strides": (1, 2, 1)}),
+        ("convolution", [numbers(2, 5, 6, 3), numbers(2, 3, 2, 3)], {"padding": ((1, 1), (0, 1))}),
+        (
+            "convolution",
+            [numbers(2, 9, 3), numbers(4, 3, 3)],
+            {"strides": 2, "dilations": 2, "padding": (3,)},
+        ),
+        ("convolution", [numbers(1, 7, 5, 2), numbers(2, 2, 2, 2)], {"strides": (3, 2)}),
+        ("tiles", [numbers(32, 32)], {"family": "map", "expression": "x + 1", "box": (8, 32)}),
+    ]
+]
+LINEAR = [case for case in CASES if case.linear]
+
+
+def as_list(results) -> list:
+    return list(results) if isinstance(results, (list, tuple)) else [results]
