@@ -26,7 +26,8 @@ struct Wait {
     cluster,    ///< the cluster's barrier
     registers,  ///< setmaxnreg.inc to `what` registers
     products,   ///< the warpgroup's other warps, until each has issued `what` wgmma.mma_async
-    delayed,    ///< an access to a peer's shared memory, which the scheduler delays as long as it may
+    delayed,    ///< an access to a peer's shared memory, or an arrival beyond an mbarrier's count, which the
+                ///< scheduler delays as long as it may
     yielded,    ///< ready to run, but other threads run first
   };
   Kind kind = Kind::none;
