@@ -119,13 +119,14 @@ void Cta::fill_constants(Warp& warp) {
 
 void Cta::start(const Triple& index) {
   ctaid = index;
-  started = ended = false;
+  started = ended = reported = false;
   std::ranges::fill(shadow_, std::uint8_t{0});
   std::ranges::fill(writers_, 0U);
   std::ranges::fill(loaded_, 0U);
   std::ranges::fill(fences_, 0U);
   std::ranges::fill(last_waits_, 0U);
   mbarriers_.clear();
+  surplus_arrivals.clear();
   barriers = {};
   engine.reset();
   small_copies.reset();
@@ -398,6 +399,7 @@ Report Cta::make_report(std::uint32_t thread, std::uint32_t location, check::Rul
 
 void Cta::report(std::uint32_t thread, std::uint32_t location, check::RuleId rule, std::string found,
                  std::string expected, std::string_view remedy, About about) {
+  reported = true;
   if (launch.options.keep_going && launch.reported >= Reports::max_violations) return;
   const CodeLocation& at = program.locations[location];
   Reports::Cause cause{.statement = at.statement,

@@ -99,6 +99,7 @@ class Cta {
   const std::uint32_t rank;  ///< in the cluster
   bool started = false;      ///< has executed an instruction
   bool ended = false;        ///< all threads have exited; its shared memory is gone
+  bool reported = false;     ///< a mistake of its threads has been reported
   Triple ctaid{};
   /// The linear index of the CTA in its grid.
   [[nodiscard]] std::uint32_t number() const noexcept {
@@ -114,6 +115,8 @@ class Cta {
   /// Registers per thread of a warp that setmaxnreg.dec has returned to the CTA's pool.
   std::uint64_t free_registers = 0;
   std::array<NamedBarrier, 16> barriers{};
+  /// By thread: the mbarrier at the thread's arrival beyond the count, while that arrival is delayed.
+  std::unordered_map<std::uint32_t, Mbarrier> surplus_arrivals;
   std::vector<std::unique_ptr<Warp>> warps;
   Races* races = nullptr;  ///< the cluster's race detector; null: SimOptions::races is off
   /// Memory for accesses that broke a rule, if the launch continues.

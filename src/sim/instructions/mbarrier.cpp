@@ -92,40 +92,85 @@ void add_bytes(Warp& warp, std::uint32_t lane, Mbarrier& barrier, std::int64_t b
   warp.fail(lane, "mbarrier.bytes-overflow", fmt::format("a transaction count of {} bytes", barrier.bytes));
 }
 
-/// Called for an arrival beyond the count. If the cause is that the thread's wait for another mbarrier ended
-/// too early, reports that and throws Skip or Stop.
-void report_early_arrival(Warp& warp, std::uint32_t lane, const Found& at) {
+/// The offset of another mbarrier, the last that the lane has waited for.
+std::optional<std::uint32_t> other_wait(const Warp& warp, std::uint32_t lane, const Found& at) {
+  const auto last = warp.cta->last_wait(warp.thread(lane));
+  return at.owner == warp.cta && last == at.offset ? std::nullopt : last;
+}
+
+const check::RuleId surplus_arrival("mbarrier.arrivals");
+
+/// The mistake in the lane's wait for another mbarrier, which ended too early, so that the lane arrives
+/// beyond the count.
+std::optional<Cause> why_surplus(const Warp& warp, std::uint32_t lane, const Found& at) {
+  if (!other_wait(warp, lane, at)) return std::nullopt;
+  return why_too_early(*warp.cta, warp.thread(lane), surplus_arrival);
+}
+
+/// Reports that the lane has arrived `count` times, beyond the count of the mbarrier, which was `before`
+/// then.
+void report_surplus(Warp& warp, std::uint32_t lane, const Found& at, const Mbarrier& before,
+                    std::uint32_t count, const std::optional<Cause>& cause) {
+  const std::string lacks =
+      fmt::format("whose phase {} lacks {} of {}", before.phase, before.pending, before.expected);
+  if (cause) {
+    const std::uint32_t line = warp.program->locations[warp.location()].line;
+    return report(*cause,
+                  fmt::format("it arrives once too often at the mbarrier at {:#x} (PTX line {}), {}",
+                              at.offset + shared_base, line, lacks),
+                  surplus_arrival, line);
+  }
+  warp.report(
+      lane, surplus_arrival,
+      fmt::format("{} arrivals at the mbarrier at {:#x}, {}{}", count, at.offset + shared_base, lacks,
+                  count == 0 || warp.cta->last_wait(warp.thread(lane))
+                      ? ""
+                      : ": the thread has not waited for any mbarrier, such as one that says that the "
+                        "stage is free"));
+}
+
+/// Called before the lane arrives `count` times. If the CTA's first mistake is an arrival beyond the count
+/// whose cause is unknown while a load of the phase is in flight, delays it and returns true: other threads
+/// then read what was loaded, and arrive at the mbarrier for which the lane should have waited. The lane
+/// reports when it runs again.
+bool delay_surplus(Warp& warp, std::uint32_t lane, const Found& at, std::uint32_t count) {
   Cta& cta = *warp.cta;
-  const check::RuleId rule("mbarrier.arrivals");
-  const auto last = cta.last_wait(warp.thread(lane));
-  if (!last || (at.owner == &cta && *last == at.offset)) return;
-  const auto cause = why_too_early(cta, warp.thread(lane), rule);
-  if (!cause) return;
-  const std::uint32_t line = warp.program->locations[warp.location()].line;
-  report(
-      *cause,
-      fmt::format(
-          "it arrives once too often at the mbarrier at {:#x} (PTX line {}), whose phase {} lacks {} of {}",
-          at.offset + shared_base, line, at.barrier->phase, at.barrier->pending, at.barrier->expected),
-      rule, line);
-  if (cta.launch.continues_after(rule->id)) throw Skip{};
-  throw Stop{rule->id};
+  const std::uint32_t thread = warp.thread(lane);
+  const auto delayed = cta.surplus_arrivals.find(thread);
+  if (delayed == cta.surplus_arrivals.end()) {
+    if (count <= at.barrier->pending || cta.reported || !other_wait(warp, lane, at) ||
+        !at.owner->engine.in_flight_to(at.offset) || why_surplus(warp, lane, at))
+      return false;
+    cta.surplus_arrivals.emplace(thread, *at.barrier);
+    warp.park(1U << lane, warp.here(), {Wait::Kind::delayed, 0, 0});
+    return true;
+  }
+  const Mbarrier before = delayed->second;
+  cta.surplus_arrivals.erase(delayed);
+  const auto& all = at.barrier->uses.all();
+  const auto reads = std::ranges::find_if(all, [&](const auto& each) { return each.ended > before.phase; });
+  const std::uint32_t last = *cta.last_wait(thread);
+  const Mbarrier* const waited = cta.mbarrier(last);
+  std::optional<Cause> cause;
+  if (reads != all.end() && waited != nullptr) {
+    const auto number = static_cast<std::uint32_t>(reads - all.begin());
+    const std::uint32_t each = cta.threads_each();
+    cause =
+        waits_elsewhere(cta, thread, last, *waited, Reader{&cta.cluster.cta(number / each), number % each});
+  }
+  report_surplus(warp, lane, at, before, count, cause);
+  if (cta.launch.continues_after(surplus_arrival->id)) return false;
+  throw Stop{surplus_arrival->id};
 }
 
 void arrive_at(Warp& warp, std::uint32_t lane, const Found& at, std::uint32_t count) {
   // After all arrivals, a phase with more bytes than it expects never ends.
   if (at.barrier->pending == 0 && at.barrier->bytes < 0) report_never_over(*at.owner, at.offset, *at.barrier);
   if (count > at.barrier->pending || count == 0) {
-    if (count != 0) report_early_arrival(warp, lane, at);
-    warp.fail(
-        lane, "mbarrier.arrivals",
-        fmt::format(
-            "{} arrivals at the mbarrier at {:#x}, whose phase {} lacks {} of {}{}", count,
-            at.offset + shared_base, at.barrier->phase, at.barrier->pending, at.barrier->expected,
-            count == 0 || warp.cta->last_wait(warp.thread(lane))
-                ? ""
-                : ": the thread has not waited for any mbarrier, such as one that says that the stage is "
-                  "free"));
+    report_surplus(warp, lane, at, *at.barrier, count,
+                   count == 0 ? std::nullopt : why_surplus(warp, lane, at));
+    if (warp.cta->launch.continues_after(surplus_arrival->id)) throw Skip{};
+    throw Stop{surplus_arrival->id};
   }
   at.barrier->uses.arrive(warp.cta->number_of(warp.thread(lane)), warp.location(), at.barrier->phase);
   at.barrier->pending -= count;
@@ -198,8 +243,9 @@ void arrive(Warp& warp, const MicroOp& op, Mask mask) {
                             at.barrier->pending),
                 "fewer arrivals than are pending for .noComplete", "arrive without .noComplete");
     }
-    if ((op.c & expects) != 0) add_bytes(warp, lane, *at.barrier, operand);
     const std::uint32_t count = (op.c & expects) != 0 ? 1 : operand;
+    if (delay_surplus(warp, lane, at, count)) return;
+    if ((op.c & expects) != 0) add_bytes(warp, lane, *at.barrier, operand);
     if ((op.c & drops) != 0) at.barrier->expected -= std::min(count, at.barrier->expected);
     if (races != nullptr)
       races->mbarrier_arrive(warp, lane, at.owner->in_cluster(at.offset), (op.c & relaxed) == 0);

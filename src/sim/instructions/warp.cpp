@@ -54,7 +54,8 @@ class Meeting {
   template <class ResultOf>
   void give(const ResultOf& result) const {
     each([&](const MicroOp& op, Mask lanes) {
-      for_lanes(lanes, [&](std::uint32_t lane) { put(warp_.registers + op.d, lane, result(lane)); });
+      std::byte* const d = warp_.registers + op.d;
+      for_lanes_vectorised(lanes, [&](std::uint32_t lane) { put(d, lane, result(lane)); });
     });
   }
 
@@ -62,7 +63,7 @@ class Meeting {
   Warp& warp_;
   Mask met_;
   std::uint32_t count_ = 1;
-  std::array<Party, sim::lanes> parties_;
+  std::array<Party, sim::lanes> parties_;  // NOLINT: the first count_ are set
 };
 
 constexpr auto a_of = [](const MicroOp& op) { return op.a; };
@@ -117,26 +118,24 @@ void shuffle(Warp& warp, const MicroOp& op, Mask mask) {
   };
   for_each_meeting(warp, op, extra(op)[0], mask, [&](const Meeting& meeting) {
     const auto values = meeting.values<std::uint32_t>(a_of);
+    const auto operands = meeting.values<std::uint32_t>([](const MicroOp& each) { return each.b; });
+    const auto controls = meeting.values<std::uint32_t>([](const MicroOp& each) { return each.c; });
     Mask inside = 0;
-    std::array<std::uint8_t, lanes> sources;  // NOLINT: set for lanes that have met
-    meeting.each([&](const MicroOp& each, Mask some) {
-      for_lanes(some, [&](std::uint32_t lane) {
-        const std::uint32_t b = get<std::uint32_t>(warp.registers + each.b, lane) & 31;
-        const auto control = get<std::uint32_t>(warp.registers + each.c, lane);
-        const std::uint32_t segment = control >> 8 & 31;
-        const std::uint32_t clamp = control & 31;
-        const std::uint32_t least = lane & segment;
-        const std::uint32_t bound = least | (clamp & ~segment);
-        std::uint32_t from = least | (b & ~segment);
-        if constexpr (mode == Shuffle::up) from = lane - b;
-        if constexpr (mode == Shuffle::down) from = lane + b;
-        if constexpr (mode == Shuffle::bfly) from = lane ^ b;
-        const bool in = mode == Shuffle::up ? lane >= b && from >= bound : from <= bound;
-        if (!in) from = lane;
-        inside |= static_cast<Mask>(in) << lane;
-        sources[lane] = static_cast<std::uint8_t>(from);
-      });
-    });
+    std::array<std::uint8_t, lanes> sources;  // NOLINT: the loop sets all
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+      const std::uint32_t b = operands[lane] & 31;
+      const std::uint32_t segment = controls[lane] >> 8 & 31;
+      const std::uint32_t clamp = controls[lane] & 31;
+      const std::uint32_t least = lane & segment;
+      const std::uint32_t bound = least | (clamp & ~segment);
+      std::uint32_t from = least | (b & ~segment);
+      if constexpr (mode == Shuffle::up) from = lane - b;
+      if constexpr (mode == Shuffle::down) from = lane + b;
+      if constexpr (mode == Shuffle::bfly) from = lane ^ b;
+      const bool in = mode == Shuffle::up ? lane >= b && from >= bound : from <= bound;
+      inside |= lane_if(in, lane);
+      sources[lane] = static_cast<std::uint8_t>(in ? from : lane);
+    }
     if (warp.undefined && warp.undefined->any()) {
       warp.undefined->shuffle(warp, meeting.parties(), sources);
     }

@@ -26,7 +26,8 @@ struct Wait {
     cluster,    ///< the cluster's barrier
     registers,  ///< setmaxnreg.inc to `what` registers
     products,   ///< the warpgroup's other warps, until each has issued `what` wgmma.mma_async
-    delayed,    ///< an access to a peer's shared memory, which the scheduler delays as long as it may
+    delayed,    ///< an access to a peer's shared memory, or an arrival beyond an mbarrier's count, which the
+                ///< scheduler delays as long as it may
     yielded,    ///< ready to run, but other threads run first
   };
   Kind kind = Kind::none;
@@ -44,8 +45,8 @@ struct Group {
 /// Lanes that execute a warp-wide instruction (shfl, vote, …) at one pc. Lanes at another pc may take part in
 /// the same exchange.
 struct Party {
-  std::uint32_t pc = 0;
-  Mask lanes = 0;
+  std::uint32_t pc;
+  Mask lanes;
 };
 
 // Calls of functions that are not inlined: the return address of each lane, and the frames of recursive
@@ -225,13 +226,31 @@ inline void for_lanes(Mask mask, const Visit& visit) {
   for (; mask != 0; mask &= mask - 1) visit(first_lane(mask));
 }
 
+/// Like for_lanes(), for simple visits: the compiler can vectorise the loop over all lanes.
+template <typename Visit>
+inline void for_lanes_vectorised(Mask mask, const Visit& visit) {
+  if (mask != all_lanes) return for_lanes(mask, visit);
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) visit(lane);
+}
+
+inline constexpr auto lane_masks = [] {
+  std::array<Mask, lanes> masks{};
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) masks[lane] = 1U << lane;
+  return masks;
+}();
+/// The mask of one lane if the condition holds, else 0. A loop that calls it can be vectorised, one that
+/// shifts by the lane cannot.
+[[nodiscard]] inline Mask lane_if(bool condition, std::uint32_t lane) noexcept {
+  return (0U - Mask{condition}) & lane_masks[lane];
+}
+
 /// Calls visit(key, lanes) for each set of lanes of `mask` that have equal key(lane).
 template <typename Key, typename Visit>
 inline void for_alike(Mask mask, const Key& key, const Visit& visit) {
   while (mask != 0) {
     const auto first = key(first_lane(mask));
     Mask same = 0;
-    for_lanes(mask, [&](std::uint32_t lane) { same |= key(lane) == first ? 1U << lane : 0U; });
+    for_lanes_vectorised(mask, [&](std::uint32_t lane) { same |= lane_if(key(lane) == first, lane); });
     visit(first, same);
     mask &= ~same;
   }
