@@ -26,6 +26,8 @@ struct SimKernelFacts {
   std::uint32_t static_shared_bytes = 0;  ///< per CTA
   std::uint32_t local_bytes = 0;          ///< per thread
   std::uint32_t constant_bytes = 0;       ///< constant memory of the module
+  /// Where each parameter begins in the launch's parameter memory, in bytes.
+  std::vector<std::uint32_t> parameter_offsets = {};
 };
 
 /// A PTX module on a simulated device: kernels that share the module's variables, and variables that the host

@@ -26,16 +26,7 @@ std::vector<void*> arguments_of(Kernel& kernel, void** parameters, void** extra)
     if (extra[i] == CU_LAUNCH_PARAM_BUFFER_POINTER) buffer = static_cast<std::byte*>(extra[i + 1]);
   }
   require_non_null(buffer, "the list of arguments");
-  std::size_t at = 0;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const std::size_t bytes = kernel.loaded().parameter_bytes(i).value_or(0);
-    // The alignment is assumed to be the largest power of two, up to 16, that divides the parameter's size.
-    std::size_t alignment = 1;
-    while (alignment < 16 && bytes % (2 * alignment) == 0) alignment *= 2;
-    at = (at + alignment - 1) / alignment * alignment;
-    arguments.push_back(buffer + at);
-    at += bytes;
-  }
+  for (const std::uint32_t offset : kernel.facts().parameter_offsets) arguments.push_back(buffer + offset);
   return arguments;
 }
 

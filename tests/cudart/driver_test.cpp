@@ -96,6 +96,46 @@ TEST_CASE("a kernel that declares a module variable in its body is not supported
   CHECK(cuLaunchKernel(counts, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr) == CUDA_ERROR_NOT_SUPPORTED);
 }
 
+TEST_CASE("arguments in one buffer have the alignment that the kernel declares", "[cudart]") {
+  const std::string ptx = R"(
+.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry store(.param .u32 first, .param .align 4 .b8 second[8], .param .u64 out)
+{
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<2>;
+  ld.param.u32 %r1, [first];
+  ld.param.u32 %r2, [second];
+  ld.param.u32 %r3, [second+4];
+  ld.param.u64 %rd1, [out];
+  st.global.u32 [%rd1], %r1;
+  st.global.u32 [%rd1+4], %r2;
+  st.global.u32 [%rd1+8], %r3;
+  ret;
+})";
+  CUmodule module = nullptr;
+  CUfunction store = nullptr;
+  CUdeviceptr out = 0;
+  REQUIRE(cuModuleLoadData(&module, ptx.c_str()) == CUDA_SUCCESS);
+  REQUIRE(cuModuleGetFunction(&store, module, "store") == CUDA_SUCCESS);
+  REQUIRE(cuMemAlloc(&out, 12) == CUDA_SUCCESS);
+  struct {
+    std::uint32_t first;
+    std::array<std::uint32_t, 2> second;
+    CUdeviceptr out;
+  } arguments{1, {2, 3}, out};
+  std::size_t bytes = sizeof arguments;
+  std::array<void*, 5> extra{CU_LAUNCH_PARAM_BUFFER_POINTER, &arguments, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
+                             CU_LAUNCH_PARAM_END};
+  CHECK(cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, extra.data()) == CUDA_SUCCESS);
+  std::array<std::uint32_t, 3> result{};
+  CHECK(cuMemcpyDtoH(result.data(), out, 12) == CUDA_SUCCESS);
+  CHECK(result == std::array<std::uint32_t, 3>{1, 2, 3});
+  CHECK(cuMemFree(out) == CUDA_SUCCESS);
+  CHECK(cuModuleUnload(module) == CUDA_SUCCESS);
+}
+
 TEST_CASE("the driver API reports attributes, pointers and errors", "[cudart]") {
   int value = 0;
   CHECK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED, 0) == CUDA_SUCCESS);

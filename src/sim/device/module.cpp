@@ -53,8 +53,10 @@ class Module final : public SimModule {
 
   [[nodiscard]] SimKernelFacts facts(const std::string& kernel) const override {
     const Program program = program_of(kernel);
-    return {program.max_threads, program.static_shared_bytes, program.local_bytes,
-            static_cast<std::uint32_t>(globals_->constants.size())};
+    SimKernelFacts facts{program.max_threads, program.static_shared_bytes, program.local_bytes,
+                         static_cast<std::uint32_t>(globals_->constants.size())};
+    for (const Parameter& parameter : program.parameters) facts.parameter_offsets.push_back(parameter.offset);
+    return facts;
   }
 
   [[nodiscard]] std::optional<SimVariable> variable(std::string_view name) const override {
