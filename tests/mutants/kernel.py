@@ -25,15 +25,15 @@ class CannotMake(Exception):
 class Tools:
     jitc: pathlib.Path
     work: pathlib.Path
-    _idle: list[subprocess.Popen] = dataclasses.field(default_factory=list)  # processes that wait for a run
+    _idle: list[subprocess.Popen] = dataclasses.field(default_factory=list)  # processes that wait for a task
 
     def call(self, command: list, folder: pathlib.Path) -> tuple[int, str, str]:
         command = [str(each) for each in [self.jitc, *command]]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
         return done.returncode, done.stdout, done.stderr
 
-    def reports(self, *words: object) -> list | str:
-        """The reports of a run, or the text of an error. runs.cpp documents the words. Later runs use the same processes."""
+    def answer(self, *words: object) -> list | str:
+        """The answer of mutant_runs to a task, or the text of an error; runs.cpp documents both. Later tasks use the same process."""
         try:
             runs = self._idle.pop()
         except IndexError:
@@ -46,7 +46,7 @@ class Tools:
         return json.loads(answer) if answer.startswith("[") else answer.strip()
 
     def close(self) -> None:
-        """Ends the processes that run kernels."""
+        """Ends the processes."""
         for runs in self._idle:
             runs.communicate()
 
@@ -137,9 +137,9 @@ class Bench:
         include = [*description.get("include", []), str(self._kernel.source.parent)]
         launch.write_text(json.dumps({**description, "include": include}))
         path = self._folder / f"{name}.made.ptx"
-        code, _, errors = self._tools.call(["ptx", file, "--launch", launch, "--no-cache", "-o", path], self._folder)
-        if code != 0:
-            raise CannotMake(errors.strip()[-600:])
+        error = self._tools.answer(file, launch, path)
+        if isinstance(error, str):
+            raise CannotMake(error[-600:])
         return path.read_text()
 
     def said(self, ptx: pathlib.Path, launch: pathlib.Path) -> Said:
@@ -173,7 +173,7 @@ class Bench:
 
     def reports(self, ptx: pathlib.Path, launch: pathlib.Path, mode: str, seed: int) -> tuple[str, list | str]:
         """The rule of the first report ("-" if there is none) and all reports; or "error" and its text."""
-        reports = self._tools.reports(ptx, launch, ",".join(self._kernel.allowed), LIMIT, mode, seed)
+        reports = self._tools.answer(ptx, launch, ",".join(self._kernel.allowed), LIMIT, mode, seed)
         if isinstance(reports, str):
             return "error", reports[-400:]
         return reports[0]["rule"] if reports else "-", reports

@@ -1,7 +1,11 @@
-// Runs kernels on the simulated device without a process for each run. A line of standard input is a run: the files of the PTX
-// and of its launch, the allowed rules, the limit of warp instructions, the mode and the seed, separated by tabs. The answer
-// is a line of standard output: a JSON array of the reports, or the text of an error.
-#include <tmajit/error.hpp>
+// Compiles and runs kernels on the simulated device without a process for each. A line of standard input has one of two tasks, whose
+// words are separated by tabs:
+//   SOURCE LAUNCH PTX                            compiles SOURCE, with the constants and include folders of LAUNCH, to the file PTX
+//   PTX LAUNCH ALLOWED-RULES LIMIT MODE SEED     runs a kernel; LIMIT is the limit of warp instructions
+// The answer is a line of standard output: a JSON array, which has the reports of a run, or the text of an error.
+#include "ptx_alone.hpp"
+
+#include <tmajit/codegen.hpp>
 #include <tmajit/launch/buffers.hpp>
 #include <tmajit/launch/kernels.hpp>
 #include <tmajit/report/findings.hpp>
@@ -33,9 +37,13 @@ std::string text_of(const std::filesystem::path& file) {
   return std::move(text).str();
 }
 
-/// The answer to a line.
-std::string run(const std::string& line) {
-  const auto words = split(line, '\t');
+void compile(const std::vector<std::string>& words) {
+  const tmajit::KernelFile file = tmajit::read_kernel_file(words.at(0), words.at(1));
+  std::ofstream(words.at(2)) << tmajit::compile(tmajit::source(file.kernel), tests::ptx_alone).ptx;
+}
+
+/// Returns the reports as JSON.
+std::string run(const std::vector<std::string>& words) {
   const std::filesystem::path ptx_file = words.at(0);
   const std::filesystem::path launch_file = words.at(1);
   tmajit::Artifact artifact;
@@ -67,7 +75,13 @@ int main() {
   for (std::string line; std::getline(std::cin, line);) {
     std::string answer;
     try {
-      answer = run(line);
+      const auto words = split(line, '\t');
+      if (words.size() == 3) {
+        compile(words);
+        answer = "[]";
+      } else {
+        answer = run(words);
+      }
     } catch (const std::exception& error) {
       answer = error.what();
     }
