@@ -33,7 +33,7 @@ class Tools:
         return done.returncode, done.stdout, done.stderr
 
     def answer(self, *words: object) -> list | str:
-        """The answer of mutant_runs to a task, or the text of an error; runs.cpp documents both. Later tasks use the same process."""
+        """The answer of mutant_runs to a task, or the text of an error; runs.cpp documents both. Later tasks use the same processes."""
         try:
             runs = self._idle.pop()
         except IndexError:
