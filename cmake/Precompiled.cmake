@@ -1,4 +1,4 @@
-# Precompiled headers: the standard library's and fmt's, and Catch2's for tests. CLI11 and nlohmann::json are not
+# Precompiled headers: the standard library's and fmt's; Catch2's for tests; the library's own for programs that only use it. CLI11 and nlohmann::json are not
 # precompiled, because every file would then compile their inline functions.
 # Files must still include all headers that they use: a build with -D CMAKE_DISABLE_PRECOMPILE_HEADERS=ON shows missing ones.
 set(TMAJIT_STANDARD_HEADERS
@@ -14,18 +14,26 @@ function(tmajit_precompile name)
   target_precompile_headers(tmajit_${name} PRIVATE ${TMAJIT_STANDARD_HEADERS} ${arg_HEADERS})
 endfunction()
 
-# tmajit_use_precompiled(<target> <name>): <name> is room_headers for libraries, test_headers for test programs.
+# tmajit_use_precompiled(<target> <name>): <name> is room_headers for libraries, test_headers for test programs, program_headers for
+# other programs.
 function(tmajit_use_precompiled target name)
   # The compiler accepts precompiled headers only if the target has the same macro definitions.
   target_link_libraries(${target} PRIVATE tmajit::spdlog)
   target_precompile_headers(${target} REUSE_FROM tmajit_${name})
 endfunction()
 
+# tmajit_precompile_for_program(<name> <option>…): <options> and those with which CMake compiles programs.
+function(tmajit_precompile_for_program name)
+  set_target_properties(tmajit_${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(tmajit_${name} PRIVATE -fPIE ${ARGN})
+endfunction()
+
 tmajit_precompile(room_headers)
+tmajit_precompile(program_headers HEADERS <cstdio> <stdexcept> <tmajit/sim.hpp> <tmajit/tmajit.hpp>)
+target_include_directories(tmajit_program_headers PRIVATE ${PROJECT_SOURCE_DIR}/include)
+tmajit_precompile_for_program(program_headers ${TMAJIT_QUICK_COMPILE})
 if(TMAJIT_BUILD_TESTS)
   tmajit_precompile(test_headers USES Catch2::Catch2 HEADERS
     <catch2/catch_test_macros.hpp> <catch2/generators/catch_generators_all.hpp> <catch2/matchers/catch_matchers_all.hpp>)
-  # The options with which CMake compiles programs.
-  set_target_properties(tmajit_test_headers PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-  target_compile_options(tmajit_test_headers PRIVATE -fPIE ${TMAJIT_TEST_OPTIONS})
+  tmajit_precompile_for_program(test_headers ${TMAJIT_TEST_OPTIONS})
 endif()

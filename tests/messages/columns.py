@@ -77,7 +77,7 @@ def all_commands(terminal: Terminal, above: tuple[str, ...] = ()) -> list[tuple[
 
 def too_wide(name: str, said: str) -> list[str]:
     wrong = [] if said.strip() else [f"{name}: nothing is printed"]
-    for line in said.splitlines():
+    for line in said.split("\n"):  # not splitlines(), which splits at "\r" too
         line = re.sub(r".*\r(\x1b\[K)?", "", line)  # progress
         if len(line) > COLUMNS:
             wrong.append(f"{name}: {len(line)} columns: {line}")

@@ -25,11 +25,30 @@ class CannotMake(Exception):
 class Tools:
     jitc: pathlib.Path
     work: pathlib.Path
+    _idle: list[subprocess.Popen] = dataclasses.field(default_factory=list)  # processes that wait for a task
 
     def call(self, command: list, folder: pathlib.Path) -> tuple[int, str, str]:
         command = [str(each) for each in [self.jitc, *command]]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
         return done.returncode, done.stdout, done.stderr
+
+    def answer(self, *words: object) -> list | str:
+        """The answer of mutant_runs to a task, or the text of an error; runs.cpp documents both. Later tasks use the same processes."""
+        try:
+            runs = self._idle.pop()
+        except IndexError:
+            runs = subprocess.Popen([self.jitc.with_name("mutant_runs")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        print(*words, sep="\t", file=runs.stdin, flush=True)
+        answer = runs.stdout.readline()
+        if not answer:
+            return f"mutant_runs ended with exit status {runs.wait()}"
+        self._idle.append(runs)
+        return json.loads(answer) if answer.startswith("[") else answer.strip()
+
+    def close(self) -> None:
+        """Ends the processes."""
+        for runs in self._idle:
+            runs.communicate()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,9 +137,9 @@ class Bench:
         include = [*description.get("include", []), str(self._kernel.source.parent)]
         launch.write_text(json.dumps({**description, "include": include}))
         path = self._folder / f"{name}.made.ptx"
-        code, _, errors = self._tools.call(["ptx", file, "--launch", launch, "--no-cache", "-o", path], self._folder)
-        if code != 0:
-            raise CannotMake(errors.strip()[-600:])
+        error = self._tools.answer(file, launch, path)
+        if isinstance(error, str):
+            raise CannotMake(error[-600:])
         return path.read_text()
 
     def said(self, ptx: pathlib.Path, launch: pathlib.Path) -> Said:
@@ -153,19 +172,11 @@ class Bench:
         return rule, _words(reports) if isinstance(reports, list) else reports
 
     def reports(self, ptx: pathlib.Path, launch: pathlib.Path, mode: str, seed: int) -> tuple[str, list | str]:
-        """The rule of the first report and all reports. Without reports, the exit code and standard error's text."""
-        command = ["run", "--ptx", ptx, "--launch", launch, "--json", "--sim-mode", mode, "--sim-seed", seed]
-        command += ["--sim-threads", 1, "--sim-limit", LIMIT]
-        if self._kernel.allowed:
-            command += ["--allow", ",".join(self._kernel.allowed)]
-        code, out, errors = self._tools.call(command, self._folder)
-        if code == 0:
-            return "-", []
-        try:
-            reports = json.loads(out)["run"]["simulation"]["reports"]
-        except (ValueError, KeyError):
-            reports = []
-        return (reports[0]["rule"], reports) if reports else (f"exit code {code}", errors.strip()[-400:])
+        """The rule of the first report ("-" if there is none) and all reports; or "error" and its text."""
+        reports = self._tools.answer(ptx, launch, ",".join(self._kernel.allowed), LIMIT, mode, seed)
+        if isinstance(reports, str):
+            return "error", reports[-400:]
+        return reports[0]["rule"] if reports else "-", reports
 
 
 def _words(findings: list) -> str:

@@ -166,6 +166,7 @@ def _walk(options: argparse.Namespace, work: pathlib.Path) -> list[str]:
         for (name, row, _), found in zip(walks, pool.map(lambda each: _check(each[1], each[0], each[2]), walks)):
             place = f"{name}: {row.place}: {row.kind}: {row.edit}" if row else f"{name}: unchanged"
             wrong += [f"{place}: {each}" for each in found]
+    tools.close()
     walked = [row for _, row, _ in walks if row]
     right = sum(row.correct for row in walked)
     if not options.figures:

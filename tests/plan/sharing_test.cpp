@@ -5,6 +5,7 @@
 #include <tmajit/operation.hpp>
 #include <tmajit/plan.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <iostream>
 #include <map>
@@ -54,6 +55,17 @@ std::int64_t any_extent(reference::Random& random, std::uint64_t most) {
   return static_cast<std::int64_t>(1 + random() % (1ULL << random() % (most + 1)));
 }
 
+/// All extents up to 4096, or about TMAJIT_CASES of them.
+std::vector<std::int64_t> extents_to_4096() {
+  const auto cases = static_cast<std::int64_t>(reference::from_environment("TMAJIT_CASES", 4096));
+  const std::int64_t step = std::max<std::int64_t>(4096 / std::max<std::int64_t>(cases, 1), 1);
+  std::vector<std::int64_t> extents;
+  for (std::int64_t extent = 1; extent <= 4096; extent += step) extents.push_back(extent);
+  return extents;
+}
+
+const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 1000);
+
 constexpr ElementType types[] = {ElementType::f32, ElementType::bf16, ElementType::u8};
 
 }  // namespace
@@ -61,7 +73,7 @@ constexpr ElementType types[] = {ElementType::f32, ElementType::bf16, ElementTyp
 TEST_CASE("permutations of attention heads of any number of tokens need at most four kernels") {
   for (const bool tuned : {true, false}) {
     Kernels kernels(tuned);
-    for (std::int64_t tokens = 1; tokens <= 4096; ++tokens) {
+    for (const std::int64_t tokens : extents_to_4096()) {
       kernels.add(shared_permutation(ElementType::bf16, {8, tokens, 16, 64}, {0, 2, 1, 3}));
     }
     CHECK(kernels.count() <= 4);
@@ -72,7 +84,7 @@ TEST_CASE("transposes of matrices of any number of rows need at most six kernels
   for (const ElementType type : types) {
     INFO(name(type));
     Kernels kernels;
-    for (std::int64_t rows = 1; rows <= 4096; ++rows)
+    for (const std::int64_t rows : extents_to_4096())
       kernels.add(shared_permutation(type, {rows, 128}, {1, 0}));
     CHECK(kernels.count() <= 6);
   }
@@ -85,7 +97,7 @@ TEST_CASE("maps of matrices of any extents need at most three kernels for each t
     INFO(name(type) << ", TMAJIT_SEED=" << seed);
     reference::Random random(seed);
     Kernels kernels;
-    for (int n = 0; n < 1000; ++n) {
+    for (std::uint64_t n = 0; n < cases; ++n) {
       const auto extent = [&] { return any_extent(random, 14); };
       const Dims shape{extent(), extent()};
       kernels.add(operation::map(Tensor::contiguous(type, shape, shared_to), "x + x",
@@ -103,7 +115,7 @@ TEST_CASE("pads, concats and transposes of random matrices need few kernels") {
   Kernels padded;
   Kernels joined;
   Kernels transposed;
-  for (int n = 0; n < 1000; ++n) {
+  for (std::uint64_t n = 0; n < cases; ++n) {
     const std::int64_t rows = extent();
     const std::int64_t columns = extent();
     const std::int64_t more = extent();

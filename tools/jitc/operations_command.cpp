@@ -49,7 +49,7 @@ void print_table() {
   }
 }
 
-Json to_json(const tmajit::Argument& argument) {
+Json argument_json(const tmajit::Argument& argument) {
   Json json{
       {"name", argument.name},         {"option", argument.option},     {"type", tmajit::name(argument.type)},
       {"required", argument.required}, {"sentence", argument.sentence}, {"example", argument.example}};
@@ -62,7 +62,7 @@ void print_descriptions() {
   Json all = Json::array();
   for (const auto& operation : tmajit::operations()) {
     Json arguments = Json::array();
-    for (const auto& argument : operation.arguments) arguments.push_back(to_json(argument));
+    for (const auto& argument : operation.arguments) arguments.push_back(argument_json(argument));
     all.push_back({{"name", operation.name},
                    {"summary", operation.summary},
                    {"min_sources", operation.min_sources},
