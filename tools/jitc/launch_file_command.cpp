@@ -26,14 +26,8 @@ int write_launch(const LaunchFileOptions& options) {
     const Progress progress("reading");
     return tmajit::first_launch(file.text(), options.ptx, options.entry) + "\n";
   }();
-  if (options.out.empty()) {
-    write_stdout(text);
-    return 0;
-  }
-  OutputFile to(options.out);
-  to.write(text);
-  to.commit();
-  return 0;
+  write_text(options.out, text);
+  return exit_code::done;
 }
 
 }  // namespace

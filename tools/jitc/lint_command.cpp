@@ -373,8 +373,10 @@ void add_lint_command(CLI::App& app, Session& session) {
   facts.add_list("--box-bytes", options->box_bytes, "BYTES",
                  "PARAM=BYTES, such as 1=8192: the size of a map's box, if no more is known");
   OptionGroup rules(command, "Findings and their form");
-  rules.add_list("--allow", options->allow, "RULES",
-                 "Rules whose findings are not reported, separated by commas");
+  rules
+      .add_list("--allow", options->allow, "RULE[,RULE…]",
+                "Rules whose findings are not reported, separated by commas")
+      ->check(offers(rule_ids()));
   rules.add_list("--allow-file", options->allow_files, "FILE",
                  "A file of such rules, one per line: RULE [KERNEL] [# remark]. KERNEL may have the "
                  "wildcards * and ?. In PTX and in readable sources, the comment // tmajit-allow: RULE "

@@ -373,11 +373,14 @@ void add_tune_command(CLI::App& app, Session& session) {
   OptionGroup tensors(command, tensors_group);
   add_problem_options(command, options->problem);
   auto* const word = command.get_option("OPERATION");
-  word->required(false)->description("A file of CUDA C++, kernel.cu, or an operation: " +
-                                     word->get_description());
-  tensors.add_list("--types", options->types, "TYPE[,TYPE…]",
-                   "Element types; the operation is tuned for each");
-  group.add("--device", options->device, "DEVICE", "gpu: the first Hopper GPU; gpu:N: the driver's GPU N");
+  word->required(false)
+      ->description("A file of CUDA C++, kernel.cu, or an operation: " + word->get_description())
+      ->check(offers({"FILE"}));
+  tensors
+      .add_list("--types", options->types, "TYPE[,TYPE…]", "Element types; the operation is tuned for each")
+      ->check(offers(element_types()));
+  group.add("--device", options->device, "DEVICE", "gpu: the first Hopper GPU; gpu:N: the driver's GPU N")
+      ->check(offers({"gpu"}));
   group.add_number("--repeat", options->repeat, "N", "Timed runs of each candidate", 1, 100'000);
   OptionGroup choices(command, "Choices");
   choices.add_flag("--all", options->all,
