@@ -21,6 +21,8 @@ std::vector<std::string> offered_words(const std::string& type) {
   return words;
 }
 
+}  // namespace
+
 OptionText describe(const CLI::Option& option) {
   OptionText text{.type = type_text(option), .fallback = option.get_default_str()};
   for (const auto& name : option.get_snames()) text.names.push_back("-" + name);
@@ -35,8 +37,6 @@ OptionText describe(const CLI::Option& option) {
   text.repeats = option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll && !text.type.empty();
   return text;
 }
-
-}  // namespace
 
 std::string type_text(const CLI::Option& option) {
   if (option.get_type_size() == 0) return {};

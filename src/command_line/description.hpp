@@ -44,6 +44,8 @@ struct CommandText {
 /// option_checks.hpp, and files and folders from the type that its help shows.
 [[nodiscard]] CommandText describe(const CLI::App& app);
 
+[[nodiscard]] OptionText describe(const CLI::Option& option);
+
 /// The command itself and, below it, all others, in the order of the help.
 [[nodiscard]] std::vector<const CommandText*> all_commands(const CommandText& command);
 

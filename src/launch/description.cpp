@@ -74,12 +74,18 @@ std::uint64_t count_elements(const JsonNode& node, const std::vector<std::uint64
   return elements;
 }
 
+/// The name of an array's file, relative to the launch file.
+std::string read_file_name(const JsonNode& node) {
+  if (node.string() == "-") node.refuse("a file is needed; only options of jitc name standard streams");
+  return read_text(node, ".npy file");
+}
+
 BufferDescription read_buffer(const JsonNode& node) {
   node.expect_keys({"in", "out", "dtype", "shape", "values", "fill", "note"});
   BufferDescription buffer;
   buffer.name = node.key();
-  if (const auto in = node.find("in")) buffer.in = read_text(*in, ".npy file");
-  if (const auto out = node.find("out")) buffer.out = read_text(*out, ".npy file");
+  if (const auto in = node.find("in")) buffer.in = read_file_name(*in);
+  if (const auto out = node.find("out")) buffer.out = read_file_name(*out);
   if (const auto type = node.find("dtype")) buffer.type = read_type(*type);
   const auto shape = node.find("shape");
   if (shape) buffer.shape = read_list<std::uint64_t>(*shape, 1, 1, max_elements);

@@ -1,5 +1,6 @@
 #include "command_line/help.hpp"
 #include "command_line/misspelt.hpp"
+#include "command_line/streams.hpp"
 #include "commands.hpp"
 #include "files.hpp"
 #include "option_group.hpp"
@@ -54,11 +55,13 @@ void describe_program(CLI::App& app) {
       "  1  findings: of lint, of the simulated device, of a comparison\n"
       "  2  wrong usage, or something that is not legal\n"
       "  3  it could not be done: no device, no compiler, a file that cannot be read or written\n"
+      "In place of a file, - is standard input, or standard output for outputs. ./- is a file of that name.\n"
       "Shapes, strides and boxes are row-major as in NumPy: --box 32x64 is 32 rows of 64.\n\n"
       "Examples:\n"
       "  jitc doctor\n"
       "  jitc source copy --box 64x64 --dtype bf16 --swizzle 128B\n"
       "  jitc run map --expr 'x*2+1' --in a.npy --out y.npy\n"
+      "  jitc run cast --out-dtype f16 --in - --out - <a.npy >y.npy\n"
       "  jitc run --help");
 }
 
@@ -162,6 +165,7 @@ int run(int argc, const char* const* argv) {
   }
   try {
     if (!session.action) command_line::refuse_missing_command(app);
+    command_line::refuse_unusable_streams(app);
     use_log_level(session.log_level);
     return session.action(session.json);
   } catch (const std::exception& error) {

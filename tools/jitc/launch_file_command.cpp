@@ -24,7 +24,7 @@ int write_launch(const LaunchFileOptions& options) {
   const InputFile file(options.ptx);
   const std::string text = [&] {
     const Progress progress("reading");
-    return tmajit::first_launch(file.text(), options.ptx, options.entry) + "\n";
+    return tmajit::first_launch(file.text(), tmajit::input_name(options.ptx), options.entry) + "\n";
   }();
   write_text(options.out, text);
   return exit_code::done;

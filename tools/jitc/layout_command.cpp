@@ -80,7 +80,7 @@ ColourBy colour_by(const std::string& text, const BoxLayout& box) {
 
 /// Refuses a file name without .svg before any other work.
 void check_suffix(const std::string& out) {
-  if (out.empty() || std::filesystem::path(out).extension() == ".svg") return;
+  if (to_standard_output(out) || std::filesystem::path(out).extension() == ".svg") return;
   refuse(
       "-o {}: pictures are written as SVG, to a file whose name ends in .svg; text and JSON go to "
       "standard output",
@@ -111,7 +111,7 @@ int layout(const LayoutOptions& options, bool json) {
     if (file) report["output"] = options.out;
     print_json(report);
   } else if (file) {
-    say("layout", "{}: {}, {}", options.out, describe_box(view), describe_image(view));
+    say("layout", "{}: {}, {}", output_name(options.out), describe_box(view), describe_image(view));
   } else {
     write_stdout(layout_text(view, columns(STDOUT_FILENO), takes_colour(STDOUT_FILENO)));
   }

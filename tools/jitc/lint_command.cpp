@@ -126,16 +126,15 @@ std::string entry_of(const Subject& subject, const std::string& words) {
 Subject read_file(const LintCommand& command) {
   Subject subject;
   const std::string& path = command.problem.word;
-  const bool is_standard_input = path == "-";
   try {
-    subject.text = InputFile(is_standard_input ? "/dev/stdin" : path).text();
+    subject.text = InputFile(path).text();
   } catch (const Error& error) {
     if (path.find_first_of("./") != std::string::npos) throw;  // a path, not a misspelt operation
     refuse("{}, and no operation or family has this name{}", error.what(),
            tmajit::suggestion(path, operation_words()));
   }
   subject.artifact.ptx = subject.text;
-  subject.options.name = is_standard_input ? "standard input" : path;
+  subject.options.name = tmajit::input_name(path);
   subject.options.entry = entry_of(subject, command.own.entry);
   add_facts(command, subject);
   return subject;
@@ -200,10 +199,7 @@ void add_allowed(const LintCommand& command, Subject& subject) {
   for (const std::string& text : command.allow) {
     for (const auto& rule : split(text, ',')) add(rule, "--allow " + text);
   }
-  for (const std::string& path : command.allow_files) {
-    const std::string text = std::string(InputFile(path).text());
-    add(text, path);
-  }
+  for (const std::string& path : command.allow_files) add(InputFile(path).text(), tmajit::input_name(path));
   subject.options.read_source = tmajit::read_source_file;
 }
 
