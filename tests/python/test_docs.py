@@ -1,4 +1,4 @@
-"""Runs the Python blocks of docs/python.md and of the README, in order."""
+"""Runs the Python blocks of pages, in order."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.tmajit_findings
-@pytest.mark.parametrize("page", ["docs/python.md", "README.md"])
+@pytest.mark.parametrize("page", ["docs/python.md", "docs/start_python.md", "docs/recipes.md", "README.md"])
 def test_every_block(page):
     text = (ROOT / page).read_text(encoding="utf-8")
     blocks = list(re.finditer(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
