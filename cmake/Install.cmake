@@ -36,6 +36,22 @@ if(TARGET jitc)
   file(RELATIVE_PATH to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
   set_target_properties(jitc PROPERTIES INSTALL_RPATH "$ORIGIN/${to_lib}")
   install(TARGETS jitc RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
+
+  # Texts that jitc prints of itself, under ${CMAKE_INSTALL_DATADIR}.
+  function(install_printed folder file)
+    set(path ${CMAKE_CURRENT_BINARY_DIR}/share/${folder}/${file})
+    add_custom_command(OUTPUT ${path} COMMAND jitc ${ARGN} -o ${path} DEPENDS jitc VERBATIM)
+    file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/share/${folder})
+    set_property(GLOBAL APPEND PROPERTY TMAJIT_PRINTED ${path})
+    install(FILES ${path} DESTINATION ${CMAKE_INSTALL_DATADIR}/${folder} COMPONENT runtime)
+  endfunction()
+  install_printed(bash-completion/completions jitc completions bash)
+  install_printed(zsh/site-functions _jitc completions zsh)
+  install_printed(fish/vendor_completions.d jitc.fish completions fish)
+  install_printed(man/man1 jitc.1 man)
+  install_printed(tmajit launch.schema.json launch-file --schema)
+  get_property(printed GLOBAL PROPERTY TMAJIT_PRINTED)
+  add_custom_target(tmajit_printed ALL DEPENDS ${printed})
 endif()
 
 # The package has no dependencies: consumers do not need LLVM, spdlog or CUDA.

@@ -68,7 +68,7 @@ def libraries() -> list[tuple[str, list[str]]]:
     def listed(variable: str) -> list[str]:
         return re.search(rf"set\({variable} ([^)]*)\)", build)[1].split()
 
-    return [("libtmajit", listed("TMAJIT_ROOMS")), ("libtmajit_sim", listed("TMAJIT_SIM_ROOMS")), ("libtmajit_cudart", ["cudart"]), ("libtmajit_c", ["c"])]
+    return [("libtmajit", listed("TMAJIT_ROOMS")), ("libtmajit_sim", listed("TMAJIT_SIM_ROOMS")), ("libtmajit_cudart", ["cudart"]), ("libtmajit_c", ["c"]), ("jitc", ["command_line"])]
 
 
 def in_order(names: list[str], may: dict[str, set[str]]) -> list[str]:

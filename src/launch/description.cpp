@@ -13,10 +13,12 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint64_t u32_max = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint64_t u64_max = std::numeric_limits<std::uint64_t>::max();
-constexpr std::uint64_t max_shared_bytes = 227ULL * 1024;  // of a CTA of compute capability 9.0
-constexpr std::uint64_t max_elements = std::uint64_t{1} << 40U;
+using launch_file::buffer_members;
+using launch_file::keys_of;
+using launch_file::launch_members;
+using launch_file::max_elements;
+using launch_file::member_of;
+using launch_file::Only;
 
 KernelConstant read_literal(const JsonNode& node, const std::string& literal) {
   try {
@@ -33,29 +35,30 @@ std::string read_text(const JsonNode& node, std::string_view what) {
 }
 
 /// x, y, z: a number, or a list of 1 to 3; omitted extents are 1.
-std::array<std::uint32_t, 3> read_extent(const JsonNode& node, const std::array<std::uint64_t, 3>& most) {
+std::array<std::uint32_t, 3> read_extent(const JsonNode& node) {
+  const auto& member = member_of(launch_members, node.key());
   std::array<std::uint32_t, 3> extent{1, 1, 1};
   if (!node.value().is_array()) {
-    extent[0] = static_cast<std::uint32_t>(node.integer(1, most[0]));
+    extent[0] = static_cast<std::uint32_t>(node.integer(member.least, member.most[0]));
     return extent;
   }
   const auto elements = node.elements();
   if (elements.empty() || elements.size() > 3) node.refuse("x, y and z are needed, or the first of them");
   for (std::size_t i = 0; i < elements.size(); ++i) {
-    extent.at(i) = static_cast<std::uint32_t>(elements[i].integer(1, most.at(i)));
+    extent.at(i) = static_cast<std::uint32_t>(elements[i].integer(member.least, member.most.at(i)));
   }
   return extent;
 }
 
 std::array<std::uint32_t, 3> read_block(const JsonNode& node) {
-  const auto block = read_extent(node, {1024, 1024, 64});
+  const auto block = read_extent(node);
   const auto threads = std::uint64_t{block[0]} * block[1] * block[2];
   if (threads > 1024) node.fail("{} threads; a CTA has at most 1024", threads);
   return block;
 }
 
 std::array<std::uint32_t, 3> read_cluster(const JsonNode& node, const std::array<std::uint32_t, 3>& grid) {
-  const auto cluster = read_extent(node, {8, 8, 8});
+  const auto cluster = read_extent(node);
   const auto ctas = std::uint64_t{cluster[0]} * cluster[1] * cluster[2];
   if (ctas > 8) node.fail("{} CTAs; a cluster has at most 8 on every Hopper", ctas);
   for (std::size_t d = 0; d < 3; ++d) {
@@ -74,15 +77,21 @@ std::uint64_t count_elements(const JsonNode& node, const std::vector<std::uint64
   return elements;
 }
 
+/// The name of an array's file, relative to the launch file.
+std::string read_file_name(const JsonNode& node) {
+  if (node.string() == "-") node.refuse("a file is needed; only options of jitc name standard streams");
+  return read_text(node, ".npy file");
+}
+
 BufferDescription read_buffer(const JsonNode& node) {
-  node.expect_keys({"in", "out", "dtype", "shape", "values", "fill", "note"});
+  node.expect_keys(keys_of(buffer_members));
   BufferDescription buffer;
   buffer.name = node.key();
-  if (const auto in = node.find("in")) buffer.in = read_text(*in, ".npy file");
-  if (const auto out = node.find("out")) buffer.out = read_text(*out, ".npy file");
+  if (const auto in = node.find("in")) buffer.in = read_file_name(*in);
+  if (const auto out = node.find("out")) buffer.out = read_file_name(*out);
   if (const auto type = node.find("dtype")) buffer.type = read_type(*type);
   const auto shape = node.find("shape");
-  if (shape) buffer.shape = read_list<std::uint64_t>(*shape, 1, 1, max_elements);
+  if (shape) buffer.shape = read_list<std::uint64_t>(*shape, member_of(buffer_members, "shape"));
   const auto values = node.find("values");
   const auto fill = node.find("fill");
   if (buffer.in.has_value() + values.has_value() + fill.has_value() > 1) {
@@ -90,7 +99,7 @@ BufferDescription read_buffer(const JsonNode& node) {
   }
   if (!buffer.in && !buffer.type) node.fail("\"dtype\" is missing; only a file implies it");
   if (!buffer.in && !shape) node.fail("\"shape\" is missing; only a file implies it");
-  if (fill) buffer.fill = static_cast<std::uint8_t>(fill->integer(0, 255));
+  if (fill) buffer.fill = read_whole<std::uint8_t>(*fill, buffer_members);
   const std::uint64_t elements = shape ? count_elements(*shape, buffer.shape) : 0;
   if (values) {
     const auto numbers = values->elements();
@@ -182,11 +191,11 @@ void require_filled(const JsonNode::Value& json) {
 void read_kernel_launch(const JsonNode& node, const std::vector<BufferDescription>& buffers,
                         KernelLaunch& launch) {
   if (const auto entry = node.find("entry")) launch.entry = read_text(*entry, "kernel");
-  launch.grid = read_extent(node.at("grid"), {0x7fffffff, 65535, 65535});
+  launch.grid = read_extent(node.at("grid"));
   launch.block = read_block(node.at("block"));
   if (const auto cluster = node.find("cluster")) launch.cluster = read_cluster(*cluster, launch.grid);
   if (const auto bytes = node.find("shared_bytes")) {
-    launch.shared_bytes = static_cast<std::uint32_t>(bytes->integer(0, max_shared_bytes));
+    launch.shared_bytes = read_whole<std::uint32_t>(*bytes, launch_members);
   }
   if (const auto cooperative = node.find("cooperative")) launch.cooperative = read_truth(*cooperative);
   if (const auto overlaps = node.find("overlaps")) launch.overlaps = read_truth(*overlaps);
@@ -218,8 +227,7 @@ LaunchDescription parse_launch(std::string_view text, const std::vector<KernelCo
   if (const auto own = JsonNode(json).find("constants")) read_constants(*own, launch.constants);
   const Counts counts = whole_numbers(launch.constants);
   const JsonNode root(json, &counts);
-  root.expect_keys({"entry", "source", "constants", "include", "grid", "block", "cluster", "shared_bytes",
-                    "cooperative", "overlaps", "buffers", "parameters", "before", "note"});
+  root.expect_keys(keys_of(launch_members, Only::file));
   if (const auto folders = root.find("include")) {
     for (const auto& folder : folders->elements()) launch.include.push_back(read_text(folder, "folder"));
   }
@@ -230,8 +238,7 @@ LaunchDescription parse_launch(std::string_view text, const std::vector<KernelCo
   read_kernel_launch(root, launch.buffers, launch);
   if (const auto before = root.find("before")) {
     for (const auto& earlier : before->elements()) {
-      earlier.expect_keys({"entry", "grid", "block", "cluster", "shared_bytes", "cooperative", "overlaps",
-                           "parameters", "note"});
+      earlier.expect_keys(keys_of(launch_members));
       auto& added = launch.before.emplace_back();
       added.path = fmt::format("$.before[{}]", launch.before.size() - 1);
       read_kernel_launch(earlier, launch.buffers, added);

@@ -32,6 +32,15 @@ Descriptor::~Descriptor() {
 }
 
 InputFile::InputFile(const std::filesystem::path& path) {
+  if (path == standard_stream) {
+    static const std::shared_ptr<llvm::MemoryBuffer> standard_input = [] {
+      auto read = llvm::MemoryBuffer::getSTDIN();
+      if (!read) fail(ErrorCode::io, "cannot read standard input: {}", read.getError().message());
+      return std::move(*read);
+    }();
+    buffer_ = standard_input;
+    return;
+  }
   auto buffer =
       llvm::MemoryBuffer::getFile(path.string(), /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!buffer) fail(ErrorCode::io, "cannot read {}: {}", path.string(), buffer.getError().message());
@@ -44,6 +53,13 @@ void OutputFile::fail(const std::string& what, int error) const {
 
 OutputFile::OutputFile(std::filesystem::path path) : path_(std::move(path)) {
   if (path_.empty()) refuse("the name of the output file is empty");
+  if (path_ == standard_stream) {
+    path_ = "standard output";
+    direct_ = true;
+    file_ = Descriptor(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
+    if (file_.get() < 0) fail("write", errno);
+    return;
+  }
   struct ::stat status {};
   mode_t mode = 0;
   if (::stat(path_.c_str(), &status) == 0) {
@@ -142,6 +158,7 @@ namespace {
 
 /// Whether both paths name the same regular file, or the same file that does not exist yet.
 bool name_one_file(const std::filesystem::path& a, const std::filesystem::path& b) {
+  if (a == standard_stream || b == standard_stream) return false;
   std::error_code error;
   const auto status = std::filesystem::status(a, error);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return false;

@@ -32,7 +32,11 @@ class Descriptor {
   int fd_;
 };
 
-/// A whole file for reading: mapped if it is a large regular one, read into memory if it is a pipe.
+/// The name of standard input for readers, of standard output for writers. ./- is a file of that name.
+inline constexpr auto standard_stream = "-";
+
+/// A whole file for reading: mapped if it is a large regular one, read into memory if it is a pipe. Standard
+/// input is read once and kept, so that its name can be opened again.
 class InputFile {
  public:
   /// Throws Error{io}.
@@ -42,11 +46,11 @@ class InputFile {
   [[nodiscard]] std::string_view text() const noexcept { return buffer_->getBuffer(); }
 
  private:
-  std::unique_ptr<llvm::MemoryBuffer> buffer_;
+  std::shared_ptr<llvm::MemoryBuffer> buffer_;
 };
 
 /// A file that appears under its name whole or not at all: it is written without a name (or under a temporary
-/// one in the same folder) and named by commit(). A pipe or device is written directly.
+/// one in the same folder) and named by commit(). A pipe, a device and standard output are written directly.
 class OutputFile {
  public:
   /// Opens the file, so that a folder that is missing or not writable is reported at once. Throws Error{io}.

@@ -72,7 +72,7 @@ std::string JsonNode::step(std::string_view key) {
   return plain ? fmt::format(".{}", key) : fmt::format("[{}]", shown(Value(key)));
 }
 
-void JsonNode::expect_keys(std::initializer_list<std::string_view> keys) const {
+void JsonNode::expect_keys(std::span<const std::string_view> keys) const {
   for (const auto& member : members()) {
     if (std::ranges::find(keys, member.key()) != keys.end()) continue;
     member.fail("there is no such key; legal are {}{}", fmt::join(keys, ", "),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "launch/count_expression.hpp"
+#include "launch/members.hpp"
 #include "report/json.hpp"
 #include "spec/refuse.hpp"
 
@@ -8,8 +9,8 @@
 #include <tmajit/tensor_view.hpp>
 
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,7 +47,7 @@ class JsonNode {
   // Each of these refuses a value of another kind.
 
   /// Checks that this is an object without keys other than these.
-  void expect_keys(std::initializer_list<std::string_view> keys) const;
+  void expect_keys(std::span<const std::string_view> keys) const;
   [[nodiscard]] bool has(std::string_view key) const;
   [[nodiscard]] std::optional<JsonNode> find(std::string_view key) const;
   [[nodiscard]] JsonNode at(std::string_view key) const;
@@ -101,18 +102,26 @@ void read_optional(const JsonNode& node, std::string_view key, const Parse& pars
   return read_name(node, [](const std::string& text) { return parse<ElementType>(text); });
 }
 
-/// Reads one number per dimension: `min_entries` to max_view_rank numbers.
+/// Reads one number per dimension, at most max_view_rank.
 template <class Number>
-std::vector<Number> read_list(const JsonNode& node, std::size_t min_entries, std::uint64_t least,
-                              std::uint64_t most) {
+std::vector<Number> read_list(const JsonNode& node, const launch_file::Member& member) {
   const auto elements = node.elements();
-  if (elements.size() < min_entries || elements.size() > max_view_rank) {
-    node.refuse("{} to {} numbers are needed, outermost dimension first", min_entries, max_view_rank);
+  if (elements.size() < member.least_entries || elements.size() > max_view_rank) {
+    node.refuse("{} to {} numbers are needed, outermost dimension first", member.least_entries,
+                max_view_rank);
   }
   std::vector<Number> numbers;
   numbers.reserve(elements.size());
-  for (const auto& element : elements) numbers.push_back(static_cast<Number>(element.integer(least, most)));
+  for (const auto& element : elements)
+    numbers.push_back(static_cast<Number>(element.integer(member.least, member.most[0])));
   return numbers;
+}
+
+/// Reads a whole number of a member of `members`, which the node's key names.
+template <class Number>
+Number read_whole(const JsonNode& node, std::span<const launch_file::Member> members) {
+  const auto& member = launch_file::member_of(members, node.key());
+  return static_cast<Number>(node.integer(member.least, member.most[0]));
 }
 
 /// Values as bit patterns, which are exact for every type.

@@ -287,9 +287,9 @@ std::vector<std::int64_t> c_order(std::span<const std::uint64_t> shape) {
   return strides;
 }
 
-InputArray::InputArray(std::filesystem::path path)
-    : path_(std::move(path)),
-      file_(std::make_shared<InputFile>(path_)),
+InputArray::InputArray(const std::filesystem::path& path)
+    : path_(input_name(path)),
+      file_(std::make_shared<InputFile>(path)),
       header_(naming(path_, [this] { return parse_npy_header(file_->bytes(), file_->bytes().size()); })) {}
 
 std::span<const std::byte> InputArray::data() const noexcept {
@@ -313,8 +313,8 @@ void InputArray::check(ElementType type) const {
   naming(path_, [&] { check_type(header_, type); });
 }
 
-OutputArray::OutputArray(std::filesystem::path path)
-    : path_(std::move(path)), file_(std::make_shared<OutputFile>(path_)) {}
+OutputArray::OutputArray(const std::filesystem::path& path)
+    : path_(path == standard_stream ? "standard output" : path), file_(std::make_shared<OutputFile>(path)) {}
 
 std::span<std::byte> OutputArray::reserve(std::string_view descr, std::uint32_t item_bytes,
                                           std::span<const std::uint64_t> shape) {

@@ -14,10 +14,11 @@ namespace {
 
 using FieldValue = StructParameter::Value;
 
-constexpr std::uint64_t u32_limit = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint64_t u64_limit = std::numeric_limits<std::uint64_t>::max();
-/// The parameters of a kernel take at most this many bytes (PTX ISA, ".param", sm_70 and later).
-constexpr std::size_t max_parameter_bytes = 32'764;
+using launch_file::keys_of;
+using launch_file::map_members;
+using launch_file::max_parameter_bytes;
+using launch_file::member_of;
+using launch_file::pixel_box_members;
 
 std::uint64_t alignment_of(const FieldValue& value) {
   if (const auto* scalar = std::get_if<ScalarParameter>(&value)) return size_of(scalar->type);
@@ -39,7 +40,7 @@ std::uint64_t end_of(const StructParameter& parameter) {
 
 /// The corners may be any numbers, as in a box: validate() later names every rule that they break.
 PixelBoxDescription read_pixel_box(const JsonNode& node) {
-  node.expect_keys({"lower", "upper", "channels", "pixels"});
+  node.expect_keys(keys_of(pixel_box_members));
   PixelBoxDescription box;
   const auto read_corner = [&](std::string_view key, std::vector<std::int32_t>& corner) {
     const auto list = node.at(key);
@@ -53,8 +54,8 @@ PixelBoxDescription read_pixel_box(const JsonNode& node) {
   read_corner("upper", box.upper);
   if (box.upper.size() != box.lower.size())
     node.at("upper").fail("{}; lower has {}", counted(box.upper.size(), "number"), box.lower.size());
-  box.channels = static_cast<std::uint32_t>(node.at("channels").integer(0, u32_limit));
-  box.pixels = static_cast<std::uint32_t>(node.at("pixels").integer(0, u32_limit));
+  box.channels = read_whole<std::uint32_t>(node.at("channels"), pixel_box_members);
+  box.pixels = read_whole<std::uint32_t>(node.at("pixels"), pixel_box_members);
   return box;
 }
 
@@ -69,7 +70,7 @@ class ParameterReader {
 
  private:
   [[nodiscard]] StructParameter read_struct(const JsonNode& node) const {
-    node.expect_keys({"struct", "bytes", "note"});
+    node.expect_keys(keys_of(launch_file::struct_members));
     StructParameter result;
     const auto list = node.at("struct");
     const auto elements = list.elements();
@@ -97,15 +98,13 @@ class ParameterReader {
 
   /// Reads a number, an address or a map. Only fields may have "at".
   [[nodiscard]] FieldValue read_value(const JsonNode& node, bool is_field) const {
+    const auto only = is_field ? launch_file::Only::field : launch_file::Only::always;
     if (node.has("tensor_map")) {
-      is_field ? node.expect_keys({"tensor_map", "at", "note"}) : node.expect_keys({"tensor_map", "note"});
+      node.expect_keys(keys_of(launch_file::map_parameter_members, only));
       return read_map(node.at("tensor_map"));
     }
-    const auto expect = [&](std::string_view first, std::string_view second) {
-      is_field ? node.expect_keys({first, second, "at", "note"}) : node.expect_keys({first, second, "note"});
-    };
     if (node.has("buffer")) {
-      expect("buffer", "offset");
+      node.expect_keys(keys_of(launch_file::pointer_members, only));
       return read_pointer(node);
     }
     if (!node.has("type")) {
@@ -113,7 +112,7 @@ class ParameterReader {
           "a parameter is {{\"type\", \"value\"}}, {{\"buffer\"}}, {{\"tensor_map\"}} or {{\"struct\"}}; a "
           "field one of the first three");
     }
-    expect("type", "value");
+    node.expect_keys(keys_of(launch_file::scalar_members, only));
     ScalarParameter scalar{.type = read_type(node.at("type")), .bits = {}};
     const auto value = node.at("value");
     if (!value.value().is_array()) {
@@ -137,13 +136,13 @@ class ParameterReader {
       name.refuse("$.buffers has {}{}", fmt::join(names, ", "), suggestion(name.string(), names));
     }
     PointerParameter pointer{.buffer = name.string()};
-    if (const auto offset = node.find("offset")) pointer.offset = offset->integer(0, u64_limit >> 1U);
+    if (const auto offset = node.find("offset"))
+      pointer.offset = read_whole<std::uint64_t>(*offset, launch_file::pointer_members);
     return pointer;
   }
 
   [[nodiscard]] TensorMapParameter read_map(const JsonNode& node) const {
-    node.expect_keys({"buffer", "offset", "note", "dtype", "shape", "strides", "box", "pixel_box",
-                      "element_strides", "interleave", "swizzle", "l2_promotion", "oob_fill"});
+    node.expect_keys(keys_of(map_members));
     TensorMapParameter map;
     map.at = read_pointer(node);
     if (const auto type = node.find("dtype")) map.type = read_type(*type);
@@ -153,19 +152,18 @@ class ParameterReader {
       if (node.has("box")) pixel_box->fail("a map has either \"box\" or \"pixel_box\", which is for im2col");
       map.pixel_box = read_pixel_box(*pixel_box);
     } else {
-      map.box = read_list<std::uint32_t>(node.at("box"), 0, 0, u32_limit);
+      map.box = read_list<std::uint32_t>(node.at("box"), member_of(map_members, "box"));
     }
-    const auto read_like_box = [&]<class Number>(std::string_view key, std::vector<Number>& numbers,
-                                                 std::uint64_t most) {
+    const auto read_like_box = [&]<class Number>(std::string_view key, std::vector<Number>& numbers) {
       const auto list = node.find(key);
       if (!list) return;
-      numbers = read_list<Number>(*list, 0, 0, most);
+      numbers = read_list<Number>(*list, member_of(map_members, key));
       if (numbers.size() == map.rank()) return;
       list->fail("{}; the box has {}", counted(numbers.size(), "dimension"), map.rank());
     };
-    read_like_box("shape", map.shape, u64_limit);
-    read_like_box("strides", map.strides, u64_limit);
-    read_like_box("element_strides", map.element_strides, u32_limit);
+    read_like_box("shape", map.shape);
+    read_like_box("strides", map.strides);
+    read_like_box("element_strides", map.element_strides);
     read_optional(node, "interleave", parse<Interleave>, map.interleave);
     read_optional(node, "swizzle", parse<Swizzle>, map.swizzle);
     read_optional(node, "l2_promotion", parse<L2Promotion>, map.l2_promotion);

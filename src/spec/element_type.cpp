@@ -1,4 +1,5 @@
 #include "spec/enum_names.hpp"
+#include "spec/numpy_types.hpp"
 
 #include <tmajit/element_type.hpp>
 #include <tmajit/error.hpp>
@@ -13,15 +14,6 @@ constexpr EnumNames<ElementType, all_element_types.size()> type_names{
     "element type",
     {"u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "f16", "bf16", "f32", "f32_ftz", "f64", "tf32",
      "tf32_ftz", "e4m3", "e5m2"}};
-
-// Names of these types in NumPy and ml_dtypes.
-constexpr std::pair<std::string_view, ElementType> numpy_names[] = {
-    {"uint8", ElementType::u8},           {"int8", ElementType::i8},          {"uint16", ElementType::u16},
-    {"int16", ElementType::i16},          {"uint32", ElementType::u32},       {"int32", ElementType::i32},
-    {"uint64", ElementType::u64},         {"int64", ElementType::i64},        {"float16", ElementType::f16},
-    {"bfloat16", ElementType::bf16},      {"float32", ElementType::f32},      {"float64", ElementType::f64},
-    {"float8_e4m3fn", ElementType::e4m3}, {"float8_e5m2", ElementType::e5m2},
-};
 
 }  // namespace
 

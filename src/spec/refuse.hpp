@@ -28,6 +28,11 @@ template <class... Values>
   throw Error(ErrorCode::invalid_argument, message);
 }
 
+/// The path of a file that is read, as messages show it: "-" is standard input.
+inline std::string input_name(const std::filesystem::path& file) {
+  return file == "-" ? "standard input" : file.string();
+}
+
 /// Runs `work`, and puts the file's name before the messages of its errors. A SpecError passes unchanged: its
 /// violations name what they are about.
 template <class Work>
@@ -37,7 +42,7 @@ auto naming(const std::filesystem::path& file, const Work& work) {
   } catch (const SpecError&) {
     throw;
   } catch (const Error& error) {
-    fail(error.code(), "{}: {}", file.string(), error.what());
+    fail(error.code(), "{}: {}", input_name(file), error.what());
   }
 }
 

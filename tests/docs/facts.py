@@ -10,6 +10,7 @@ import argparse
 import json
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 
@@ -182,7 +183,15 @@ class Facts:
                     wrong.append(f"{page.name}: {target}: there is no such heading")
         index = read(self.source / "docs/README.md")
         real = {path.name for path in (self.source / "docs").glob("*.md")} - {"README.md"}
-        return wrong + differences("docs/README.md", set(re.findall(r"\]\((\w+\.md)\)", index)), real)
+        wrong += differences("docs/README.md", set(re.findall(r"\]\((\w+\.md)\)", index)), real)
+        navigation = set(re.findall(r"docs/(\w+\.md)$", read(self.source / "docs/site/mkdocs.yml"), re.MULTILINE)) - {"README.md"}
+        return wrong + differences("docs/site/mkdocs.yml", navigation, real)
+
+    def recipes(self) -> list[str]:
+        """The commands of recipes.md, which tools/bench/recipes.sh measures, are legal."""
+        commands = [shlex.split(line) for line in re.findall(r"^`jitc run (.*)`$", read(self.source / "docs/recipes.md"), re.MULTILINE)]
+        wrong = [f"recipes.md: {' '.join(words)}: {said}" for words in commands if not (said := self.jitc("validate", *words)).startswith("legal")]
+        return wrong if len(commands) > 5 else [*wrong, f"recipes.md has only {len(commands)} commands"]
 
 
 def headings(text: str) -> set[str]:
@@ -199,7 +208,7 @@ def main() -> int:
     facts = Facts(options.source, options.bin)
     wrong: list[str] = []
     for check in (facts.nvrtc_version, facts.version, facts.operations, facts.commands, facts.families, facts.environment, facts.programs, facts.speeds,
-                  facts.links):
+                  facts.links, facts.recipes):
         wrong += check()
     for line in wrong:
         print(line)

@@ -24,6 +24,8 @@ TEST_CASE("the help of every command has a description and examples") {
                                                                   {"cache", "stat"},
                                                                   {"cache", "ls"},
                                                                   {"cache", "clear"},
+                                                                  {"completions"},
+                                                                  {"man"},
                                                                   {"doctor"}}));
   auto arguments = command;
   arguments.emplace_back("--help");

@@ -3,7 +3,11 @@
 #include <tmajit/error.hpp>
 #include <tmajit/launch/description.hpp>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <functional>
+#include <string>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
@@ -304,4 +308,16 @@ TEST_CASE("numbers can be expressions of the description's constants, which a ca
                        MessageMatches(ContainsSubstring("$.constants.rows: the constant rows = eight")));
   CHECK_THROWS_MATCHES(parse_launch(R"({"constants": {"rows": 8}, "grid": "8 - rows", "block": 1})"), Error,
                        MessageMatches(ContainsSubstring("$.grid: \"8 - rows\" is 0; a whole number from 1")));
+}
+
+/// For schema_test.py: writes the error for each line of the file $TMAJIT_LAUNCHES to a file beside it.
+TEST_CASE("refusals of launch files", "[.][refusals]") {
+  const std::filesystem::path path = std::getenv("TMAJIT_LAUNCHES");
+  std::ifstream launches(path);
+  auto to = path;
+  std::ofstream refusals(to.replace_extension(".refusals"));
+  for (std::string line; std::getline(launches, line);) {
+    const auto refusal = description_refusal(line);
+    refusals << (refusal == "accepted" ? std::string() : refusal.substr(0, refusal.find('\n'))) << '\n';
+  }
 }

@@ -1,4 +1,4 @@
-"""Runs the Python blocks of docs/python.md and of the README, in order.
+"""Runs the Python blocks of pages, in order.
 
 A block that imports PyTorch or JAX is left out on a machine without it.
 """
@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.tmajit_findings
-@pytest.mark.parametrize("page", ["docs/python.md", "README.md"])
+@pytest.mark.parametrize("page", ["docs/python.md", "docs/start_python.md", "docs/recipes.md", "README.md"])
 def test_every_block(page):
     text = (ROOT / page).read_text(encoding="utf-8")
     blocks = list(re.finditer(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL))

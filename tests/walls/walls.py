@@ -44,7 +44,7 @@ def rooms_of(document: str) -> dict[str, Room]:
     rooms: dict[str, Room] = {}
     for number, line in enumerate(document.splitlines(), 1):
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        if len(cells) not in (3, 4) or not re.match(r"^`[a-z/]+/`", cells[0]):
+        if len(cells) not in (3, 4) or not re.match(r"^`[a-z_/]+/`", cells[0]):
             continue
         for folder in re.findall(r"`([^`]+)/`", cells[0]):
             parent = folder.rpartition("/")[0] if len(cells) == 4 else None

@@ -39,6 +39,8 @@ void add_operations_command(CLI::App& app, Session& session);
 void add_headers_command(CLI::App& app, Session& session);
 void add_conformance_command(CLI::App& app, Session& session);
 void add_doctor_command(CLI::App& app, Session& session);
+/// `completions` and `man`, which describe all commands of `app`.
+void add_completions_commands(CLI::App& app, Session& session);
 
 /// Adds the options of every command, --json and --log-level, and sets the action that runs after parsing.
 /// `action` is null for a command that only has subcommands.

@@ -124,8 +124,10 @@ void add_conformance_command(CLI::App& app, Session& session) {
                                       "a device and compare the results with the CPU's");
   auto options = std::make_shared<ConformanceOptions>();
   OptionGroup group(command);
-  group.add("--device", options->device, "DEVICE",
-            "auto: the first Hopper GPU, else the simulated device; gpu, gpu:N or sim");
+  group
+      .add("--device", options->device, "DEVICE",
+           "auto: the first Hopper GPU, else the simulated device; gpu, gpu:N or sim")
+      ->check(offers({"auto", "gpu", "sim"}));
   group.add_list("--only", options->only, "NAME", "A case, or all cases of a group: tensor.load, settle");
   group.add("--seed", options->seed, "N", "Seed of all random values; the same seed gives the same run");
   group.add_flag("--list", options->list, "Print the cases and run none");

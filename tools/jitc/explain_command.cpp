@@ -66,10 +66,12 @@ void add_explain_command(CLI::App& app, Session& session) {
   auto options = std::make_shared<ExplainOptions>();
   add_problem_options(command, options->problem);
   add_compiler_options(command, options->compiler);
-  OptionGroup(command).add(
-      "--device", options->device, "DEVICE",
-      "The GPU to plan for. auto: the first Hopper GPU, or an H200 if there is none; gpu, gpu:N: this GPU; "
-      "h200: an H200, present or not");
+  OptionGroup(command)
+      .add("--device", options->device, "DEVICE",
+           "The GPU to plan for. auto: the first Hopper GPU, or an H200 if there is none; gpu, gpu:N: this "
+           "GPU; "
+           "h200: an H200, present or not")
+      ->check(offers({"auto", "gpu", "h200"}));
   command.footer(
       "Nothing is moved and no memory is needed, so shapes may be of any size. Kernels are compiled, since "
       "their\n"

@@ -21,6 +21,13 @@ void write_stdout(std::string_view text) {
   tmajit::write_fully(STDOUT_FILENO, std::as_bytes(std::span(text)), "to standard output");
 }
 
+void write_text(const std::string& path, std::string_view text) {
+  if (path.empty()) return write_stdout(text);
+  OutputFile file(path);
+  file.write(text);
+  file.commit();
+}
+
 void hold_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(stream, F_GETFD) >= 0) continue;

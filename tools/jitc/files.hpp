@@ -17,6 +17,19 @@ void write_stdout(fmt::format_string<Values...> text, Values&&... values) {
   write_stdout(std::string_view(fmt::format(text, std::forward<Values>(values)...)));
 }
 
+/// Whether -o is left out or names standard output.
+[[nodiscard]] inline bool to_standard_output(std::string_view out) {
+  return out.empty() || out == tmajit::standard_stream;
+}
+
+/// The file of -o as messages show it.
+[[nodiscard]] inline std::string output_name(const std::string& out) {
+  return out == tmajit::standard_stream ? "standard output" : out;
+}
+
+/// Writes a text to the file `path`, or to standard output if it is empty. Throws Error{io}.
+void write_text(const std::string& path, std::string_view text);
+
 /// Gives closed standard streams a descriptor that cannot be read or written. Without it, a file that is
 /// opened later would take their number and receive messages.
 void hold_standard_streams();

@@ -1,10 +1,17 @@
 #include "finding_formats.hpp"
 
+#include "check/rules.hpp"
 #include "files.hpp"
-#include "option_checks.hpp"
+#include "option_group.hpp"
 #include "usage.hpp"
 
 namespace jitc {
+
+std::vector<std::string_view> rule_ids() {
+  std::vector<std::string_view> ids;
+  for (const auto& rule : tmajit::check::rules) ids.push_back(rule.id);
+  return ids;
+}
 
 void add_format_option(OptionGroup& group, std::string& format) {
   group

@@ -7,11 +7,14 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace jitc {
 
 using tmajit::FindingsReport;
 
+/// The ids of all rules.
+[[nodiscard]] std::vector<std::string_view> rule_ids();
 /// Adds --format, whose values are text, json, sarif and junit.
 void add_format_option(OptionGroup& group, std::string& format);
 /// Adds --project, the root folder of the user's files.

@@ -1,6 +1,7 @@
 #include "commands.hpp"
 #include "files.hpp"
 #include "option_group.hpp"
+#include "options.hpp"
 #include "parse.hpp"
 #include "report.hpp"
 #include "terminal.hpp"
@@ -79,7 +80,7 @@ ColourBy colour_by(const std::string& text, const BoxLayout& box) {
 
 /// Refuses a file name without .svg before any other work.
 void check_suffix(const std::string& out) {
-  if (out.empty() || std::filesystem::path(out).extension() == ".svg") return;
+  if (to_standard_output(out) || std::filesystem::path(out).extension() == ".svg") return;
   refuse(
       "-o {}: pictures are written as SVG, to a file whose name ends in .svg; text and JSON go to "
       "standard output",
@@ -110,7 +111,7 @@ int layout(const LayoutOptions& options, bool json) {
     if (file) report["output"] = options.out;
     print_json(report);
   } else if (file) {
-    say("layout", "{}: {}, {}", options.out, describe_box(view), describe_image(view));
+    say("layout", "{}: {}, {}", output_name(options.out), describe_box(view), describe_image(view));
   } else {
     write_stdout(layout_text(view, columns(STDOUT_FILENO), takes_colour(STDOUT_FILENO)));
   }
@@ -125,17 +126,24 @@ void add_layout_command(CLI::App& app, Session& session) {
       "Show where a box's elements are stored in shared memory, and which accesses have bank conflicts");
   auto options = std::make_shared<LayoutOptions>();
   OptionGroup group(command);
-  group.add("--type,--dtype", options->type, "TYPE", "Element type");
+  group.add("--type,--dtype", options->type, "TYPE", "Element type")->check(offers(element_types()));
   group.add("--box", options->box, "64x64", "The box, 1 to 5 dimensions, row-major")->required();
-  group.add("--swizzle", options->swizzle, "MODE", "none, 32B, 64B or 128B");
-  group.add("--interleave", options->interleave, "MODE",
-            "none, 16B or 32B; with the latter two, the box's innermost dimension counts slices of that many "
-            "bytes");
-  group.add("--pattern", options->pattern, "PATTERN",
-            "Draw one instruction of a warp that goes over the box: row, column, matrix (ldmatrix and "
-            "stmatrix) or matrix-transposed (the same with .trans)");
-  group.add("--access", options->width, "BYTES",
-            "Bytes that a lane accesses: 1, 2, 4, 8 or 16; default: an element");
+  group.add("--swizzle", options->swizzle, "MODE", "none, 32B, 64B or 128B")
+      ->check(offers({"none", "32B", "64B", "128B"}));
+  group
+      .add("--interleave", options->interleave, "MODE",
+           "none, 16B or 32B; with the latter two, the box's innermost dimension counts slices of that many "
+           "bytes")
+      ->check(offers({"none", "16B", "32B"}));
+  group
+      .add("--pattern", options->pattern, "PATTERN",
+           "Draw one instruction of a warp that goes over the box: row, column, matrix (ldmatrix and "
+           "stmatrix) or matrix-transposed (the same with .trans)")
+      ->check(offers({"row", "column", "matrix", "matrix-transposed"}));
+  group
+      .add("--access", options->width, "BYTES",
+           "Bytes that a lane accesses: 1, 2, 4, 8 or 16; default: an element")
+      ->check(offers({"1", "2", "4", "8", "16"}));
   group.add("--instruction", options->instruction, "N",
             "Which of the pattern's instructions; default: the first of those with most conflicts");
   group

@@ -126,16 +126,15 @@ std::string entry_of(const Subject& subject, const std::string& words) {
 Subject read_file(const LintCommand& command) {
   Subject subject;
   const std::string& path = command.problem.word;
-  const bool is_standard_input = path == "-";
   try {
-    subject.text = InputFile(is_standard_input ? "/dev/stdin" : path).text();
+    subject.text = InputFile(path).text();
   } catch (const Error& error) {
     if (path.find_first_of("./") != std::string::npos) throw;  // a path, not a misspelt operation
     refuse("{}, and no operation or family has this name{}", error.what(),
            tmajit::suggestion(path, operation_words()));
   }
   subject.artifact.ptx = subject.text;
-  subject.options.name = is_standard_input ? "standard input" : path;
+  subject.options.name = tmajit::input_name(path);
   subject.options.entry = entry_of(subject, command.own.entry);
   add_facts(command, subject);
   return subject;
@@ -200,10 +199,7 @@ void add_allowed(const LintCommand& command, Subject& subject) {
   for (const std::string& text : command.allow) {
     for (const auto& rule : split(text, ',')) add(rule, "--allow " + text);
   }
-  for (const std::string& path : command.allow_files) {
-    const std::string text = std::string(InputFile(path).text());
-    add(text, path);
-  }
+  for (const std::string& path : command.allow_files) add(InputFile(path).text(), tmajit::input_name(path));
   subject.options.read_source = tmajit::read_source_file;
 }
 
@@ -373,8 +369,10 @@ void add_lint_command(CLI::App& app, Session& session) {
   facts.add_list("--box-bytes", options->box_bytes, "BYTES",
                  "PARAM=BYTES, such as 1=8192: the size of a map's box, if no more is known");
   OptionGroup rules(command, "Findings and their form");
-  rules.add_list("--allow", options->allow, "RULES",
-                 "Rules whose findings are not reported, separated by commas");
+  rules
+      .add_list("--allow", options->allow, "RULE[,RULE…]",
+                "Rules whose findings are not reported, separated by commas")
+      ->check(offers(rule_ids()));
   rules.add_list("--allow-file", options->allow_files, "FILE",
                  "A file of such rules, one per line: RULE [KERNEL] [# remark]. KERNEL may have the "
                  "wildcards * and ?. In PTX and in readable sources, the comment // tmajit-allow: RULE "

@@ -15,16 +15,33 @@
 namespace jitc {
 namespace {
 
+/// The values of `option` that an operation names. Operations share options.
+std::vector<std::string_view> choices_of(std::string_view option) {
+  std::vector<std::string_view> words;
+  for (const auto& operation : tmajit::operations()) {
+    for (const auto& argument : operation.arguments) {
+      for (const auto word : argument.choices) {
+        if (argument.option == option && std::ranges::find(words, word) == words.end()) words.push_back(word);
+      }
+    }
+  }
+  return words;
+}
+
 void add_tensor_options(CLI::App& command, ProblemOptions& values) {
   OptionGroup group(command, tensors_group);
   group.add_list("--in", values.in, "FILE", "An input as .npy; repeat the option for x0, x1 …");
-  group.add_list("--dtype,--type", values.dtypes, "TYPE[,TYPE…]",
-                 "Element types: one for all, one per input, or the output's and then one per input. Files "
-                 "hold types that NumPy lacks as bit patterns: bf16 as u2, e4m3 and e5m2 as u1, f32_ftz, "
-                 "tf32 and tf32_ftz as f4. Default: the "
-                 "files', else f32");
-  group.add("--out-dtype,--out-type", values.out_dtype, "TYPE",
-            "Element type of the output; default: the first input's");
+  group
+      .add_list("--dtype,--type", values.dtypes, "TYPE[,TYPE…]",
+                "Element types: one for all, one per input, or the output's and then one per input. Files "
+                "hold types that NumPy lacks as bit patterns: bf16 as u2, e4m3 and e5m2 as u1, f32_ftz, "
+                "tf32 and tf32_ftz as f4. Default: the "
+                "files', else f32")
+      ->check(offers(element_types()));
+  group
+      .add("--out-dtype,--out-type", values.out_dtype, "TYPE",
+           "Element type of the output; default: the first input's")
+      ->check(offers(element_types()));
   group.add("--shape", values.shape, "128x64",
             "Shape of the inputs, row-major. Default: the files'; in commands that run nothing, the box's, "
             "else 4096x4096");
@@ -87,12 +104,19 @@ void add_argument_options(CLI::App& command, ProblemOptions& values) {
       if (option == "--parts")
         help += ". concat, copy_ragged: the inputs' extents along --axis, where no files are given";
       auto& group = operation.is_view ? views : operation.needs_mapped_rows ? tiles : arguments;
-      group.add(option.c_str(), values.arguments[option], type_text(argument).c_str(), help);
+      group.add(option.c_str(), values.arguments[option], type_text(argument).c_str(), help)
+          ->check(offers(choices_of(option)));
     }
   }
 }
 
 }  // namespace
+
+std::vector<std::string_view> element_types() {
+  std::vector<std::string_view> names;
+  for (const auto type : tmajit::all_element_types) names.push_back(name(type));
+  return names;
+}
 
 const std::string& ProblemOptions::argument(std::string_view option) const {
   static const std::string none;
@@ -106,7 +130,8 @@ void add_problem_options(CLI::App& command, ProblemOptions& values) {
                   fmt::format("{}. Or a family of kernels, to use one of them: {}", operation_names(),
                               family_names()))
       ->required()
-      ->type_name("");
+      ->type_name("")
+      ->check(offers(operation_words()));
   add_tensor_options(command, values);
   add_argument_options(command, values);
 }

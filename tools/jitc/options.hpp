@@ -40,6 +40,9 @@ struct ProblemOptions {
   [[nodiscard]] const std::string& argument(std::string_view option) const;
 };
 
+/// The names of all element types.
+[[nodiscard]] std::vector<std::string_view> element_types();
+
 /// Options of compiling and caching kernels.
 struct CompilerOptions {
   std::string arch = "sm_90a";

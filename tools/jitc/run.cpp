@@ -39,7 +39,7 @@ void print_result(const RunOptions& options, const DeviceChoice& choice, const J
   if (!is_for_services(options.format) || !choice.simulation) return;
   const auto& [findings, locations, kernels] = choice.simulation->found();
   const std::string& word = options.problem.word;
-  const std::string input = options.ptx.empty() ? word + ".ptx" : options.ptx;
+  const std::string input = options.ptx.empty() ? word + ".ptx" : tmajit::input_name(options.ptx);
   print_findings({.tool = "jitc run",
                   .input = input,
                   .source = is_own_kernel(word) ? word : "",

@@ -67,8 +67,9 @@ void add_run_command(CLI::App& app, Session& session) {
   OptionGroup tensors(command, tensors_group);
   add_problem_options(command, options->problem);
   auto* const word = command.get_option("OPERATION");
-  word->required(false)->description("A file of CUDA C++, kernel.cu, or an operation: " +
-                                     word->get_description());
+  word->required(false)
+      ->description("A file of CUDA C++, kernel.cu, or an operation: " + word->get_description())
+      ->check(offers({"FILE"}));
   command.add_flag(
       "--check", options->check,
       "Compare the outputs, and the bytes between their elements, with results of the CPU; a difference "
@@ -77,9 +78,11 @@ void add_run_command(CLI::App& app, Session& session) {
   add_compiler_options(command, options->compiler);
   tensors.add_list("--out", options->out, "FILE",
                    "File for the output, as .npy; once for each output of split. Default: write no file");
-  group.add("--device", options->device, "DEVICE",
-            "auto: the first Hopper GPU, else sim; gpu: the first Hopper GPU; gpu:N: the driver's GPU N; "
-            "sim: a simulated one, which reports what the kernel does wrong");
+  group
+      .add("--device", options->device, "DEVICE",
+           "auto: the first Hopper GPU, else sim; gpu: the first Hopper GPU; gpu:N: the driver's GPU N; "
+           "sim: a simulated one, which reports what the kernel does wrong")
+      ->check(offers({"auto", "gpu", "sim"}));
   group.add_number("--repeat", options->repeat, "N", "Timed runs on a GPU, after the first", 1, 1'000'000);
   add_simulation_options(command, options->simulation);
   OptionGroup simulated(command, simulation_group);

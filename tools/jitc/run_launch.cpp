@@ -48,6 +48,7 @@ Json run_json(const tmajit::DeviceInfo& info, const tmajit::LaunchShape& shape) 
 }  // namespace
 
 int run_ptx(const RunOptions& options, bool json) {
+  const std::string name = tmajit::input_name(options.ptx);
   const InputFile file(options.ptx);
   const std::string ptx(file.text());
   const InputFile launch_file(options.own.launch);
@@ -55,11 +56,11 @@ int run_ptx(const RunOptions& options, bool json) {
   if (!options.own.entry.empty()) description.entry = options.own.entry;
   if (!description.constants.empty() || !description.include.empty()) {
     refuse("{}: $: \"constants\" and \"include\" are for files of CUDA C++; {} is compiled already",
-           options.own.launch, options.ptx);
+           tmajit::input_name(options.own.launch), name);
   }
   const auto entries = [&] {
     const Progress progress("reading");
-    return tmajit::kernels_of(ptx, options.ptx);
+    return tmajit::kernels_of(ptx, name);
   }();
   const auto folder = std::filesystem::path(options.own.launch).parent_path();
   std::string source;
@@ -78,7 +79,7 @@ int run_ptx(const RunOptions& options, bool json) {
   Artifacts shown;
   for (std::size_t i = 0; i < artifacts.size(); ++i) {
     const Progress progress("loading");
-    kernels.push_back(naming(options.ptx, [&] { return device->kernels().load(artifacts[i]); }));
+    kernels.push_back(naming(name, [&] { return device->kernels().load(artifacts[i]); }));
     naming(options.own.launch,
            [&] { kernels[i]->allow_shared_bytes(description.launches()[i]->shared_bytes); });
     shown.push_back(&artifacts[i]);
@@ -87,12 +88,11 @@ int run_ptx(const RunOptions& options, bool json) {
 
   if (!json) {
     say_before(artifacts);
-    say("kernel", "{} of {}", tmajit::check::shown_name(artifacts.back().entry), options.ptx);
+    say("kernel", "{} of {}", tmajit::check::shown_name(artifacts.back().entry), name);
     say_launch(device->info(), launch.shape());
   }
-  Json report{{"ptx", options.ptx},
-              {"entry", artifacts.back().entry},
-              {"launch", Json::parse(launch_json(description))}};
+  Json report{
+      {"ptx", name}, {"entry", artifacts.back().entry}, {"launch", Json::parse(launch_json(description))}};
   report["run"] = run_json(device->info(), launch.shape());
   const bool right = choice.simulation->run(
       shown, [&] { naming(options.own.launch, [&] { launch(kernels); }); }, report, json);

@@ -38,6 +38,8 @@ class OutputFiles {
     for (const auto& input : problem.files) all.push_back(input.path());
     if (problem.into) all.push_back(problem.into->path());
     require_distinct(std::span(all).first(paths.size()), std::span(all).subspan(paths.size()));
+    if (std::ranges::count(paths, tmajit::standard_stream) != 0 && is_terminal(STDOUT_FILENO))
+      refuse("--out -: arrays are binary and would garble the terminal; send them to a file, by > or a pipe");
     for (const auto& path : paths) files_.push_back(std::make_unique<OutputArray>(path));
   }
 

@@ -118,8 +118,10 @@ void add_simulation_options(CLI::App& command, SimulationOptions& values) {
       .add("--timeout", values.timeout, "SECONDS",
            "End a launch after this wall-clock time; the report says where each warp stands")
       ->check(CLI::PositiveNumber);
-  group.add_list("--allow", values.allow, "RULES",
-                 "Rules that are not reported, separated by commas: mbarrier.init-not-fenced");
+  group
+      .add_list("--allow", values.allow, "RULE[,RULE…]",
+                "Rules that are not reported, separated by commas: mbarrier.init-not-fenced")
+      ->check(offers(rule_ids()));
   add_project_option(group, values.project);
   group.add_flag(
       "--keep-going", values.keep_going,

@@ -117,7 +117,7 @@ Product make_product(Stage stage, const StageOptions& options) {
 }
 
 int produce(Stage stage, const std::string& name, const StageOptions& options, bool json) {
-  if (stage == Stage::cubin && options.out.empty() && !json && is_terminal(STDOUT_FILENO)) {
+  if (stage == Stage::cubin && to_standard_output(options.out) && !json && is_terminal(STDOUT_FILENO)) {
     refuse("a cubin is binary and would garble the terminal: write it with -o kernel.cubin, or into a pipe");
   }
   std::optional<OutputFile> file;
@@ -139,7 +139,7 @@ int produce(Stage stage, const std::string& name, const StageOptions& options, b
     }
     print_json(report);
   } else if (file) {
-    say(name, "{}: {}", options.out, product.summary);
+    say(name, "{}: {}", output_name(options.out), product.summary);
   } else {
     write_stdout(product.data);
   }

@@ -108,17 +108,11 @@ std::string choice_table(std::span<const KnownChoice> choices) {
   return format_table(rows, columns(STDOUT_FILENO));
 }
 
-/// Writes the file's own choices, those of this machine and imported ones, to `target`; "-" is standard
-/// output. Returns how many they are. Throws Error{io}.
+/// Writes the file's own choices, those of this machine and imported ones, to `target`. Returns how many they
+/// are. Throws Error{io}.
 std::size_t export_choices(const CompilerOptions& options, const std::string& target) {
   const auto table = own_choices(options);
-  if (target == "-") {
-    write_stdout(table.json());
-  } else {
-    OutputFile file(target);
-    file.write(table.json());
-    file.commit();
-  }
+  write_text(target, table.json());
   return table.all().size();
 }
 
@@ -126,7 +120,7 @@ std::size_t export_choices(const CompilerOptions& options, const std::string& ta
 /// {invalid_argument}; the file is then as before.
 std::size_t import_choices(const CompilerOptions& options, const std::string& source) {
   tmajit::TuningTable imported;
-  imported.add_json(InputFile(source).text(), source);
+  imported.add_json(InputFile(source).text(), tmajit::input_name(source));
   auto table = own_choices(options);
   for (const auto& choice : imported.all()) table.add(choice);
   const auto target = tuning_file(options);
@@ -153,7 +147,7 @@ struct Tuned {
   }
 };
 
-void check_usage(const TuneCommandOptions& options, bool json) {
+void check_usage(const TuneCommandOptions& options) {
   if (options.is_own() &&
       (options.all || options.list || !options.export_to.empty() || !options.import_from.empty())) {
     refuse("{} has no choices to keep: --save FILE writes its launch with the fastest constants",
@@ -168,7 +162,6 @@ void check_usage(const TuneCommandOptions& options, bool json) {
   if (!options.types.empty() && !options.problem.dtypes.empty()) {
     refuse("--types and --dtype: --types tunes for each of several types, --dtype for one");
   }
-  if (json && options.export_to == "-") refuse("--json and --export -: both would go to standard output");
 }
 
 /// Makes a problem; refuses one whose tile the user chose.
@@ -338,7 +331,7 @@ void list(const TuneCommandOptions& options, Json& report, bool json) {
 }
 
 int run_tune(const TuneCommandOptions& options, bool json) {
-  check_usage(options, json);
+  check_usage(options);
   Json report = Json::object();
   if (options.is_own()) {
     check_tune_own(options.of_own());
@@ -349,13 +342,13 @@ int run_tune(const TuneCommandOptions& options, bool json) {
   if (!options.import_from.empty()) {
     const auto count = import_choices(options.compiler, options.import_from);
     report["imported"] = count;
-    if (!json) say("import", "{} from {}", counted(count, "choice"), options.import_from);
+    if (!json) say("import", "{} from {}", counted(count, "choice"), tmajit::input_name(options.import_from));
   }
   if (options.measures()) tune_measuring(options, report, json);
   if (!options.export_to.empty()) {
     const auto count = export_choices(options.compiler, options.export_to);
     report["exported"] = count;
-    if (!json) say("export", "{} to {}", counted(count, "choice"), options.export_to);
+    if (!json) say("export", "{} to {}", counted(count, "choice"), output_name(options.export_to));
   }
   if (options.list) list(options, report, json);
   if (json) print_json(report);
@@ -373,11 +366,14 @@ void add_tune_command(CLI::App& app, Session& session) {
   OptionGroup tensors(command, tensors_group);
   add_problem_options(command, options->problem);
   auto* const word = command.get_option("OPERATION");
-  word->required(false)->description("A file of CUDA C++, kernel.cu, or an operation: " +
-                                     word->get_description());
-  tensors.add_list("--types", options->types, "TYPE[,TYPE…]",
-                   "Element types; the operation is tuned for each");
-  group.add("--device", options->device, "DEVICE", "gpu: the first Hopper GPU; gpu:N: the driver's GPU N");
+  word->required(false)
+      ->description("A file of CUDA C++, kernel.cu, or an operation: " + word->get_description())
+      ->check(offers({"FILE"}));
+  tensors
+      .add_list("--types", options->types, "TYPE[,TYPE…]", "Element types; the operation is tuned for each")
+      ->check(offers(element_types()));
+  group.add("--device", options->device, "DEVICE", "gpu: the first Hopper GPU; gpu:N: the driver's GPU N")
+      ->check(offers({"gpu"}));
   group.add_number("--repeat", options->repeat, "N", "Timed runs of each candidate", 1, 100'000);
   OptionGroup choices(command, "Choices");
   choices.add_flag("--all", options->all,
@@ -398,9 +394,8 @@ void add_tune_command(CLI::App& app, Session& session) {
   own.add("--save", options->save, "FILE",
           "Write the launch with the fastest constants to this file, which may be that of --launch");
   command.footer(
-      "Choices are kept by chip and shape class in tuning.json of the cache folder; --export - "
-      "writes them\n"
-      "to standard output. --list, --export and --import need no GPU.\n\n"
+      "Choices are kept by chip and shape class in tuning.json of the cache folder. --list, --export and\n"
+      "--import need no GPU.\n\n"
       "Examples:\n"
       "  jitc tune permute --shape 64x128x256x512 --axes 0,3,1,2 --types f32,bf16,u8\n"
       "  jitc tune copy --shape 16384x16384 --slice 100:12100,64:12064\n"

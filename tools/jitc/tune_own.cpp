@@ -95,9 +95,7 @@ class Variants {
 void save_launch(const TuneOwnOptions& options, const std::vector<KernelConstant>& constants) {
   Json launch = Json::parse(InputFile(options.own.launch).text());
   for (const auto& constant : constants) launch["constants"][constant.name] = constant.literal();
-  OutputFile file(options.save);
-  file.write(launch.dump(2) + "\n");
-  file.commit();
+  write_text(options.save, launch.dump(2) + "\n");
 }
 
 }  // namespace
@@ -144,7 +142,7 @@ void tune_own_kernel(const tmajit::Runtime& runtime, const TuneOwnOptions& optio
   }
   for (const auto& [constants, why] : tuned.left_out) say("left out", "{}: {}", text_of(constants), why);
   say("tuned", "{}: {}, {:.1f} µs", options.file, text_of(fastest.constants), fastest.microseconds);
-  if (!options.save.empty()) say("launch", options.save);
+  if (!options.save.empty()) say("launch", output_name(options.save));
   Rows rows{{"CONSTANTS", "MEASURED µs", "RELATIVE TIME"}};
   for (const auto& [constants, microseconds] : tuned.candidates) {
     rows.push_back({text_of(constants), fmt::format("{:.1f}", microseconds),

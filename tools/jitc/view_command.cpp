@@ -22,11 +22,13 @@ struct ViewCommand : KernelOptions {
   std::string out;
 };
 
-constexpr auto word_help = "A file of CUDA C++ (kernel.cu), a file of PTX (kernel.ptx), or an operation: ";
+constexpr auto word_help =
+    "A file of CUDA C++ (kernel.cu), a file of PTX (kernel.ptx, - for standard input), or an operation: ";
 
 tmajit::ViewedKernel viewed(const KernelOptions& options) {
   const std::string& word = options.problem.word;
-  if (word.ends_with(".ptx")) return tmajit::viewed_ptx(std::string(InputFile(word).text()), word);
+  if (word.ends_with(".ptx") || word == "-")
+    return tmajit::viewed_ptx(std::string(InputFile(word).text()), tmajit::input_name(word));
   const Progress progress("compiling");
   const auto runtime = planning_runtime(options.compiler, select_chip("auto").chip);
   if (is_own_kernel(word)) return viewed_kernel(runtime, read_own_kernel(word, options.own));
@@ -56,7 +58,7 @@ KernelOptions compared(const std::string& words, const KernelOptions& first) {
 }
 
 int view(const ViewCommand& command, bool json) {
-  if (command.out.empty() && !json && is_terminal(STDOUT_FILENO))
+  if (to_standard_output(command.out) && !json && is_terminal(STDOUT_FILENO))
     refuse("a page would flood the terminal: write it with -o kernel.html, or into a pipe");
   std::optional<OutputFile> file;
   if (!command.out.empty()) file.emplace(command.out);
@@ -74,7 +76,7 @@ int view(const ViewCommand& command, bool json) {
                 {"findings", kernel.lint.findings.size()},
                 file ? Json{"output", command.out} : Json{"text", page}});
   } else if (file) {
-    say("view", "{}: {}", command.out, describe_bytes(page.size()));
+    say("view", "{}: {}", output_name(command.out), describe_bytes(page.size()));
   } else {
     write_stdout(page);
   }

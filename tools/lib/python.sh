@@ -9,12 +9,13 @@ python_has_headers() {
 
 # The versions are pinned, so that builds can be reproduced.
 python_packages() {
-  printf '%s\n' 'nanobind==3.1.0' 'scikit-build-core==1.1.2' 'numpy>=2.0,<3' 'ml_dtypes==0.6.0' 'pytest==9.2.0' 'ruff==0.17.6'
+  printf '%s\n' 'nanobind==3.1.0' 'scikit-build-core==1.1.2' 'numpy>=2.0,<3' 'ml_dtypes==0.6.0' 'pytest==9.2.0' 'jsonschema==4.26.0' \
+    'ruff==0.17.6'
 }
 
 # If the packages cannot be fetched, warns that the module is not built. The library does not need them.
 provide_python() {
-  [[ -e $PYTHON_PACKAGES/nanobind/cmake && -e $PYTHON_PACKAGES/numpy && -e $PYTHON_PACKAGES/pytest ]] && return 0
+  [[ -e $PYTHON_PACKAGES/nanobind/cmake && -e $PYTHON_PACKAGES/numpy && -e $PYTHON_PACKAGES/pytest && -e $PYTHON_PACKAGES/jsonschema ]] && return 0
   python3 -m pip --version >/dev/null 2>&1 || install_packages python3-pip
   local packages
   mapfile -t packages < <(python_packages)

@@ -34,14 +34,15 @@ struct HostLayout {
 class InputFile;
 class OutputFile;
 
-/// A .npy file for reading. Copies share the file.
+/// A .npy file for reading; the path "-" is standard input. Copies share the file.
 class InputArray {
  public:
   /// Throws Error{io} if the file cannot be read, is damaged, shorter than its header says or no .npy file at
   /// all, and Error{invalid_argument} for element types that no kernel takes (objects, records, text, complex
   /// numbers). The message names the file.
-  TMAJIT_API explicit InputArray(std::filesystem::path path);
+  TMAJIT_API explicit InputArray(const std::filesystem::path& path);
 
+  /// "standard input" for "-".
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
   [[nodiscard]] const NpyHeader& header() const noexcept { return header_; }
   [[nodiscard]] TMAJIT_API std::span<const std::byte> data() const noexcept;
@@ -60,12 +61,14 @@ class InputArray {
   NpyHeader header_;
 };
 
-/// A .npy file for writing. It appears under its name whole, when commit() is called, or not at all.
+/// A .npy file for writing. It appears under its name whole, when commit() is called, or not at all; the path
+/// "-" is standard output.
 class OutputArray {
  public:
   /// Opens the file, so that a missing or read-only folder fails at once. Throws Error{io}.
-  TMAJIT_API explicit OutputArray(std::filesystem::path path);
+  TMAJIT_API explicit OutputArray(const std::filesystem::path& path);
 
+  /// "standard output" for "-".
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
   /// Memory for elements of `shape`, each of NumPy type `descr` and `item_bytes` bytes, in C order; filled in
   /// by the caller. Throws Error{io}.

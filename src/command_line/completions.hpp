@@ -1,0 +1,18 @@
+#pragma once
+
+#include "command_line/description.hpp"
+
+#include <string>
+
+TMAJIT_BEGIN
+namespace command_line {
+
+// Scripts that complete commands, options, and the values of options that have a closed set of them. A shell
+// reads them when it starts.
+
+[[nodiscard]] std::string bash_completions(const CommandText& program);
+[[nodiscard]] std::string zsh_completions(const CommandText& program);
+[[nodiscard]] std::string fish_completions(const CommandText& program);
+
+}  // namespace command_line
+TMAJIT_END

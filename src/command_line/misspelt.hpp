@@ -1,0 +1,28 @@
+#pragma once
+
+/// Errors about words that CLI11 does not expect. They say what is legal and suggest a similar word.
+#include <tmajit/version.hpp>
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+TMAJIT_BEGIN
+namespace command_line {
+
+/// The names of the commands of `app`.
+[[nodiscard]] std::vector<std::string> commands_of(const CLI::App& app);
+
+/// Throws Error{invalid_argument} for the first word that the parser did not expect, if any.
+void refuse_unknown_words(const CLI::App& app);
+
+/// Throws Error{invalid_argument} for "--shape=": CLI11 would take the next word for its value.
+void refuse_empty_values(std::span<const char* const> words);
+
+/// Throws Error{invalid_argument} that lists the commands to choose from. For a line that names none.
+[[noreturn]] void refuse_missing_command(const CLI::App& app);
+
+}  // namespace command_line
+TMAJIT_END
