@@ -96,9 +96,9 @@ run_tidy() {
   local list
   mapfile -t list < <(files '*.cpp' | sed "s|^|^$ROOT/|; s|\$|\$|")
   ((${#list[@]})) || return 0
-  # clang does not know every warning option of GCC; warnings are already errors in the build.
+  # clang does not know every option of GCC; warnings are already errors in the build.
   step clang-tidy "clang-tidy over ${#list[@]} files" "$TIDY" -quiet -j "$JOBS" -p build/tidy \
-    -extra-arg=-Wno-unknown-warning-option "${list[@]}"
+    -extra-arg=-Wno-unknown-warning-option -extra-arg=-Wno-unused-command-line-argument "${list[@]}"
 }
 
 status=0
