@@ -1,5 +1,6 @@
 # Rules for `cmake --install`, and the files by which other projects find tmajit: for find_package(tmajit) and pkg-config.
-# The components are runtime and development for tmajit itself, sim for all parts of tmajit::sim, and c for those of tmajit::c.
+# The components are runtime and development for tmajit itself, sim for all parts of tmajit::sim, c for those of tmajit::c, and tools
+# for jitc. Package.cmake makes a Debian package of each.
 include(CMakePackageConfigHelpers)
 
 set(headers ${PROJECT_SOURCE_DIR}/include/tmajit)
@@ -35,7 +36,7 @@ if(TARGET jitc)
   # The path is relative to the program, so that the prefix can be moved.
   file(RELATIVE_PATH to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
   set_target_properties(jitc PROPERTIES INSTALL_RPATH "$ORIGIN/${to_lib}")
-  install(TARGETS jitc RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
+  install(TARGETS jitc RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
 
   # Texts that jitc prints of itself, under ${CMAKE_INSTALL_DATADIR}.
   function(install_printed folder file)
@@ -43,7 +44,7 @@ if(TARGET jitc)
     add_custom_command(OUTPUT ${path} COMMAND jitc ${ARGN} -o ${path} DEPENDS jitc VERBATIM)
     file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/share/${folder})
     set_property(GLOBAL APPEND PROPERTY TMAJIT_PRINTED ${path})
-    install(FILES ${path} DESTINATION ${CMAKE_INSTALL_DATADIR}/${folder} COMPONENT runtime)
+    install(FILES ${path} DESTINATION ${CMAKE_INSTALL_DATADIR}/${folder} COMPONENT tools)
   endfunction()
   install_printed(bash-completion/completions jitc completions bash)
   install_printed(zsh/site-functions _jitc completions zsh)

@@ -77,7 +77,6 @@ skip() {
 }
 jitc=${TMAJIT_JITC:-$ROOT/build/release/bin/jitc}
 [[ -x $jitc ]] || die "$jitc is not built; ./tools/demo.sh builds it, or set TMAJIT_JITC"
-! $mutants || [[ -x ${jitc%/*}/mutant_runs ]] || die "${jitc%/*}/mutant_runs is not built; ./tools/test.sh builds it"
 corpus() {
   PYTHONPATH=$site PYTHONDONTWRITEBYTECODE=1 TRITON_CACHE_DIR=$folder/triton-cache \
     python3 "$ROOT/tests/foreign/corpus.py" --jitc "$jitc" --site "$site" --work "$folder/kernels" "$@"

@@ -70,7 +70,9 @@ std::vector<std::string_view> names_of() {
 /// The names of element types, NumPy's among them.
 inline std::vector<std::string_view> element_types() {
   auto names = names_of<ElementType, all_element_types.size()>();
-  for (const auto& [numpy_name, type] : numpy_names) names.push_back(numpy_name);
+  for (std::size_t i = 0; i < all_element_types.size(); ++i) {
+    if (const auto known = numpy_name(static_cast<ElementType>(i)); !known.empty()) names.push_back(known);
+  }
   return names;
 }
 

@@ -4,7 +4,6 @@
 #include <tmajit/element_type.hpp>
 #include <tmajit/error.hpp>
 
-#include <utility>
 #include <vector>
 
 TMAJIT_BEGIN
@@ -24,13 +23,10 @@ std::string_view name(ElementType type) noexcept {
 template <>
 ElementType parse<ElementType>(std::string_view text) {
   for (const auto type : all_element_types) {
-    if (name(type) == text) return type;
-  }
-  for (const auto& [spelling, type] : numpy_names) {
-    if (spelling == text) return type;
+    if (name(type) == text || (!text.empty() && numpy_name(type) == text)) return type;
   }
   std::vector<std::string_view> known(type_names.names.begin(), type_names.names.end());
-  for (const auto& [spelling, type] : numpy_names) known.push_back(spelling);
+  for (const auto type : all_element_types) known.push_back(numpy_name(type));
   throw Error(ErrorCode::invalid_argument,
               fmt::format("no element type is called \"{}\"; legal: {}, or NumPy's names{}", text,
                           fmt::join(type_names.names, ", "), suggestion(text, known)));

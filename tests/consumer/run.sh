@@ -23,7 +23,7 @@ case $step in
     if grep -rIl -e "$work/staged" -e "$build" "$prefix"; then
       fail "the files above name the folder they were built or installed in"
     fi
-    for component in runtime development; do
+    for component in runtime development tools; do
       cmake --install "$build" --prefix "$core" --component "$component" >/dev/null
     done
     if find "$core" | grep -e sim -e lint -e finding -e '/c\.h$' -e '/c/' -e tmajit_c | grep -v /share/; then
@@ -130,6 +130,37 @@ case $step in
       "$jitc" run copy --shape 64x64 --device sim --check
       ldd "$jitc" | grep -F "${jitc%/bin/jitc}" | grep libtmajit
     done
+    ;;
+  deb)
+    for tool in cpack dpkg-deb dpkg-shlibdeps pkg-config; do
+      command -v $tool >/dev/null || { echo "SKIP: no $tool"; exit 77; }
+    done
+    rm -rf "$work/deb" && mkdir "$work/deb"
+    (cd "$build" && cpack -G DEB -B "$work/deb" >"$work/deb/log") || fail "$(tail -n 20 "$work/deb/log")"
+    declare -A depends
+    for file in "$work"/deb/*.deb; do
+      depends[$(dpkg-deb -f "$file" Package)]=$(dpkg-deb -f "$file" Depends)
+      dpkg-deb -x "$file" "$work/deb/root"
+    done
+    library=libtmajit$(version)
+    # needs PACKAGE OTHER…: the package depends on the others, in this order.
+    needs() {
+      local pattern='*' other
+      for other in "${@:2}"; do pattern+="$other *"; done
+      [[ "${depends[$1]-} " == $pattern ]] || fail "$1 depends on \"${depends[$1]-}\""
+    }
+    needs "$library" libc6 libstdc++6
+    needs libtmajit-dev "$library"
+    needs libtmajit-sim libtmajit-dev libc6
+    needs libtmajit-c libtmajit-sim libc6
+    needs tmajit-tools "$library" libc6
+    [[ ${#depends[@]} -eq 5 ]] || fail "other packages than expected: ${!depends[*]}"
+    root=$work/deb/root/usr
+    "$root/bin/jitc" run copy --shape 64x64 --device sim --check
+    export PKG_CONFIG_PATH=$root/lib/pkgconfig LD_LIBRARY_PATH=$root/lib
+    # $(pkg-config …) is unquoted to split into words.
+    cc -std=c99 "$here/../c/consumer"/*.c -o "$work/deb/consumer" $(pkg-config --cflags --libs "tmajit-c >= $(version)")
+    "$work/deb/consumer"
     ;;
   device_headers)
     nvcc=$(PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin command -v nvcc) || { echo "SKIP: no nvcc"; exit 77; }

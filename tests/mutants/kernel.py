@@ -27,6 +27,10 @@ class Tools:
     work: pathlib.Path
     _idle: list[subprocess.Popen] = dataclasses.field(default_factory=list)  # processes that wait for a task
 
+    @property
+    def mutant_runs(self) -> pathlib.Path:
+        return self.jitc.with_name("mutant_runs")
+
     def call(self, command: list, folder: pathlib.Path) -> tuple[int, str, str]:
         command = [str(each) for each in [self.jitc, *command]]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
@@ -37,7 +41,7 @@ class Tools:
         try:
             runs = self._idle.pop()
         except IndexError:
-            runs = subprocess.Popen([self.jitc.with_name("mutant_runs")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            runs = subprocess.Popen([self.mutant_runs], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         print(*words, sep="\t", file=runs.stdin, flush=True)
         answer = runs.stdout.readline()
         if not answer:

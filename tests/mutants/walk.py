@@ -147,6 +147,8 @@ def _walk(options: argparse.Namespace, work: pathlib.Path) -> list[str]:
     """Tests the rows of the selected kernels, with files in `work`. Returns a line for each difference from the table."""
     wrong = []
     tools = Tools(options.jitc.resolve(), work)
+    if not tools.mutant_runs.exists():
+        return [f"{tools.mutant_runs} is not built; ./tools/test.sh builds it"]
     walks = []
     for kernel in kernels.kernels(options):
         if options.only and not any(fnmatch.fnmatch(kernel.name, each) for each in options.only):

@@ -7,10 +7,10 @@
 jitc=${1:-$ROOT/build/release/bin/jitc}
 while read -r command; do
   eval "words=($command)" # the page's text, which quotes expressions
-  "$jitc" "${words[@]:1}" --device gpu --check --json 2>/dev/null |
-    python3 -c '
+  report=$("$jitc" "${words[@]:1}" --device gpu --check --json)
+  python3 -c '
 import json, sys
-run = json.load(sys.stdin)["run"]
+run = json.loads(sys.argv[2])["run"]
 speed, copy = run["gb_per_s"], run["driver_copy"]["gb_per_s"]
-print(f"| `{sys.argv[1]}` | {speed:.0f} | {speed / copy:.3f} |")' "$command" || die "$command"
+print(f"| `{sys.argv[1]}` | {speed:.0f} | {speed / copy:.3f} |")' "$command" "$report"
 done < <(sed -nE 's/^`(jitc run .*)`$/\1/p' "$ROOT/docs/recipes.md")

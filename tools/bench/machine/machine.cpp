@@ -78,7 +78,9 @@ std::string nvrtc_version() {
 Machine::Machine(std::shared_ptr<tmajit::Device> opened, const std::filesystem::path& cache)
     : device(std::move(opened)),
       cache_directory(cache),
-      runtime({.device = device, .cache_directory = cache}),
+      runtime({.device = device,
+               .cache_directory = cache,
+               .compile = {.arch = device->info().ordinal < 0 ? "compute_90a" : "sm_90a"}}),
       stream(device->streams().create()),
       driver(device->info().ordinal < 0 ? nullptr : std::make_unique<RawDriver>(device->info().ordinal)),
       contest(device, stream, driver.get()) {}
