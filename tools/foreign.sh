@@ -40,9 +40,15 @@ mkdir -p "$site"
 wheels() {
   local name=$1 text=$2
   shift 2
-  [[ -e $folder/$name.done ]] && return 0
-  step "foreign-$name" "$text" unpack_packages "$folder/$name" "$site" "$@" || return 1
-  : >"$folder/$name.done"
+  local lock
+  # Tests that run this script at the same time share the folder.
+  exec {lock}>"$folder/$name.lock"
+  flock "$lock"
+  if [[ ! -e $folder/$name.done ]]; then
+    step "foreign-$name" "$text" unpack_packages "$folder/$name" "$site" "$@" || return 1
+    : >"$folder/$name.done"
+  fi
+  exec {lock}>&-
 }
 # compiler NAME TEXT PACKAGE…: the same into a separate folder, for a compiler that needs other versions of CUDA's parts.
 compiler() {
