@@ -2,9 +2,6 @@
 
 #include "spec/saturate.hpp"
 
-#include <tmajit/device_kernels.hpp>
-#include <tmajit/scan_plan.cuh>
-
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -53,7 +50,6 @@ constexpr std::uint32_t row_state = 64;          // most bytes of the states of 
 
 // Looking back, and prefetching into the L2 cache at the same time.
 constexpr std::uint32_t max_log2_unit = 5;         // 32 tiles: each lane of a warp looks at one
-constexpr std::uint32_t min_log2_ring = 5;         // log2 of the slots for tiles; ring_parts divides them
 constexpr std::uint64_t ahead_per_sm = 32 << 10;   // bytes to prefetch
 constexpr std::uint64_t max_ahead = 16 << 20;      // most bytes in one tile of each row, for a prefetch
 constexpr std::uint64_t min_for_ahead = 32 << 20;  // least bytes of the sources: fewer stay in the cache
@@ -461,38 +457,8 @@ class Planner {
     return plain && is_float(type) && size_of(type) < max_scan_state ? 4 : max_scan_state;
   }
 
-  /// Plans the rings of slots in scratch memory. Units have at most `1 << log2_most` tiles, and are as long
-  /// as possible: half of the slots must suffice for the tiles that may still be read. Returns false if even
-  /// units of one tile are too long. `width`: columns of a tile.
-  bool find_ring(std::uint64_t width, std::uint32_t log2_most) {
-    ScanRingLayout& ring = layout_.ring;
-    if (sat_mul(layout_.groups, layout_.parts) >= std::uint64_t{1} << 31) return false;
-    const std::uint64_t column_bytes = std::uint64_t{2} * state_bytes() * width;
-    for (std::uint32_t log2_unit = log2_most + 1; log2_unit-- > 0;) {
-      const auto fits = [&](std::uint32_t log2_tiles) {
-        const std::uint64_t tiles = std::uint64_t{1} << log2_tiles;
-        const std::uint64_t slots =
-            log2_unit == 0 ? tiles : tiles + (tiles >> log2_unit) + (tiles >> 2 * log2_unit);
-        return slots * column_bytes + params::ring_prologue <= scratch_zeros;
-      };
-      std::uint32_t log2_tiles = std::max(min_log2_ring, 2 * log2_unit);
-      if (!fits(log2_tiles)) continue;
-      while (log2_tiles < 20 && fits(log2_tiles + 1)) ++log2_tiles;
-      // How many tiles later a tile may still read a slot.
-      const std::uint64_t reach = (log2_unit == 0 ? 1 : 2) * (layout_.groups << 2 * log2_unit);
-      const std::uint64_t tiles = std::uint64_t{1} << log2_tiles;
-      if (reach > tiles / 2) continue;
-      ring.log2_tiles = log2_tiles;
-      ring.log2_unit = log2_unit;
-      ring.waits = static_cast<std::uint32_t>(2 + ceil_div(reach, tiles / params::ring_parts));
-      std::uint64_t first = params::ring_prologue;
-      for (std::uint32_t level = 3; level-- > 0;) {
-        ring.first[level] = first;
-        if (level == 2 || log2_unit > 0) first += (tiles >> level * log2_unit) * column_bytes;
-      }
-      return true;
-    }
-    return false;
+  bool find_ring(std::uint32_t width, std::uint32_t log2_most) {
+    return find_scan_ring(layout_.groups, layout_.parts, state_bytes() * width, log2_most, layout_.ring);
   }
 
   const Problem& problem_;

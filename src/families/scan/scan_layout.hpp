@@ -1,5 +1,6 @@
 #pragma once
 
+#include "families/scan/scan_ring.hpp"
 #include "kernel/family.hpp"
 
 #include <algorithm>
@@ -20,14 +21,6 @@ struct ScanStep {
   std::uint32_t d = 0;         ///< dimension of the nest
   std::uint64_t extent = 0;    ///< the dimension's extent, in elements or in vectors
   std::uint32_t elements = 1;  ///< elements of a vector; 1 if the digit counts elements
-};
-
-/// The scratch memory of tiles that look back (templates/kernels/look_back.cuh).
-struct ScanRingLayout {
-  std::uint32_t log2_tiles = 0;          ///< log2 of the number of slots for tiles
-  std::uint32_t log2_unit = 0;           ///< log2 of the tiles in a unit, and of the units in a block
-  std::uint32_t waits = 0;               ///< parts of the ring that must be done before a tile reuses a slot
-  std::array<std::uint64_t, 3> first{};  ///< byte offsets of the slots for tiles, units and blocks
 };
 
 /// Assigns elements to threads and tiles. The scanned dimension is the nest's last.
