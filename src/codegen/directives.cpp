@@ -46,6 +46,7 @@ struct Part {
   std::string_view variable = {};                       ///< variable of `each`
   std::optional<std::vector<std::string>> values = {};  ///< values of `each … from` and `each … of`
   bool down = false;                                    ///< from the last dimension to the first
+  bool ends_with_outer = false;                         ///< opened by the same `each` as the part around it
   std::size_t begin = 0;                                ///< beginning of its lines in the output
 };
 
@@ -85,8 +86,7 @@ class Selection {
     } else if (what == "each" && (found.size() == 2 || (found.size() == 3 && found[2] == "down"))) {
       open_.push_back({.variable = found[1], .down = found.size() == 3, .begin = out_.size()});
     } else if (what == "each" && found.size() >= 4) {
-      open_.push_back(
-          {.variable = found[1], .values = values(std::span(found).subspan(2)), .begin = out_.size()});
+      open_values(std::span(found).subspan(1));
     } else if (what == "else" && found.size() == 1) {
       if (open_.empty() || open_.back().is_used || open_.back().has_else || !open_.back().variable.empty())
         fail("there is no \"//@ if\" for it");
@@ -95,16 +95,37 @@ class Selection {
     } else if (what == "end" && found.size() == 1) {
       if (open_.empty()) fail("there is nothing to end");
       if (open_.back().is_used && emits() && !flags_.keeps_all()) out_.append(line).append("\n");
-      if (open_.back().values) {
-        repeat_values(open_.back());
-      } else if (!open_.back().variable.empty()) {
-        repeat(open_.back());
+      for (bool more = true; more;) {
+        if (open_.back().values) {
+          repeat_values(open_.back());
+        } else if (!open_.back().variable.empty()) {
+          repeat(open_.back());
+        }
+        more = open_.back().ends_with_outer;
+        open_.pop_back();
       }
-      open_.pop_back();
     } else if (what == "expression" && found.size() == 1) {
       if (emits()) out_.append(line).append("\n");
     } else {
       fail_unknown();
+    }
+  }
+
+  /// Opens a part for each variable of an `each`: "VARIABLE of WORD …" or "VARIABLE from FIRST …", separated
+  /// by commas.
+  void open_values(std::span<const std::string_view> found) {
+    bool has_next = true;
+    for (bool inner = false; has_next; inner = true) {
+      std::vector<std::string_view> loop;
+      for (has_next = false; !has_next && !found.empty(); found = found.subspan(1)) {
+        has_next = found.front().ends_with(',');
+        loop.push_back(found.front().substr(0, found.front().size() - (has_next ? 1 : 0)));
+      }
+      if (loop.size() < 3) fail_unknown();
+      open_.push_back({.variable = loop[0],
+                       .values = values(std::span<const std::string_view>(loop).subspan(1)),
+                       .ends_with_outer = inner,
+                       .begin = out_.size()});
     }
   }
 
@@ -305,6 +326,7 @@ std::string without_unused(std::string_view text, std::string_view expression) {
   std::vector<Block> blocks(1);
   Asked asked;
   std::size_t current = 0;
+  bool balanced = true;
   for (const std::string_view line : lines_of(text)) {
     const auto found = directive(line);
     if (found && found->front() == "used") {
@@ -315,11 +337,15 @@ std::string without_unused(std::string_view text, std::string_view expression) {
       current = blocks.size();
       blocks.push_back(std::move(block));
     } else if (found && found->front() == "end") {
+      balanced = balanced && current != 0;
       current = blocks[current].outer;
     } else {
       lines.push_back({line, current});
     }
   }
+  if (!balanced || current != 0)
+    throw Error(ErrorCode::internal,
+                "a template's \"//@ used\" does not end in its own paragraph of an \"//@ each\"");
   add_names(expression, asked, blocks[0].names);
   for (const Line& line : lines) add_names(line.text, asked, blocks[line.block].names);
 

@@ -112,6 +112,39 @@ std::string with_dollar_value(std::string_view text, std::string_view name, std:
   }
 }
 
+/// Whether a `$` form of the text has the name.
+bool uses(std::string_view text, std::string_view name) {
+  constexpr std::string_view no_name = "\n";
+  return with_dollar_value(text, name, "0") != with_dollar_value(text, no_name, "0");
+}
+
+/// Lines up to the next blank ones, in three consecutive parts.
+struct Paragraph {
+  std::string_view comment;  ///< its first lines, as far as they are comments
+  std::string_view code;
+  std::string_view blank;
+  [[nodiscard]] std::size_t size() const { return comment.size() + code.size() + blank.size(); }
+};
+
+/// The first paragraph of a text of whole lines.
+Paragraph first_paragraph(std::string_view text) {
+  std::size_t at = 0;
+  const auto line = [&] { return text.substr(at, text.find('\n', at) - at); };
+  const auto pass_while = [&](auto holds) {
+    const std::size_t begin = at;
+    while (at < text.size() && holds(line())) at += line().size() + 1;
+    return text.substr(begin, at - begin);
+  };
+  const auto is_comment = [](std::string_view one) {
+    return without_spaces(one).starts_with("//") && !without_spaces(one).starts_with("//@");
+  };
+  Paragraph result;
+  result.comment = pass_while(is_comment);
+  result.code = pass_while([](std::string_view one) { return !one.empty(); });
+  result.blank = pass_while([](std::string_view one) { return one.empty(); });
+  return result;
+}
+
 }  // namespace
 
 bool is_name_character(char c) {
@@ -134,7 +167,20 @@ std::string with_value(std::string_view text, std::string_view name, std::string
 
 std::string repeated(std::string_view text, std::string_view name, const std::vector<std::string>& values) {
   std::string out;
-  for (const std::string& value : values) out += with_dollar_value(text, name, value);
+  while (!text.empty() && !values.empty()) {
+    const Paragraph paragraph = first_paragraph(text);
+    text.remove_prefix(paragraph.size());
+    if (!uses(paragraph.comment, name) && !uses(paragraph.code, name)) {
+      out.append(paragraph.comment).append(paragraph.code).append(paragraph.blank);
+      continue;
+    }
+    const bool own_comments = uses(paragraph.comment, name);
+    for (const std::string& value : values) {
+      if (own_comments || &value == &values.front()) out += with_dollar_value(paragraph.comment, name, value);
+      out += with_dollar_value(paragraph.code, name, value);
+      if (own_comments || &value == &values.back()) out += paragraph.blank;
+    }
+  }
   return out;
 }
 

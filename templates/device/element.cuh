@@ -27,8 +27,8 @@ template <> struct ValueOf<$type> { using type = float; };
 template <> constexpr u32 form<$type> = 0;
 template <> __device__ __forceinline__ ptx::Pair decode_pair<$type>(u32 bits) { return ptx::f32_from_$typex2(bits); }
 template <> __device__ __forceinline__ u32 encode_pair<$type>(ptx::Pair value) { return ptx::$typex2_from_f32(value); }
-
 //@ end
+
 //@ end
 template <class T> __device__ __forceinline__ u32 stored_word(Value<T> value) { return __builtin_bit_cast(u32, value); }
 //@ used tf32

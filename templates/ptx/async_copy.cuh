@@ -1,9 +1,7 @@
 // Copies of 16 bytes that a thread does not wait for.  PTX ISA, "cp.async".  PTX 7.0, sm_80.
 #pragma once
-#include "tmajit/types.cuh"
-//@ if cache_hints
 #include "tmajit/cache_hint.cuh"
-//@ end
+#include "tmajit/types.cuh"
 
 namespace tmajit::ptx {
 

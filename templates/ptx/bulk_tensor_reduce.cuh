@@ -7,37 +7,27 @@
 //@ # Each element is combined atomically at GPU scope, unordered with all others. Coordinates, addresses and completion are
 //@ # those of tensor_store. Elements out of bounds are not touched.
 #pragma once
-#include "tmajit/types.cuh"
-//@ if cache_hints
 #include "tmajit/cache_hint.cuh"
-//@ end
+#include "tmajit/types.cuh"
 
 namespace tmajit::ptx {
 
-//@ each op of add min max inc dec and or xor
+//@ each op of add min max inc dec and or xor, rank from 1 to 5 if rank, hint from 0 to cache_hints
 // shared → global: the box at `at`; combines each element by `$op` with the one in memory.
-//@ each rank from 1 to 5 if rank
-//@ each hint from 0 to cache_hints
 __device__ __forceinline__ void tensor_reduce_$op(const TensorMap& map, const Coordinates<$rank>& at, u32 source$[x < hint: , CachePolicy policy]) {
   asm volatile(
       "cp.reduce.async.bulk.tensor.$rankd.global.shared::cta.$op.tile.bulk_group$[x < hint: .L2::cache_hint] [%0, {$[i < rank: %$(i + 1)]}], [%$(rank + 1)]$[x < hint: , %$(rank + 2)];"
       ::"l"(&map), $[i < rank: "r"(at.at[$i])], "r"(source)$[x < hint: , "l"(policy.bits)] : "memory");
 }
-//@ end
-//@ end
 
-//@ used im2col_reduce_$op
+//@ end
+//@ each op of add min max inc dec and or xor, rank from 3 to 5 if rank, hint from 0 to cache_hints
 // Combines the pixels from `at` on, by a map for im2col.
-//@ each rank from 3 to 5 if rank
-//@ each hint from 0 to cache_hints
 __device__ __forceinline__ void im2col_reduce_$op(const TensorMap& map, const Coordinates<$rank>& at, u32 source$[x < hint: , CachePolicy policy]) {
   asm volatile(
       "cp.reduce.async.bulk.tensor.$rankd.global.shared::cta.$op.im2col_no_offs.bulk_group$[x < hint: .L2::cache_hint] [%0, {$[i < rank: %$(i + 1)]}], [%$(rank + 1)]$[x < hint: , %$(rank + 2)];"
       ::"l"(&map), $[i < rank: "r"(at.at[$i])], "r"(source)$[x < hint: , "l"(policy.bits)] : "memory");
 }
-//@ end
-//@ end
-//@ end
-//@ end
 
+//@ end
 }  // namespace tmajit::ptx

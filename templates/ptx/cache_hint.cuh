@@ -21,8 +21,6 @@ __device__ __forceinline__ CachePolicy $priority(float fraction) {
   return policy;
 }
 
-//@ end
-//@ each priority of evict_first evict_normal evict_last evict_unchanged
 // The same by address: for the first `primary` bytes from `begin`, a global address, on. The remainder of `all` bytes is
 // evicted first; the policy does not cover other addresses.
 __device__ __forceinline__ CachePolicy $priority_in(const void* begin, u32 primary, u32 all) {

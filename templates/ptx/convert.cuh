@@ -9,59 +9,53 @@ struct Pair {
   float low, high;
 };
 
-//@ used f32_from_f16 f16x2_from_f32 f32_from_f16x2
-// f16.  PTX 7.0, sm_80 (packed form).
+// f16 to f32.
 __device__ __forceinline__ float f32_from_f16(u16 bits) {
   float value;
   asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
   return value;
 }
+
+// f32 to f16.  PTX 7.0, sm_80.
 __device__ __forceinline__ u32 f16x2_from_f32(Pair value) {
   u32 bits;
   asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(value.high), "f"(value.low));
   return bits;
 }
+
+// f16 to f32.
 __device__ __forceinline__ Pair f32_from_f16x2(u32 bits) {
   return {f32_from_f16(static_cast<u16>(bits)), f32_from_f16(static_cast<u16>(bits >> 16))};
 }
-//@ end
 
-//@ used bf16x2_from_f32 f32_from_bf16x2
-// bf16 is the upper half of an f32.  PTX 7.0, sm_80.
+// f32 to bf16.  PTX 7.0, sm_80.
 __device__ __forceinline__ u32 bf16x2_from_f32(Pair value) {
   u32 bits;
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(value.high), "f"(value.low));
   return bits;
 }
+
+// bf16, the upper half of an f32, to f32.
 __device__ __forceinline__ Pair f32_from_bf16x2(u32 bits) {
   return {__uint_as_float(bits << 16), __uint_as_float(bits & 0xffff0000u)};
 }
-//@ end
 
-//@ used e4m3x2_from_f32 f32_from_e4m3x2 e5m2x2_from_f32 f32_from_e5m2x2
-// fp8; finite values beyond the range give the largest finite one.  PTX 7.8, sm_89.
-__device__ __forceinline__ u32 e4m3x2_from_f32(Pair value) {
+//@ each type of e4m3 e5m2
+// f32 to $type; finite values beyond the range give the largest finite one.  PTX 7.8, sm_89.
+__device__ __forceinline__ u32 $typex2_from_f32(Pair value) {
   u16 bits;
-  asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(bits) : "f"(value.high), "f"(value.low));
+  asm("cvt.rn.satfinite.$typex2.f32 %0, %1, %2;" : "=h"(bits) : "f"(value.high), "f"(value.low));
   return bits;
 }
-__device__ __forceinline__ Pair f32_from_e4m3x2(u32 bits) {
-  u32 halves;
-  asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"(static_cast<u16>(bits)));
-  return f32_from_f16x2(halves);
-}
-__device__ __forceinline__ u32 e5m2x2_from_f32(Pair value) {
-  u16 bits;
-  asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(bits) : "f"(value.high), "f"(value.low));
-  return bits;
-}
-__device__ __forceinline__ Pair f32_from_e5m2x2(u32 bits) {
-  u32 halves;
-  asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(halves) : "h"(static_cast<u16>(bits)));
-  return f32_from_f16x2(halves);
-}
-//@ end
 
+// $type to f32.  PTX 7.8, sm_89.
+__device__ __forceinline__ Pair f32_from_$typex2(u32 bits) {
+  u32 halves;
+  asm("cvt.rn.f16x2.$typex2 %0, %1;" : "=r"(halves) : "h"(static_cast<u16>(bits)));
+  return f32_from_f16x2(halves);
+}
+
+//@ end
 // tf32: an f32 with 10 mantissa bits; nearest, ties to even, as the copy engine rounds.  PTX 7.8, sm_90.
 __device__ __forceinline__ float tf32_from_f32(float value) {
   u32 bits;

@@ -2,20 +2,17 @@
 //@ # In C++ the words of a vector are separate loads until the optimiser joins them; these functions compile faster. The loads
 //@ # are not ordered with other accesses: the memory must not change while the kernel runs.
 #pragma once
-#include "tmajit/types.cuh"
-//@ if cache_hints
 #include "tmajit/cache_hint.cuh"
-//@ end
+#include "tmajit/types.cuh"
 
 namespace tmajit::ptx {
 
-// 16 bytes at a multiple of 16.
 //@ each hint from 0 to cache_hints
+// 16 bytes at a multiple of 16.
 __device__ __forceinline__ void load_vector16(u32 (&word)[4], const void* from$[x < hint: , CachePolicy policy]) {
   asm("ld.global$[x < hint: .L2::cache_hint].v4.b32 {%0, %1, %2, %3}, [%4]$[x < hint: , %5];"
       : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3]) : "l"(from)$[x < hint: , "l"(policy.bits)]);
 }
-//@ end
 
 // 16 bytes at a multiple of 16 if `wanted`; otherwise it reads nothing, and the words are undefined.
 __device__ __forceinline__ void load_vector16_if(bool wanted, u32 (&word)[4], const void* from) {
@@ -49,11 +46,9 @@ __device__ __forceinline__ void load_vector16_anywhere(u32 (&word)[4], const voi
 }
 
 // 8 bytes at a multiple of 8.
-//@ each hint from 0 to cache_hints
 __device__ __forceinline__ void load_vector8(u32 (&word)[2], const void* from$[x < hint: , CachePolicy policy]) {
   asm("ld.global$[x < hint: .L2::cache_hint].v2.b32 {%0, %1}, [%2]$[x < hint: , %3];" : "=r"(word[0]), "=r"(word[1]) : "l"(from)$[x < hint: , "l"(policy.bits)]);
 }
-//@ end
 
 // 8 bytes at a multiple of 4.
 __device__ __forceinline__ void load_vector8_by_4(u32 (&word)[2], const void* from) {
@@ -114,12 +109,10 @@ __device__ __forceinline__ void load_evict_last_if(bool wanted, Word& word, cons
 }
 
 // 16 bytes at a multiple of 16.
-//@ each hint from 0 to cache_hints
 __device__ __forceinline__ void store_vector16(void* to, const u32 (&word)[4]$[x < hint: , CachePolicy policy]) {
   asm volatile("st.global$[x < hint: .L2::cache_hint].v4.b32 [%0], {%1, %2, %3, %4}$[x < hint: , %5];"
                ::"l"(to), "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3])$[x < hint: , "l"(policy.bits)] : "memory");
 }
-//@ end
 
 // 16 bytes at a multiple of 16 if `wanted`.
 __device__ __forceinline__ void store_vector16_if(bool wanted, void* to, const u32 (&word)[4]) {
@@ -130,7 +123,6 @@ __device__ __forceinline__ void store_vector16_if(bool wanted, void* to, const u
 }
 
 // 8 bytes at a multiple of 8.
-//@ each hint from 0 to cache_hints
 __device__ __forceinline__ void store_vector8(void* to, const u32 (&word)[2]$[x < hint: , CachePolicy policy]) {
   asm volatile("st.global$[x < hint: .L2::cache_hint].v2.b32 [%0], {%1, %2}$[x < hint: , %3];" ::"l"(to), "r"(word[0]), "r"(word[1])$[x < hint: , "l"(policy.bits)] : "memory");
 }

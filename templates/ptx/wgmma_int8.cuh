@@ -10,9 +10,7 @@
 
 namespace tmajit::ptx {
 
-//@ each types of s8.s8 s8.u8 u8.s8 u8.u8
-//@ each satfinite from 0 to 1
-//@ each n of 8 16 24 32 48 64 80 96 112 128 144 160 176 192 208 224 240 256
+//@ each types of s8.s8 s8.u8 u8.s8 u8.u8, satfinite from 0 to 1, n of 8 16 24 32 48 64 80 96 112 128 144 160 176 192 208 224 240 256
 // 64 × $n in s32 of $types, A from shared memory.
 __device__ __forceinline__ void wgmma_$_types$[x < satfinite: _saturated](i32 (&d)[$(n / 2)], MatrixDescriptor a, MatrixDescriptor b, bool accumulate) {
   asm volatile("{\n\t.reg .pred accumulate;\n\tsetp.ne.b32 accumulate, %$(n / 2 + 2), 0;\n\t"
@@ -27,8 +25,6 @@ __device__ __forceinline__ void wgmma_$_types$[x < satfinite: _saturated](i32 (&
                : $[i < n / 2: "+r"(d[$i])]
                : $[i < 4: "r"(a[$i])], "l"(b.bits), "r"(static_cast<u32>(accumulate)));
 }
-//@ end
 
-//@ end
 //@ end
 }  // namespace tmajit::ptx

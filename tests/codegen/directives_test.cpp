@@ -86,6 +86,27 @@ TEST_CASE("lines are written once for each value, with lists and sums of it") {
   CHECK(made("//@ if cut\n//@ each a from 1 to 2\n$a\n//@ end\n//@ end\nc\n") == "c\n");
 }
 
+TEST_CASE("one each has several variables, and repeats only the paragraphs that have the variable") {
+  const auto made = [](std::string_view text, const Flags& flags = with({})) {
+    return selected(text, "t", flags);
+  };
+  CHECK(made("//@ each a from 1 to 2, t of x y.z\n$a$_t $(a * 2)\n//@ end\nc\n") ==
+        "1x 2\n1y_z 2\n2x 4\n2y_z 4\nc\n");
+  // A comment without the variable stands once; one that has it stands before each copy.
+  const std::string_view text =
+      "//@ each r from 1 to 2, h from 0 to cache_hints\n// first\nf$r($[x < h: policy]);\n\n// second\ng;\n\n"
+      "// of $r\nk$r;\n\n//@ end\n";
+  CHECK(made(text) == "// first\nf1();\nf2();\n\n// second\ng;\n\n// of 1\nk1;\n\n// of 2\nk2;\n\n");
+  CHECK(made(text, with({"cache_hints"})) ==
+        "// first\nf1();\nf1(policy);\nf2();\nf2(policy);\n\n// second\ng;\n\n// of 1\nk1;\n\n// of "
+        "2\nk2;\n\n");
+  CHECK(made("//@ each r from 1 to 5 if rank\n$r\n\nonce\n//@ end\nc\n") == "c\n");
+  CHECK(without_unused(made("//@ each t of a b\n//@ used $t\nint $t;\n//@ end\n\n//@ end\nb;\n"), "") ==
+        "int b;\n\nb;\n");
+  CHECK_THROWS_AS(
+      without_unused(made("//@ each t of a b\n//@ used $t\nint $t;\n\n//@ end\n//@ end\nb;\n"), ""), Error);
+}
+
 TEST_CASE("a wrong line is an error that names the file and the line") {
   const auto refused = [](std::string_view text, std::string_view place, std::string_view why) {
     INFO(text);
@@ -111,6 +132,9 @@ TEST_CASE("a wrong line is an error that names the file and the line") {
   refused("//@ each n from 1 to 3\n$[i < n %$i]\n//@ end\n", "ptx/x.cuh:3", "is not $[name < count: text]");
   refused("//@ each n from 1 to 3\n$[i < n: %$i\n//@ end\n", "ptx/x.cuh:3", "has no");
   refused("//@ each n from 1 to 3\n$(m)\n//@ end\n", "ptx/x.cuh:3", "names no variable");
+  refused("//@ each n from 1 to 3,\n//@ end\n", "ptx/x.cuh:1", "none of");
+  refused("//@ each n from 1 to 3, m\n//@ end\n", "ptx/x.cuh:1", "none of");
+  refused("//@ each n, m from 1 to 3\n//@ end\n", "ptx/x.cuh:1", "none of");
   refused("//@ each d up\n//@ end\n", "ptx/x.cuh:1", "none of");
   refused("//@ each d\na\n", "ptx/x.cuh:2", "ends before");
   refused("//@ if cut\na\n", "ptx/x.cuh:2", "ends before");
