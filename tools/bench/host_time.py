@@ -1,19 +1,28 @@
 #!/usr/bin/env python3
 """Measures the host's time of calls of the Python package, in microseconds: on PyTorch's tensors, and on JAX's arrays
-if JAX is installed. Calls are enqueued in batches that fit the launch queue. The GPU is waited for between batches,
-outside the measured time. `tmajit-bench --only dispatch` measures cuLaunchKernelEx alone.
+if JAX is installed, and of calls of Triton, CuPy and TVM's FFI where they are. Calls are enqueued in batches that fit the
+launch queue. The GPU is waited for between batches, outside the measured time. With --bench the same run also measures
+cuLaunchKernelEx alone, and shows each time beyond it.
 """
 
 import argparse
 import importlib.util
 import json
 import statistics
+import subprocess
+import tempfile
 import time
 from functools import partial
+from pathlib import Path
 
 import torch
 
 import tmajit.torch
+
+try:
+    import triton.language as tl
+except ImportError:
+    tl = argparse.Namespace(constexpr=int)  # without Triton its row is left out
 
 BATCH, BATCHES = 200, 60
 
@@ -47,6 +56,7 @@ def contestants():
     yield "x.permute(axes).contiguous()", lambda: x.permute(axes).contiguous()
     yield "y.copy_(x.permute(axes))", lambda: y.copy_(x.permute(axes))
     yield "torch.add(x, 1, out=x)", lambda: torch.add(x, 1, out=x)
+    yield from other_launches(x)
     if importlib.util.find_spec("jax"):
         jax, ours = importlib.import_module("jax"), importlib.import_module("tmajit.jax")
         a = jax.numpy.ones(x.shape)
@@ -54,16 +64,50 @@ def contestants():
             yield f"jax.jit of {text}(a, axes)", partial(jax.jit(partial(f, axes=axes)), a)
 
 
+def other_launches(x):
+    """[(text, call)]: launches by other packages that are installed."""
+    if importlib.util.find_spec("triton"):
+        copy = importlib.import_module("triton").jit(triton_copy)
+        y = torch.empty_like(x)
+        yield "a copy by Triton, y[…] = x[…]", lambda: copy[(x.numel() // 1024,)](x, y, 1024)
+    if importlib.util.find_spec("cupy"):
+        cupy = importlib.import_module("cupy")
+        a = cupy.asarray(x)
+        b = cupy.empty_like(a.transpose(0, 2, 1, 3))
+        yield "cupy.copyto(b, a.transpose(axes))", lambda: cupy.copyto(b, a.transpose(0, 2, 1, 3))
+    if importlib.util.find_spec("tvm_ffi"):
+        nothing = importlib.import_module("tvm_ffi").convert(lambda *_: None)
+        yield "a function of TVM's FFI, of two tensors, no launch", lambda: nothing(x, x)
+
+
+def triton_copy(source, destination, block: tl.constexpr):
+    at = tl.program_id(0) * block + tl.arange(0, block)
+    tl.store(destination + at, tl.load(source + at))
+
+
+def raw_launch_us(bench):
+    """The host's time of cuLaunchKernelEx alone, by tmajit-bench, whose path is `bench`."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder, "dispatch.json")
+        subprocess.run([bench, "--only", "dispatch", "--json", report], check=True, stdout=subprocess.DEVNULL)
+        rows = json.loads(report.read_text())["dispatch"]
+    return statistics.median(row["raw_ns"] for row in rows if row["device"] == "gpu" and row["threads"] == 1) / 1e3
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", metavar="FILE", help="also write the numbers to this file")
+    parser.add_argument("--bench", metavar="FILE", help="tmajit-bench, to measure cuLaunchKernelEx alone in the same run")
     options = parser.parse_args()
     print(f"{torch.cuda.get_device_name()}, tmajit {tmajit.__version__}, torch {torch.__version__}\n")
-    print(f"{'host time of a call':<42}{'us':>8}")
-    numbers = {}
+    raw = raw_launch_us(options.bench) if options.bench else None
+    print(f"{'host time of a call':<54}{'us':>8}" + ("" if raw is None else f"{'over raw':>10}"))
+    numbers = {} if raw is None else {"cuLaunchKernelEx alone": raw}
+    for text, us in numbers.items():
+        print(f"{text:<54}{us:>8.2f}")
     for text, call in contestants():
         numbers[text] = host_us(call)
-        print(f"{text:<42}{numbers[text]:>8.2f}")
+        print(f"{text:<54}{numbers[text]:>8.2f}" + ("" if raw is None else f"{numbers[text] - raw:>10.2f}"))
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(numbers, file, indent=2)
