@@ -8,8 +8,8 @@
 
 using namespace tmajit;
 
-// A box's rows have at most 128 bytes under SWIZZLE_128B: 64 elements. So A is one box for each warpgroup, with
-// rows along K. B is four boxes of 64 columns, with rows along N.
+// A box's rows have at most 128 bytes under SWIZZLE_128B: 64 elements. So one box of 128 rows along K holds A, and
+// each warpgroup reads half of it, a TileA. B is four boxes of 64 columns, with rows along N.
 using TileA = MatrixTile<u16, MapSwizzle::b128, Major::k, 64, 64>;
 using TileB = MatrixTile<u16, MapSwizzle::b128, Major::mn, 64, 64>;
 constexpr u32 groups = 2, panels = 4;

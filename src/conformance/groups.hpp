@@ -17,7 +17,7 @@ void add_fences(std::vector<Case>& cases);
 void add_warps(std::vector<Case>& cases);
 void add_conversions(std::vector<Case>& cases);
 void add_map_changes(std::vector<Case>& cases);
-void add_pixels(std::vector<Case>& cases);
+void add_im2col_copies(std::vector<Case>& cases);
 void add_products(std::vector<Case>& cases);
 
 }  // namespace conformance

@@ -73,7 +73,7 @@ std::vector<Trial> slices(Random& random) {
 
 }  // namespace
 
-void add_pixels(std::vector<Case>& cases) {
+void add_im2col_copies(std::vector<Case>& cases) {
   const auto load = [&](const char* name, const char* what, const PixelFeatures& features) {
     cases.push_back(pixels(fmt::format("pixels.load{}", name), Way::load, what, features));
   };

@@ -17,7 +17,7 @@ const std::vector<Case>& all_cases() {
     add_warps(made);
     add_conversions(made);
     add_map_changes(made);
-    add_pixels(made);
+    add_im2col_copies(made);
     add_products(made);
     return made;
   }();

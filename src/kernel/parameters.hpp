@@ -92,11 +92,11 @@ class ParameterBlock {
   std::vector<Patch> patches_;
 };
 
-/// Calls `f` with a std::integral_constant of `rank`, 1 to 8, for parameter structs whose rank is a template
-/// argument.
+/// Calls `f` with a std::integral_constant of `number`, 1 to 8: the template argument of a parameter struct,
+/// such as its rank or its number of sources.
 template <class F>
-decltype(auto) with_rank(std::uint32_t rank, F&& f) {
-  switch (rank) {
+decltype(auto) with_constant(std::uint32_t number, F&& f) {
+  switch (number) {
     case 1: return f(std::integral_constant<std::uint32_t, 1>{});
     case 2: return f(std::integral_constant<std::uint32_t, 2>{});
     case 3: return f(std::integral_constant<std::uint32_t, 3>{});

@@ -57,8 +57,8 @@ struct LookBack {
   const params::ScanRing& ring;
   u8* scratch;
   u32 tiles;
-  u32 groups;
-  u32 group;
+  u32 chains;
+  u32 chain;
   u32 part;
   u32 parts;
 
@@ -68,7 +68,7 @@ struct LookBack {
     u32 tag;
   };
   __device__ __forceinline__ Where where(u32 level, u32 n, u32 column) const {
-    const u32 number = n * groups + group;
+    const u32 number = n * chains + chain;
     const u32 log2_slots = ring.log2_tiles - level * ring.log2_unit;
     const u64 slot = static_cast<u64>(number & ((1u << log2_slots) - 1)) * ring.width + column;
     return {scratch + ring.first[level] + slot * slot_bytes, (number >> log2_slots) + 1};
@@ -82,7 +82,7 @@ struct LookBack {
   // Waits until no tile needs the old contents of this tile's slots. Thread `n` checks one part of the ring.
   __device__ __forceinline__ void wait_for_slots(u32 n) const {
     const u32 log2_part = ring.log2_tiles - 3;
-    const u32 own = (part * groups + group) >> log2_part;
+    const u32 own = (part * chains + chain) >> log2_part;
     if (n >= ring.waits || own < params::ring_parts) return;  // the first round through the ring finds it empty
     const i32 before = static_cast<i32>(own) - 9 + static_cast<i32>(n);
     if (before < 0) return;
@@ -146,12 +146,12 @@ struct LookBack {
   // Counts the tile as done with its slots. One thread calls it once all threads have read and published. No fence is needed:
   // the values read are in registers, and a later tile reads this tile's slots before it counts itself.
   __device__ __forceinline__ void leave() const {
-    const u32 tile = part * groups + group;
+    const u32 tile = part * chains + chain;
     atomicAdd(reinterpret_cast<u64*>(scratch) + (tile >> (ring.log2_tiles - 3)) % params::ring_parts, u64{1});
   }
   // All threads call it at the end. The last tile waits until all tiles are done, and then clears scratch memory.
   __device__ __forceinline__ void clear() const {
-    if (part * groups + group + 1 != tiles) return;
+    if (part * chains + chain + 1 != tiles) return;
     const u32 log2_part = ring.log2_tiles - 3;
     const u32 whole = tiles >> log2_part;
     const u32 k = threadIdx.x;  // each of the first threads checks one part of the ring

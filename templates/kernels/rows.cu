@@ -3,7 +3,8 @@
 //   source --`turns` vectors of 16 bytes of a thread--> registers --> destination, all loads before all stores
 //
 // A CTA does one tile, a box over all dimensions.
-//@ # Facts of the kernel: rank, element_bytes, tile_index, turns, Offset, Edges. Where no row is cut, elements are vectors.
+//@ # Facts of the kernel: rank, element_bytes, tile_index, turns, Offset, Edges. Where no row is cut, an element is
+//@ # a whole vector: element_bytes is 16.
 #include "tmajit/global.cuh"
 #include "tmajit/tile_pair.cuh"
 #include "tmajit/tile_sides.cuh"
@@ -13,30 +14,30 @@ namespace tmajit {
 
 constexpr u32 vector = 16 / element_bytes;
 
-// These policies move a vector of which `count` elements exist.
+// These policies move a vector. `remaining` elements follow in its row from the vector's first on; if it is not positive, none.
 
 // No edge cuts a vector.
 struct WholeVectors {
-  static __device__ __forceinline__ void load(Vector16& value, const u8* from, i32 count) {
-    ptx::load_vector16_if(count > 0, value.word, from);
+  static __device__ __forceinline__ void load(Vector16& value, const u8* from, i32 remaining) {
+    ptx::load_vector16_if(remaining > 0, value.word, from);
   }
-  static __device__ __forceinline__ void store(u8* to, const Vector16& value, i32 count) {
-    ptx::store_vector16_if(count > 0, to, value.word);
+  static __device__ __forceinline__ void store(u8* to, const Vector16& value, i32 remaining) {
+    ptx::store_vector16_if(remaining > 0, to, value.word);
   }
 };
 struct CutVectors {
-  static __device__ __forceinline__ void load(Vector16& value, const u8* from, i32 count) {
-    if (count >= static_cast<i32>(vector)) {
+  static __device__ __forceinline__ void load(Vector16& value, const u8* from, i32 remaining) {
+    if (remaining >= static_cast<i32>(vector)) {
       value = load16(from);
-    } else if (count > 0) {
-      value = load_part<element_bytes>(from, count);
+    } else if (remaining > 0) {
+      value = load_part<element_bytes>(from, remaining);
     }
   }
-  static __device__ __forceinline__ void store(u8* to, const Vector16& value, i32 count) {
-    if (count >= static_cast<i32>(vector)) {
+  static __device__ __forceinline__ void store(u8* to, const Vector16& value, i32 remaining) {
+    if (remaining >= static_cast<i32>(vector)) {
       store16(to, value);
-    } else if (count > 0) {
-      store_part<element_bytes>(to, value, count);
+    } else if (remaining > 0) {
+      store_part<element_bytes>(to, value, remaining);
     }
   }
 };
@@ -47,7 +48,7 @@ __device__ __forceinline__ void move_rows(const params::ViewPair<rank>& views, u
   const TilePair<rank> tile(views, tile_box<rank, vector>(sides), at);
   Vector16 value[turns];
   u8* to[turns];
-  i32 count[turns];  // elements of the vector that exist
+  i32 remaining[turns];  // elements of the row from the vector's first on
 #pragma unroll
   for (u32 turn = 0; turn < turns; ++turn) {
     u32 index[rank];
@@ -61,11 +62,11 @@ __device__ __forceinline__ void move_rows(const params::ViewPair<rank>& views, u
     exists = exists && static_cast<i32>(index[d]) < tile.inside[d];
 //@ end
     to[turn] = tile.destination + offset;
-    count[turn] = exists ? tile.inside[rank - 1] - static_cast<i32>(index[rank - 1]) : 0;
-    Edges::load(value[turn], tile.source + from, count[turn]);
+    remaining[turn] = exists ? tile.inside[rank - 1] - static_cast<i32>(index[rank - 1]) : 0;
+    Edges::load(value[turn], tile.source + from, remaining[turn]);
   }
 #pragma unroll
-  for (u32 turn = 0; turn < turns; ++turn) Edges::store(to[turn], value[turn], count[turn]);
+  for (u32 turn = 0; turn < turns; ++turn) Edges::store(to[turn], value[turn], remaining[turn]);
 }
 
 }  // namespace tmajit

@@ -1,10 +1,10 @@
 // scan along columns: combines each element with its predecessors. Elements are values of an expression, computed as they are loaded.
 //
 //   source --turns rows of a thread at once--> registers --evaluate()--> values --combined--> the thread's aggregates
-//     --shared memory: aggregates of the column's earlier phases; Prefix: of its earlier tiles--> state before the thread's rows
+//     --shared memory: aggregates of the threads with earlier rows; Prefix: of its earlier tiles--> state before the thread's rows
 //     --combined with the values again--> destination
 //
-// Neighbouring threads own vectors of neighbouring columns. Threads of different phases share columns: each has `turns` rows.
+// Neighbouring threads own vectors of neighbouring columns. Several threads share a column: each has `turns` rows of it.
 // In columns that one thread walks by itself, the state stays in its registers. If rows are narrower than a sector, neighbouring
 // lanes take neighbouring rows instead, and exchange their aggregates by shuffles. Sources are read once.
 //@ # The kernel's facts define the names that scan_elements.cuh lists, turns and exclusive. If a thread scans
@@ -83,10 +83,10 @@ __device__ __forceinline__ void store_rows(const Plan& plan, const Place& begin,
 
 // ---- a thread walks its columns from the first row to the last ----
 
-__device__ __forceinline__ void scan_alone(const Plan& plan) {
-  const u32 owners = plan.owners.divisor;
-  const Index line = static_cast<Index>(blockIdx.x) * owners + threadIdx.x;
-  const bool exists = threadIdx.x < owners && line < plan.lines;
+__device__ __forceinline__ void scan_by_threads(const Plan& plan) {
+  const u32 threads_across = plan.threads_across.divisor;
+  const Index line = static_cast<Index>(blockIdx.x) * threads_across + threadIdx.x;
+  const bool exists = threadIdx.x < threads_across && line < plan.lines;
   Index across;
   const Place begin = place_of(plan, exists ? line : 0, across);
   const Range range = Edges::range(static_cast<i64>(across) * vector, plan.columns);
@@ -110,7 +110,7 @@ __device__ __forceinline__ void scan_alone(const Plan& plan) {
 __device__ __forceinline__ void scan_by_lanes(const Plan& plan) {
   const u32 warp_lane = threadIdx.x % 32;
   const u32 lane = warp_lane % lanes;
-  const Index line = static_cast<Index>(blockIdx.x) * plan.owners.divisor + threadIdx.x / lanes;
+  const Index line = static_cast<Index>(blockIdx.x) * plan.threads_across.divisor + threadIdx.x / lanes;
   const bool owns = line < plan.lines;
   Index across;
   const Place begin = place_of(plan, owns ? line : 0, across);
@@ -142,7 +142,7 @@ __device__ __forceinline__ void scan_by_lanes(const Plan& plan) {
   }
 }
 
-// Shared memory with states of the CTA's columns, in rows: one for each phase, or for each team of threads.
+// Shared memory with states of the CTA's columns, in rows: one for each thread along, or for each team of threads.
 struct StateRows {
   State* at;
   u32 width;  // columns
@@ -171,21 +171,22 @@ struct StateRows {
   }
 };
 
-// Adds to `before`, the identity for each of a thread's columns, the phases before its own and the tiles before this one.
+// Adds to `before`, the identity for each of a thread's columns, the states of the threads before it along the column and of
+// the tiles before this one.
 // To look back, a thread takes one column, and shares it with the threads of the other teams. The first team publishes.
-__device__ __forceinline__ void add_before_tile(const Plan& plan, const LookBack<Scanned>& look_back, const StateRows& phases,
-                                                u32 phase, u32 first_column, bool exists, State (&before)[vector]) {
-  const u32 column = first_column + phase % vector;
-  const u32 team = phase / vector;
-  const u32 teams = plan.phases / vector;
+__device__ __forceinline__ void add_before_tile(const Plan& plan, const LookBack<Scanned>& look_back, const StateRows& states,
+                                                u32 along, u32 first_column, bool exists, State (&before)[vector]) {
+  const u32 column = first_column + along % vector;
+  const u32 team = along / vector;
+  const u32 teams = plan.threads_along / vector;
   const bool publishes = exists && team == 0;
-  const StateRows own = phases.after(plan.phases);  // a row for each team, as in the next two
+  const StateRows own = states.after(plan.threads_along);  // a row for each team, as in the next two
   const StateRows tiles = own.after(teams);
   const StateRows units = tiles.after(teams);
   State prefix = Scanned::none();
   if (exists) {
-    own.of(team, column) = phases.combined(team * vector, team * vector + vector, column);
-    phases.add(before, 0, phase, first_column);
+    own.of(team, column) = states.combined(team * vector, team * vector + vector, column);
+    states.add(before, 0, along, first_column);
   }
   __syncthreads();
   State tile = Scanned::none();
@@ -220,13 +221,13 @@ __device__ __forceinline__ void add_before_tile(const Plan& plan, const LookBack
 // A CTA takes the tiles of its columns one after the other: it carries the state up to each tile's end.
 struct CarriedPrefix {
   __device__ __forceinline__ void prepare() const {}
-  // Adds to `before`, which is `carried` at first, the phases before the thread's own; `carried` becomes the state up to the
-  // tile's end. `is_last`: no tile follows.
-  __device__ __forceinline__ void add(const Plan& plan, const StateRows& phases, u32 phase, u32 column, bool exists, bool is_last,
+  // Adds to `before`, which is `carried` at first, the states of the threads before this one; `carried` becomes the state
+  // up to the tile's end. `is_last`: no tile follows.
+  __device__ __forceinline__ void add(const Plan& plan, const StateRows& states, u32 along, u32 column, bool exists, bool is_last,
                                       State (&before)[vector], State (&carried)[vector]) const {
     if (exists) {
-      phases.add(before, 0, phase, column);
-      if (!is_last) phases.add(carried, 0, plan.phases, column);
+      states.add(before, 0, along, column);
+      if (!is_last) states.add(carried, 0, plan.threads_along, column);
     }
     __syncthreads();
   }
@@ -235,33 +236,33 @@ struct CarriedPrefix {
 struct FoundPrefix {
   LookBack<Scanned> look_back;
   __device__ __forceinline__ void prepare() const { look_back.wait_for_slots(threadIdx.x); }
-  __device__ __forceinline__ void add(const Plan& plan, const StateRows& phases, u32 phase, u32 column, bool exists, bool,
+  __device__ __forceinline__ void add(const Plan& plan, const StateRows& states, u32 along, u32 column, bool exists, bool,
                                       State (&before)[vector], State (&)[vector]) const {
-    add_before_tile(plan, look_back, phases, phase, column, exists, before);
+    add_before_tile(plan, look_back, states, along, column, exists, before);
   }
 };
 
-// ---- threads of several phases share columns ----
+// ---- several threads share a column ----
 
-// Scans tiles `part` to `end` of the columns of `group`.
+// Scans tiles `part` to `end` of the columns of `chain`.
 template <class Part, class Prefix>
-__device__ __forceinline__ void scan_parts(const Plan& plan, u32 group, Part part, Part end, const Prefix& prefix) {
+__device__ __forceinline__ void scan_parts(const Plan& plan, u32 chain, Part part, Part end, const Prefix& prefix) {
   extern __shared__ __align__(16) u8 shared[];
-  u32 phase = threadIdx.x;
-  const u32 owner = take(plan.owners, phase);
-  const u32 owners = plan.owners.divisor;
-  const StateRows phases{reinterpret_cast<State*>(shared), owners * vector};
-  const Index line = static_cast<Index>(group) * owners + owner;
-  const bool exists = line < plan.lines && phase < plan.phases;
+  u32 along = threadIdx.x;
+  const u32 position = take(plan.threads_across, along);
+  const u32 threads_across = plan.threads_across.divisor;
+  const StateRows states{reinterpret_cast<State*>(shared), threads_across * vector};
+  const Index line = static_cast<Index>(chain) * threads_across + position;
+  const bool exists = line < plan.lines && along < plan.threads_along;
   Index across;
   const Place begin = place_of(plan, exists ? line : 0, across);
   const Range range = exists ? Edges::range(static_cast<i64>(across) * vector, plan.columns) : Range{0, 0};
-  const u64 rows = static_cast<u64>(plan.phases) * turns;
+  const u64 rows = static_cast<u64>(plan.threads_along) * turns;
   State carried[vector];
   clear(carried);
 #pragma unroll 1
   for (; part < end; ++part) {
-    const u64 first = part * rows + phase * turns;
+    const u64 first = part * rows + along * turns;
     AllInputs inputs[turns];
     const bool whole = range.whole() && first + turns <= plan.length;
     load_rows(plan, begin, first, range, whole, inputs);
@@ -271,10 +272,10 @@ __device__ __forceinline__ void scan_parts(const Plan& plan, u32 group, Part par
 #pragma unroll
     for (u32 k = 0; k < vector; ++k) before[k] = carried[k];
     prefix.prepare();
-    const u32 column = owner * vector;
-    if (phase < plan.phases) phases.put(phase, column, own);
+    const u32 column = position * vector;
+    if (along < plan.threads_along) states.put(along, column, own);
     __syncthreads();
-    prefix.add(plan, phases, phase, column, exists, part + 1 == end, before, carried);
+    prefix.add(plan, states, along, column, exists, part + 1 == end, before, carried);
     store_rows(plan, begin, first, range, whole, inputs, before);
   }
 }
@@ -287,9 +288,9 @@ __device__ __forceinline__ void scan_columns(const Plan& plan) {
 // CTAs scan the tiles of a column at once.
 __device__ __forceinline__ void scan_split_columns(const Plan& plan, u8* scratch) {
   u32 part = blockIdx.x;
-  const u32 group = take(plan.group, part);
-  const FoundPrefix prefix{{plan.ring, scratch, plan.tiles, plan.groups, group, part, static_cast<u32>(plan.parts)}};
-  scan_parts(plan, group, part, part + 1, prefix);
+  const u32 chain = take(plan.chain, part);
+  const FoundPrefix prefix{{plan.ring, scratch, plan.tiles, plan.chains, chain, part, static_cast<u32>(plan.parts)}};
+  scan_parts(plan, chain, part, part + 1, prefix);
   prefix.look_back.clear();
 }
 

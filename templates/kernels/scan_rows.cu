@@ -6,7 +6,7 @@
 //
 // A warp owns 32 * turns neighbouring vectors. If whole rows fill its 32 lanes, warps exchange nothing. Sources are read once: their elements stay in registers between both passes.
 //@ # The kernel's facts define the names that scan_elements.cuh lists, turns, exclusive, farthest,
-//@ # within_warps, RowBegins and RowStarts. For staggered rows they also define Anchor, for whole rows Tile.
+//@ # within_warps, RowAlignment and StartsInVector. For staggered rows they also define Anchor, for whole rows Tile.
 #include "tmajit/bulk.cuh"
 #include "tmajit/look_back.cuh"
 #include "tmajit/scan_elements.cuh"
@@ -43,8 +43,8 @@ struct StaggeredRows {
                        ? reinterpret_cast<u64>(plan.destination.first) + row.destination
                        : reinterpret_cast<u64>(plan.source[Anchor::operand - (Anchor::operand > 0)].first) +
                              row.source[Anchor::operand - (Anchor::operand > 0)];
-    const u32 phase = static_cast<u32>(at / Anchor::bytes) % vector;
-    return Anchor::run > 0 ? phase : vector - 1 - phase;
+    const u32 offset = static_cast<u32>(at / Anchor::bytes) % vector;
+    return Anchor::run > 0 ? offset : vector - 1 - offset;
   }
 };
 
@@ -135,7 +135,7 @@ struct DenseRows : WholeRows {
   u32 before_first;  // elements of the first vector before the first row
 
   __device__ __forceinline__ explicit DenseRows(const Plan& plan)
-      : WholeRows(plan), row(moved(plan, {}, static_cast<i64>(first * plan.length))), before_first(RowBegins::before(plan, row)) {}
+      : WholeRows(plan), row(moved(plan, {}, static_cast<i64>(first * plan.length))), before_first(RowAlignment::before(plan, row)) {}
 
   // Vector n; `place` becomes where it is.
   __device__ __forceinline__ Item item(const Plan& plan, i64 number, Place& place) const {
@@ -147,7 +147,7 @@ struct DenseRows : WholeRows {
     u32 rest = n * vector + (vector + length) / length * length - before_first;
     const u32 in_row = take(plan.row, rest);
     return {place.destination, Edges::range(element, static_cast<i64>(rows) * plan.length), (in_row + vector - 1) / vector,
-            RowStarts::next(in_row, length)};
+            StartsInVector::next(in_row, length)};
   }
 };
 
@@ -161,7 +161,7 @@ struct SeparateRows : WholeRows {
     const bool exists = row < rows;
     Index unused;
     const Place begin = place_of(plan, exists ? static_cast<Index>(first + row) : 0, unused);
-    const i64 element = static_cast<i64>(across) * vector - RowBegins::before(plan, begin);
+    const i64 element = static_cast<i64>(across) * vector - RowAlignment::before(plan, begin);
     place = moved(plan, begin, element);
     return {place.destination, exists ? Edges::range(element, plan.length) : Range{0, 0}, across, across == 0 ? 0 : vector};
   }
@@ -261,7 +261,7 @@ struct FoundPrefix {
 template <class Item>
 __device__ __forceinline__ State total_of(const Plan& plan, const Scannable& values, const Item& item, Range range) {
   State total = Scanned::none();
-  RowStarts starts(item);
+  StartsInVector starts(item);
 #pragma unroll
   for (u32 k = 0; k < vector; ++k) {
     starts.enter(plan, k, total);
@@ -274,7 +274,7 @@ template <class Item>
 __device__ __forceinline__ void scan_vector(const Plan& plan, const Scannable& values, const Item& item, State before,
                                             Range range) {
   State result[vector];
-  RowStarts starts(item);
+  StartsInVector starts(item);
 #pragma unroll
   for (u32 k = 0; k < vector; ++k) {
     starts.enter(plan, k, before);
@@ -368,7 +368,7 @@ __device__ __forceinline__ void scan_row(const Plan& plan) {
   const i64 elements = static_cast<i64>(blockDim.x) * turns * vector;
   Index unused;
   RowTile tile{place_of(plan, blockIdx.x, unused), 0};
-  tile.first -= RowBegins::before(plan, tile.row);
+  tile.first -= RowAlignment::before(plan, tile.row);
   CarriedPrefix prefix;
 #pragma unroll 1
   for (u64 part = 0; part < plan.parts; ++part) {
@@ -395,11 +395,11 @@ __device__ __forceinline__ void scan_split_row(const Plan& plan, u8* scratch) {
   __shared__ Exchange<RowTile::Aggregate> exchange;
   const i64 elements = static_cast<i64>(blockDim.x) * turns * vector;
   u32 part = blockIdx.x;
-  const u32 group = take(plan.group, part);
+  const u32 chain = take(plan.chain, part);
   Index unused;
-  RowTile tile{place_of(plan, group, unused), part * elements};
-  tile.first -= RowBegins::before(plan, tile.row);
-  const FoundPrefix prefix{{plan.ring, scratch, plan.tiles, plan.groups, group, part, static_cast<u32>(plan.parts)}};
+  RowTile tile{place_of(plan, chain, unused), part * elements};
+  tile.first -= RowAlignment::before(plan, tile.row);
+  const FoundPrefix prefix{{plan.ring, scratch, plan.tiles, plan.chains, chain, part, static_cast<u32>(plan.parts)}};
   if (threadIdx.x == 0 && plan.prefetch_distance > 0) {
     const RowTile ahead{tile.row, tile.first + plan.prefetch_distance * elements};
     if (ahead.is_inside(plan, elements)) prefetch(plan, ahead, static_cast<u32>(elements), AllSources{});

@@ -4,7 +4,7 @@
 
 namespace tmajit::params {
 
-constexpr u32 most_scan_digits = 8;
+constexpr u32 max_scan_digits = 8;
 
 // One step of splitting the number of a row, or of a vector of columns, into indices: one dimension.
 template <u32 sources>
@@ -37,24 +37,24 @@ struct ScanRing {
   u32 waits;       // parts of the ring that must be done before a tile may reuse its slots
 };
 
-// The fastest varying digit comes first. A group is a row, or the neighbouring columns of a tile.
+// The fastest varying digit comes first. A chain is a row, or the neighbouring columns of a tile.
 template <u32 sources>
 struct ScanPlan {
   ScanOperand<u8> destination;
   ScanOperand<const u8> source[sources];
-  ScanDigit<sources> digit[most_scan_digits];
+  ScanDigit<sources> digit[max_scan_digits];
   u64 length;           // elements of the scanned dimension
   u64 columns;          // elements of the dimension that is divided into vectors of columns
   u64 lines;            // rows, or vectors of columns
   u64 parts;            // tiles of a row
   u32 digits;
-  u32 groups;
+  u32 chains;
   u32 rows;             // rows of a tile
   u32 tiles;            // tiles of the launch
   Divider row;          // vectors of a row; where tiles are dense, elements of one
-  Divider group;        // groups, of tiles that look back
-  Divider owners;       // vectors of columns of a tile
-  u32 phases;           // threads that share a column
+  Divider chain;        // chains, of tiles that look back
+  Divider threads_across;  // vectors of columns of a tile
+  u32 threads_along;    // threads that share a column
   u32 prefetch_distance;  // tiles between a tile and the one that it prefetches; 0: it does not prefetch
   ScanRing ring;
 };
@@ -67,9 +67,9 @@ struct ScanPlanLayout : ScanPlanLayout<sources - 1> {
   static_assert(TMAJIT_OFFSET(Digit, count) == 16 + 8 * sources);
   using Plan = ScanPlan<sources>;
   static_assert(TMAJIT_OFFSET(Plan, source) == 24 && TMAJIT_OFFSET(Plan, digit) == 24 + 24 * sources);
-  static constexpr u32 numbers = TMAJIT_OFFSET(Plan, digit) + most_scan_digits * sizeof(Digit);
+  static constexpr u32 numbers = TMAJIT_OFFSET(Plan, digit) + max_scan_digits * sizeof(Digit);
   static_assert(TMAJIT_OFFSET(Plan, length) == numbers && TMAJIT_OFFSET(Plan, digits) == numbers + 32);
-  static_assert(TMAJIT_OFFSET(Plan, row) == numbers + 48 && TMAJIT_OFFSET(Plan, phases) == numbers + 84);
+  static_assert(TMAJIT_OFFSET(Plan, row) == numbers + 48 && TMAJIT_OFFSET(Plan, threads_along) == numbers + 84);
   static_assert(TMAJIT_OFFSET(Plan, ring) == numbers + 96 && sizeof(Plan) == numbers + 136 && alignof(Plan) == 8);
 };
 template <>

@@ -248,7 +248,7 @@ class Flat final : public FlatBase {
   void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
             LaunchShape& shape) const override {
     const FlatLayout& layout = flat_layout_of(candidate);
-    with_rank(layout.sources, [&](auto sources) {
+    with_constant(layout.sources, [&](auto sources) {
       using Tile = params::FlatTile<sources>;
       const std::uint32_t at =
           parameters.add({"params::FlatTile", sources}, "plan", tile_of<sources>(layout, problem));

@@ -222,11 +222,11 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
   void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
             LaunchShape& shape) const override {
     const auto facts = facts_of<LinearFacts>(candidate);
-    with_rank(facts.rank, [&](auto rank) {
+    with_constant(facts.rank, [&](auto rank) {
       if (facts.padded != 0) {
         add_line<rank, 1>(parameters, {"params::PaddedLine", rank}, padded_line<rank>(problem));
       } else {
-        with_rank(facts.sources, [&](auto sources) {
+        with_constant(facts.sources, [&](auto sources) {
           params::Line<rank, sources> line{};
           fill_line(line, problem);
           add_line<rank, sources>(parameters, {"params::Line", rank, sources}, line);

@@ -154,7 +154,7 @@ RaggedLayout ragged_layout(const RaggedPairs& pairs, const RaggedTiling& tiling)
                       .stages = tiling.stages,
                       .ctas_per_sm = tiling.ctas_per_sm};
   choose_tile(layout, pairs, tiling.tile_bytes);
-  with_rank(layout.rank, [&](auto rank) {
+  with_constant(layout.rank, [&](auto rank) {
     if constexpr (rank <= max_map_rank) write_table<rank>(layout, pairs);
   });
   return layout;

@@ -240,7 +240,7 @@ class Reduce final : public ReduceBase {
   void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
             LaunchShape& shape) const override {
     const ReductionLayout& layout = reduction_layout_of(candidate);
-    with_rank(problem.sources(), [&](auto sources) {
+    with_constant(problem.sources(), [&](auto sources) {
       using Plan = params::ReductionPlan<sources>;
       const std::uint32_t at =
           parameters.add({"params::ReductionPlan", sources}, "plan", plan_of<sources>(layout, problem));

@@ -35,7 +35,7 @@ struct ScanFacts {
   Flag short_rows = 0;
   Flag within_warps = 0;
   Flag split = 0;
-  Flag alone = 0;
+  Flag by_threads = 0;
   Flag synchronised = 0;
   std::uint32_t lanes = 0;  ///< that share columns; 0: lanes take neighbouring columns
   Flag staggered = 0;
@@ -64,9 +64,9 @@ ScanFacts facts_of_layout(const ScanLayout& layout, const Problem& problem) {
                   .short_rows = layout.crosses && layout.length < layout.vector ? 1U : 0U,
                   .within_warps = layout.is_within_warps() ? 1U : 0U,
                   .split = layout.split ? 1U : 0U,
-                  .alone = layout.alone ? 1U : 0U,
+                  .by_threads = layout.by_threads ? 1U : 0U,
                   .synchronised = layout.synchronised ? 1U : 0U,
-                  .lanes = layout.by_lanes ? layout.phases : 0U,
+                  .lanes = layout.by_lanes ? layout.threads_along : 0U,
                   .staggered = layout.staggered ? 1U : 0U,
                   .cut = layout.cut ? 1U : 0U,
                   .wide = layout.is_wide() ? 1U : 0U,
@@ -116,26 +116,26 @@ std::string entry_call(const ScanFacts& facts) {
     if (facts.packed != 0) return "scan_whole_rows(plan)";
     return facts.split != 0 ? "scan_split_row(plan, scratch)" : "scan_row(plan)";
   }
-  if (facts.alone != 0) return "scan_alone(plan)";
+  if (facts.by_threads != 0) return "scan_by_threads(plan)";
   if (facts.lanes != 0) return "scan_by_lanes(plan)";
   return facts.split != 0 ? "scan_split_columns(plan, scratch)" : "scan_columns(plan)";
 }
 
 /// Adds the facts of a scan along rows.
 void add_row_facts(SourceParts& parts, const ScanFacts& facts) {
-  constexpr std::uint32_t all_lanes = 16;  // the largest distance in a scan of all 32 lanes
-  parts.facts += number_fact("farthest", facts.packed != 0 ? facts.farthest : all_lanes,
-                             "last distance between lanes that have elements of one row");
+  constexpr std::uint32_t whole_warp = 16;
+  parts.facts += number_fact("farthest", facts.packed != 0 ? facts.farthest : whole_warp,
+                             "the last distance of the shuffles that join elements of one row: 1, 2, 4 …");
   if (facts.packed != 0)
     parts.facts +=
         policy_fact("Tile", facts.dense != 0 ? "DenseRows" : "SeparateRows", "a tile's whole rows");
   parts.facts += flag_fact("within_warps", facts.within_warps != 0, "no row is divided between warps");
-  parts.facts += policy_fact("RowBegins", facts.staggered != 0 ? "StaggeredRows" : "AlignedRows");
-  parts.facts += policy_fact("RowStarts",
+  parts.facts += policy_fact("RowAlignment", facts.staggered != 0 ? "StaggeredRows" : "AlignedRows");
+  parts.facts += policy_fact("StartsInVector",
                              facts.short_rows != 0 ? "ManyRowStarts"
                              : facts.crosses != 0  ? "OneRowStart"
                                                    : "NoRowStarts",
-                             "inside a vector");
+                             "rows that begin inside a vector");
 }
 
 template <std::uint32_t sources>
@@ -162,19 +162,19 @@ params::ScanPlan<sources> plan_of(const ScanLayout& layout, const Problem& probl
   plan.columns = problem.nest.shape[across];
   plan.lines = layout.lines;
   plan.parts = layout.parts;
-  plan.groups = sat_cast<std::uint32_t>(layout.groups);
+  plan.chains = sat_cast<std::uint32_t>(layout.chains);
   plan.rows = layout.rows;
   plan.tiles = sat_cast<std::uint32_t>(layout.ctas());
   if (layout.packed)
     plan.row = make_divider<params::Divider>(layout.dense ? layout.length : layout.row_vectors);
-  if (layout.split) plan.group = make_divider<params::Divider>(layout.groups);
-  plan.owners = make_divider<params::Divider>(layout.owners);
-  plan.phases = layout.phases;
+  if (layout.split) plan.chain = make_divider<params::Divider>(layout.chains);
+  plan.threads_across = make_divider<params::Divider>(layout.threads_across);
+  plan.threads_along = layout.threads_along;
   plan.prefetch_distance = layout.prefetch_distance;
   plan.ring.log2_tiles = layout.ring.log2_tiles;
   plan.ring.log2_unit = layout.ring.log2_unit;
   plan.ring.waits = layout.ring.waits;
-  plan.ring.width = layout.columns ? layout.owners * layout.vector : 1;
+  plan.ring.width = layout.columns ? layout.threads_across * layout.vector : 1;
   for (std::uint32_t level = 0; level < 3; ++level) plan.ring.first[level] = layout.ring.first[level];
   return plan;
 }
@@ -184,8 +184,8 @@ class ScanFamily final : public ScanBase {
   ScanFamily()
       : TypedFamily({.name = "scan",
                      .summary =
-                         "combines each element with those before it in one dimension, computing what they "
-                         "are on the way",
+                         "combines each element with those before it in one dimension; an expression may "
+                         "compute the elements from the sources",
                      .operations = {"scan"},
                      .computes = true,
                      .max_inputs = max_inputs}) {}
@@ -195,8 +195,8 @@ class ScanFamily final : public ScanBase {
     const auto add = [&](const ScanTuning& tuning) {
       ScanLayout layout = scan_layout(problem, tuning);
       const ScanFacts facts = facts_of_layout(layout, problem);
-      const ScanChoice choice{.lines = layout.columns ? layout.owners : layout.rows,
-                              .phases = layout.phases,
+      const ScanChoice choice{.lines = layout.columns ? layout.threads_across : layout.rows,
+                              .phases = layout.threads_along,
                               .vectors = layout.turns,
                               .threads = layout.threads,
                               .parts = sat_cast<std::uint32_t>(layout.parts)};
@@ -210,28 +210,29 @@ class ScanFamily final : public ScanBase {
     if (scan_layout_of(candidates[first]).by_lanes) add({.turns = turns * 2});
     for (const std::uint32_t threads : {256U, max_scan_threads}) add({.turns = turns, .threads = threads});
     const ScanLayout& chosen = scan_layout_of(candidates[first]);
-    if (chosen.alone || chosen.by_lanes) add({.shared = true});
+    if (chosen.by_threads || chosen.by_lanes) add({.share_columns = true});
   }
 
   [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {
     const ScanLayout& layout = scan_layout_of(candidate);
     Footprint footprint{.threads = layout.threads, .tiles = layout.ctas(), .registers = 64};
-    if (layout.columns && !layout.alone && !layout.by_lanes) {
+    if (layout.columns && !layout.by_threads && !layout.by_lanes) {
       // StateRows in scan_columns.cu: each thread has a state for each of its columns. If tiles look back, it
       // has three more.
       const std::uint32_t states = layout.vector + (layout.split ? 3 : 0);
-      footprint.dynamic_shared_bytes = layout.owners * layout.phases * states * max_scan_state;
+      footprint.dynamic_shared_bytes = layout.threads_across * layout.threads_along * states * max_scan_state;
       footprint.max_dynamic_shared_bytes = max_scan_threads * (layout.vector + 3) * max_scan_state;
     } else if (!layout.columns) {
-      // Two Exchange of scan_rows.cu: up to 16 aggregates of 16 bytes, and the state before the tile.
+      // Two objects of scan_rows.cu's Exchange, each of 17 entries of 16 bytes: the aggregates of up to 16
+      // warps and the state before the tile.
       footprint.static_shared_bytes = 2 * 17 * 2 * max_scan_state;
     }
     std::fill_n(footprint.box.begin(), problem.nest.rank, 1U);
     const std::uint32_t axis = problem.nest.rank - 1;
     footprint.box[axis] = sat_cast<std::uint32_t>(std::min<std::uint64_t>(
-        layout.length,
-        std::uint64_t{layout.columns ? layout.phases : layout.threads * layout.vector} * layout.turns));
-    std::uint64_t side = layout.columns ? layout.owners : layout.rows;
+        layout.length, std::uint64_t{layout.columns ? layout.threads_along : layout.threads * layout.vector} *
+                           layout.turns));
+    std::uint64_t side = layout.columns ? layout.threads_across : layout.rows;
     for (const ScanStep& step : layout.steps) {
       footprint.box[step.d] = sat_cast<std::uint32_t>(
           std::min(std::min(side, step.extent) * step.elements, problem.nest.shape[step.d]));
@@ -243,7 +244,7 @@ class ScanFamily final : public ScanBase {
     footprint.bytes_in_flight = std::uint64_t{layout.threads} * layout.turns * item;
     footprint.passes = layout.turns;
     // A CTA that scans all tiles of a row waits for memory in each tile. Tiles in different CTAs load at the
-    // same time, and only the last one waits for the look-back.
+    // same time, so that only the wait of the last one for its look-back adds to the time.
     if (layout.split) {
       footprint.last_waits = waits_of_look_back;
     } else {
@@ -256,7 +257,7 @@ class ScanFamily final : public ScanBase {
 
   [[nodiscard]] std::string why(const Candidate& candidate, const Problem& /*problem*/) const override {
     const ScanLayout& layout = scan_layout_of(candidate);
-    if (layout.alone)
+    if (layout.by_threads)
       return "Columns are adjacent in memory, and many or short: each thread walks some of them alone.";
     if (layout.by_lanes)
       return "Rows begin less than 64 bytes apart: neighbouring lanes take neighbouring rows of the same "
@@ -280,7 +281,7 @@ class ScanFamily final : public ScanBase {
   void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
             LaunchShape& shape) const override {
     const ScanLayout& layout = scan_layout_of(candidate);
-    with_rank(problem.sources(), [&](auto sources) {
+    with_constant(problem.sources(), [&](auto sources) {
       using Plan = params::ScanPlan<sources>;
       const std::uint32_t at =
           parameters.add({"params::ScanPlan", sources}, "plan", plan_of<sources>(layout, problem));
@@ -300,18 +301,18 @@ class ScanFamily final : public ScanBase {
   [[nodiscard]] SourceParts source(const Candidate& candidate,
                                    std::string_view /*expression*/) const override {
     const auto facts = facts_of<ScanFacts>(candidate);
-    SourceParts parts{
-        .kernel = facts.columns != 0 ? "scan_columns" : "scan_rows",
-        .why =
-            "Each byte is loaded and stored once, as wide as it lies; partial results combine in "
-            "an order that never changes.",
-        .max_threads = max_scan_threads,
-        .call = entry_call(facts)};
+    SourceParts parts{.kernel = facts.columns != 0 ? "scan_columns" : "scan_rows",
+                      .why =
+                          "Each byte is loaded once and stored once, in the widest accesses that its layout "
+                          "allows; partial results combine in "
+                          "an order that never changes.",
+                      .max_threads = max_scan_threads,
+                      .call = entry_call(facts)};
     parts.min_ctas = facts.vector <= 8 ? 2 : 1;
     parts.facts = number_fact("vector", facts.vector, "elements that a thread loads at once");
     parts.facts += number_fact("turns", facts.turns, "vectors of a thread");
     parts.facts += flag_fact("exclusive", facts.exclusive != 0);
-    if (facts.alone != 0)
+    if (facts.by_threads != 0)
       parts.facts += flag_fact("synchronised", facts.synchronised != 0, "warps share sectors of rows");
     if (facts.lanes != 0) parts.facts += number_fact("lanes", facts.lanes, "lanes that share columns");
     parts.facts += policy_fact("Edges", facts.cut != 0 ? "CutVectors" : "WholeVectors");

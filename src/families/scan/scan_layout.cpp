@@ -12,12 +12,12 @@ namespace {
 constexpr std::uint32_t scan_vector_bytes = 16;
 constexpr std::uint32_t scan_warp = 32;
 constexpr std::uint32_t default_threads = 256;
-// Columns. One thread scans a column alone, or several threads (phases) share it.
+// Columns. One thread scans a column, or several threads share it.
 constexpr std::uint32_t input_registers = 32;   // registers for the vectors that a thread loads at once
 constexpr std::uint32_t max_rows_at_once = 32;  // most rows that a thread loads at once if it scans alone
 // Several threads share each column of 17 to 32 rows if an SM has fewer columns than this.
 constexpr std::uint64_t min_short_per_sm = 64;
-constexpr std::uint64_t alone_per_sm = 512;        // if threads that scan alone are fewer, vectors shrink
+constexpr std::uint64_t by_threads_per_sm = 512;   // if threads that scan alone are fewer, vectors shrink
 constexpr std::uint64_t many_alone_per_sm = 1024;  // with so many threads, each loads few rows at once
 constexpr std::uint32_t min_at_once = 4;           // these threads may load so few rows at once, not fewer
 constexpr std::uint64_t min_alone_per_sm = 256;    // if long columns are fewer, several threads share each
@@ -29,9 +29,9 @@ constexpr std::uint32_t shared_turns = 8;          // most rows of a thread in s
 constexpr std::uint64_t shared_phases = 16;        // at most shared_phases * shared_turns rows are short
 constexpr std::uint32_t min_shared_threads = 64;   // least threads of a CTA whose threads share columns
 constexpr std::uint32_t column_state = 32;         // most bytes of a thread's states
-constexpr std::uint32_t min_line = 128;            // least contiguous bytes for the threads of one phase
+constexpr std::uint32_t min_line = 128;            // least contiguous bytes for threads side by side
 constexpr std::uint64_t threads_per_sm = 1024;     // if columns are fewer, several threads share each
-constexpr std::uint64_t split_ctas_per_sm = 2;     // columns are split only if there are fewer groups
+constexpr std::uint64_t split_ctas_per_sm = 2;     // columns are split only if there are fewer chains
 constexpr std::uint64_t short_chain = 4;           // columns of so few tiles: each tile is its own block
 
 // Rows.
@@ -148,12 +148,12 @@ class Planner {
 
   /// The number of elements from a boundary of vectors to the first row's first element, in the scan's
   /// direction.
-  [[nodiscard]] std::uint64_t phase(std::uint32_t operand, std::uint32_t vector) const {
+  [[nodiscard]] std::uint64_t offset_in_vector(std::uint32_t operand, std::uint32_t vector) const {
     const DevicePtr at = problem_.address[operand] + static_cast<DevicePtr>(layout_.first[operand]);
-    const std::uint64_t phase = at / problem_.element_bytes(operand) % vector;
-    return stride(operand, axis_) > 0 ? phase : vector - 1 - phase;
+    const std::uint64_t offset = at / problem_.element_bytes(operand) % vector;
+    return stride(operand, axis_) > 0 ? offset : vector - 1 - offset;
   }
-  /// The change of phase() from one index of dimension `d` to the next.
+  /// The change of offset_in_vector() from one index of dimension `d` to the next.
   [[nodiscard]] std::uint64_t phase_step(std::uint32_t operand, std::uint32_t d, std::uint32_t vector) const {
     return static_cast<std::uint64_t>(stride(operand, d) * stride(operand, axis_)) % vector;
   }
@@ -162,7 +162,7 @@ class Planner {
   [[nodiscard]] bool is_aligned(std::uint32_t vector, bool dense) const {
     for (std::uint32_t i = 0; i < nest_.operands; ++i) {
       if (!is_run(i)) continue;
-      if (phase(i, vector) != 0) return false;
+      if (offset_in_vector(i, vector) != 0) return false;
       for (std::uint32_t d = 0; !dense && d < axis_; ++d) {
         if (phase_step(i, d, vector) != 0) return false;
       }
@@ -175,7 +175,7 @@ class Planner {
     for (std::uint32_t i = 0; i < nest_.operands; ++i) {
       if (!is_run(i)) continue;
       if (layout_.anchor == nest_.operands) layout_.anchor = i;
-      bool same = phase(i, layout_.vector) == phase(layout_.anchor, layout_.vector);
+      bool same = offset_in_vector(i, layout_.vector) == offset_in_vector(layout_.anchor, layout_.vector);
       for (std::uint32_t d = 0; !layout_.dense && d < axis_; ++d) {
         same = same && phase_step(i, d, layout_.vector) == phase_step(layout_.anchor, d, layout_.vector);
       }
@@ -259,12 +259,12 @@ class Planner {
           layout_.dense ? (tile * vector - stagger) / layout_.length : tile / layout_.row_vectors;
       rows = std::clamp<std::uint64_t>(rows, 1, layout_.lines);
       layout_.rows = static_cast<std::uint32_t>(rows);
-      layout_.groups = ceil_div(layout_.lines, rows);
+      layout_.chains = ceil_div(layout_.lines, rows);
       layout_.threads = threads_for(layout_.dense ? ceil_div(rows * layout_.length + stagger, vector)
                                                   : rows * layout_.row_vectors);
       return;
     }
-    layout_.groups = layout_.lines;
+    layout_.chains = layout_.lines;
     const bool is_one = layout_.row_vectors <= std::uint64_t{max_scan_threads} * turns;
     // Looking back costs each tile a fixed time. So if there are many rows, their tiles are as long as a CTA
     // allows, unless loads are narrow. If there are few rows, shorter tiles let more CTAs run at once.
@@ -295,7 +295,7 @@ class Planner {
     };
     while (vector > 1 && !fits()) vector /= 2;
     layout_.vector = vector;
-    if (!tuning_.shared && plan_by_lanes(column)) return;
+    if (!tuning_.share_columns && plan_by_lanes(column)) return;
     layout_.vector = vector;
     // A thread scans a column alone if it can load the whole column at once, and so waits only once; or if
     // there are so many columns that their threads keep the memory busy.
@@ -303,10 +303,12 @@ class Planner {
     const bool is_short =
         layout_.length <= max_rows_at_once / 2 ||
         (layout_.length <= max_rows_at_once && columns >= problem_.sm_count * min_short_per_sm);
-    layout_.alone = !tuning_.shared && (is_short || columns >= problem_.sm_count * min_alone());
-    while (layout_.alone && layout_.vector > 1 && columns / layout_.vector < problem_.sm_count * alone_per_sm)
+    layout_.by_threads =
+        !tuning_.share_columns && (is_short || columns >= problem_.sm_count * min_by_threads());
+    while (layout_.by_threads && layout_.vector > 1 &&
+           columns / layout_.vector < problem_.sm_count * by_threads_per_sm)
       layout_.vector /= 2;
-    if (layout_.alone) return plan_alone(column);
+    if (layout_.by_threads) return plan_by_threads(column);
     plan_shared(column);
   }
 
@@ -344,13 +346,14 @@ class Planner {
     divide_columns(column, layout_.vector, tuning_.turns > 0 ? tuning_.turns : takes_turns ? lane_turns : 1);
     if (layout_.steps.front().extent > narrow_vectors) return false;
     if (layout_.length > 2 * most && layout_.lines < problem_.sm_count * min_narrow_per_sm) return false;
-    while (layout_.phases < scan_warp && std::uint64_t{layout_.phases} * layout_.turns < layout_.length)
-      layout_.phases *= 2;
+    while (layout_.threads_along < scan_warp &&
+           std::uint64_t{layout_.threads_along} * layout_.turns < layout_.length)
+      layout_.threads_along *= 2;
     layout_.by_lanes = true;
     layout_.threads = threads_;
-    layout_.owners = threads_ / layout_.phases;
-    layout_.groups = ceil_div(layout_.lines, layout_.owners);
-    layout_.parts = ceil_div(layout_.length, std::uint64_t{layout_.phases} * layout_.turns);
+    layout_.threads_across = threads_ / layout_.threads_along;
+    layout_.chains = ceil_div(layout_.lines, layout_.threads_across);
+    layout_.parts = ceil_div(layout_.length, std::uint64_t{layout_.threads_along} * layout_.turns);
     return true;
   }
 
@@ -387,24 +390,24 @@ class Planner {
         std::clamp<std::uint64_t>(min_line / (vector * problem_.element_bytes(0)), 1, scan_warp);
     const std::uint64_t wanted = problem_.sm_count * threads_per_sm;
     const std::uint64_t most = max_scan_threads / std::min(row_threads, layout_.lines);
-    std::uint64_t phases = 1;
-    while (phases < scan_warp && 2 * phases <= most && layout_.lines * phases < wanted &&
-           phases * layout_.turns < layout_.length)
-      phases *= 2;
-    layout_.phases = static_cast<std::uint32_t>(phases);
-    layout_.owners =
-        static_cast<std::uint32_t>(std::min(layout_.lines, std::max(threads / phases, row_threads)));
-    layout_.threads = static_cast<std::uint32_t>(round_up(layout_.owners * phases, scan_warp));
-    layout_.groups = ceil_div(layout_.lines, layout_.owners);
-    layout_.parts = ceil_div(layout_.length, phases * layout_.turns);
-    layout_.split = layout_.parts > 1 && phases >= vector &&
-                    layout_.groups < problem_.sm_count * split_ctas_per_sm &&
-                    find_ring(layout_.owners * vector, layout_.parts <= short_chain ? 0 : max_log2_unit);
+    std::uint64_t along = 1;
+    while (along < scan_warp && 2 * along <= most && layout_.lines * along < wanted &&
+           along * layout_.turns < layout_.length)
+      along *= 2;
+    layout_.threads_along = static_cast<std::uint32_t>(along);
+    layout_.threads_across =
+        static_cast<std::uint32_t>(std::min(layout_.lines, std::max(threads / along, row_threads)));
+    layout_.threads = static_cast<std::uint32_t>(round_up(layout_.threads_across * along, scan_warp));
+    layout_.chains = ceil_div(layout_.lines, layout_.threads_across);
+    layout_.parts = ceil_div(layout_.length, along * layout_.turns);
+    layout_.split =
+        layout_.parts > 1 && along >= vector && layout_.chains < problem_.sm_count * split_ctas_per_sm &&
+        find_ring(layout_.threads_across * vector, layout_.parts <= short_chain ? 0 : max_log2_unit);
   }
 
   /// The least number of columns per SM with which a thread scans a long column alone. Sharing a column costs
   /// more with states of 64-bit integers than with floating-point states.
-  [[nodiscard]] std::uint64_t min_alone() const {
+  [[nodiscard]] std::uint64_t min_by_threads() const {
     return is_float(problem_.type[1]) ? min_alone_per_sm : min_alone_per_sm / 4;
   }
 
@@ -421,22 +424,22 @@ class Planner {
   }
 
   /// Plans threads that scan columns alone, some rows at a time.
-  void plan_alone(std::uint32_t column) {
+  void plan_by_threads(std::uint32_t column) {
     divide_columns(column, layout_.vector, 1);
     std::uint32_t most = std::clamp(input_registers / registers_of_vector(), 1U, max_rows_at_once);
     // With many threads, enough loads are in flight even if each thread loads fewer rows at once.
     if (layout_.lines >= problem_.sm_count * many_alone_per_sm) {
       most = std::min(most, std::max(most / 4, min_at_once));
-    } else if (most < layout_.length && layout_.lines >= problem_.sm_count * alone_per_sm) {
+    } else if (most < layout_.length && layout_.lines >= problem_.sm_count * by_threads_per_sm) {
       most = std::max(most / 2, 1U);
     }
     layout_.parts = ceil_div(layout_.length, tuning_.turns > 0 ? tuning_.turns : most);
     layout_.turns = static_cast<std::uint32_t>(ceil_div(layout_.length, layout_.parts));
-    layout_.owners = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+    layout_.threads_across = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
         round_up(layout_.lines / problem_.sm_count, scan_warp), scan_warp, threads_));
-    layout_.threads = layout_.owners;
-    layout_.groups = ceil_div(layout_.lines, layout_.owners);
-    layout_.synchronised = layout_.parts > 1 && layout_.groups > problem_.sm_count && shares_sectors(column);
+    layout_.threads = layout_.threads_across;
+    layout_.chains = ceil_div(layout_.lines, layout_.threads_across);
+    layout_.synchronised = layout_.parts > 1 && layout_.chains > problem_.sm_count && shares_sectors(column);
   }
 
   // ---- looking back ----
@@ -445,7 +448,7 @@ class Planner {
   void choose_ahead() {
     std::uint64_t bytes = 0;  // of one tile of each row
     for (std::uint32_t i = 1; i < nest_.operands; ++i) bytes += problem_.element_bytes(i);
-    bytes = sat_mul(bytes * layout_.threads * layout_.turns * layout_.vector, layout_.groups);
+    bytes = sat_mul(bytes * layout_.threads * layout_.turns * layout_.vector, layout_.chains);
     if (bytes > max_ahead || bytes * layout_.parts < min_for_ahead) return;
     layout_.prefetch_distance = sat_cast<std::uint32_t>(ceil_div(problem_.sm_count * ahead_per_sm, bytes));
   }
@@ -458,7 +461,7 @@ class Planner {
   }
 
   bool find_ring(std::uint32_t width, std::uint32_t log2_most) {
-    return find_scan_ring(layout_.groups, layout_.parts, state_bytes() * width, log2_most, layout_.ring);
+    return find_scan_ring(layout_.chains, layout_.parts, state_bytes() * width, log2_most, layout_.ring);
   }
 
   const Problem& problem_;

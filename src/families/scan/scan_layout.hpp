@@ -25,16 +25,17 @@ struct ScanStep {
 
 /// Assigns elements to threads and tiles. The scanned dimension is the nest's last.
 struct ScanLayout {
-  bool columns = false;       ///< neighbouring threads take neighbouring columns; if false, parts of a row
-  bool packed = false;        ///< a tile consists of whole rows; columns are never packed
-  bool dense = false;         ///< packed rows are contiguous in memory, without gaps between them
-  bool crosses = false;       ///< a vector of dense rows may have elements of several rows
-  bool split = false;         ///< the tiles of a row run concurrently in different CTAs, and look back
-  bool alone = false;         ///< one thread scans a column from the first row to the last
-  bool by_lanes = false;      ///< `phases` neighbouring lanes share columns: each takes `turns` rows
-  bool synchronised = false;  ///< if `alone`: a CTA's threads synchronise before they store, to share sectors
-  bool staggered = false;     ///< rows do not begin at boundaries of vectors
-  bool cut = false;           ///< a vector may extend beyond its row, or beyond the columns
+  bool columns = false;     ///< neighbouring threads take neighbouring columns; if false, parts of a row
+  bool packed = false;      ///< a tile consists of whole rows; columns are never packed
+  bool dense = false;       ///< packed rows are contiguous in memory, without gaps between them
+  bool crosses = false;     ///< a vector of dense rows may have elements of several rows
+  bool split = false;       ///< the tiles of a row run concurrently in different CTAs, and look back
+  bool by_threads = false;  ///< one thread scans a column from the first row to the last
+  bool by_lanes = false;    ///< `threads_along` neighbouring lanes share columns: each takes `turns` rows
+  bool synchronised =
+      false;  ///< if `by_threads`: a CTA's threads synchronise before they store, to share sectors
+  bool staggered = false;  ///< rows do not begin at boundaries of vectors
+  bool cut = false;        ///< a vector may extend beyond its row, or beyond the columns
   std::uint32_t vector = 1;
   std::uint32_t turns = 1;    ///< vectors that a thread has of a tile, and loads before it waits
   std::uint32_t threads = 0;  ///< threads of a CTA
@@ -43,16 +44,17 @@ struct ScanLayout {
   std::array<std::int32_t, max_operands> run{};
   /// Byte offset of row 0 from the nest's first element; 0 unless rows are numbered backwards.
   std::array<std::int64_t, max_operands> first{};
-  bool backwards = false;         ///< rows are numbered backwards
-  std::vector<ScanStep> steps{};  ///< all dimensions but the scanned one, the fastest varying digit first
-  std::uint64_t length = 0;       ///< elements of the scanned dimension
-  std::uint64_t lines = 1;        ///< number of rows, or of vectors of columns
-  std::uint64_t row_vectors = 0;  ///< vectors of a row
-  std::uint32_t rows = 1;         ///< rows of a packed tile
-  std::uint32_t owners = 1;       ///< vectors of columns in a tile
-  std::uint32_t phases = 1;       ///< threads that share a column
-  std::uint64_t groups = 1;       ///< number of long rows, of tiles of packed rows, or of tiles side by side
-  std::uint64_t parts = 1;        ///< tiles along the scanned dimension
+  bool backwards = false;            ///< rows are numbered backwards
+  std::vector<ScanStep> steps{};     ///< all dimensions but the scanned one, the fastest varying digit first
+  std::uint64_t length = 0;          ///< elements of the scanned dimension
+  std::uint64_t lines = 1;           ///< number of rows, or of vectors of columns
+  std::uint64_t row_vectors = 0;     ///< vectors of a row
+  std::uint32_t rows = 1;            ///< rows of a packed tile
+  std::uint32_t threads_across = 1;  ///< vectors of columns in a tile
+  std::uint32_t threads_along = 1;   ///< threads that share a column
+  /// Long rows, tiles of packed rows, or tiles side by side: in each of them tiles follow one another.
+  std::uint64_t chains = 1;
+  std::uint64_t parts = 1;  ///< tiles along the scanned dimension
   ScanRingLayout ring = {};
   std::uint32_t prefetch_distance =
       0;  ///< a tile prefetches the tile of its row that is so many tiles later; 0: none
@@ -68,14 +70,14 @@ struct ScanLayout {
   [[nodiscard]] bool is_within_warps() const noexcept {
     return packed && !crosses && !staggered && 32 % row_vectors == 0;
   }
-  [[nodiscard]] std::uint64_t ctas() const noexcept { return split ? groups * parts : groups; }
+  [[nodiscard]] std::uint64_t ctas() const noexcept { return split ? chains * parts : chains; }
 };
 
 /// Parameters that a candidate may fix.
 struct ScanTuning {
-  std::uint32_t turns = 0;    ///< ScanLayout::turns; 0: chosen for the problem
-  std::uint32_t threads = 0;  ///< threads of a CTA with enough work; 0: chosen for the problem
-  bool shared = false;        ///< several threads share each column, even if one could scan it alone
+  std::uint32_t turns = 0;     ///< ScanLayout::turns; 0: chosen for the problem
+  std::uint32_t threads = 0;   ///< threads of a CTA with enough work; 0: chosen for the problem
+  bool share_columns = false;  ///< several threads share each column, even if one could scan it alone
 };
 [[nodiscard]] ScanLayout scan_layout(const Problem& problem, const ScanTuning& tuning = {});
 

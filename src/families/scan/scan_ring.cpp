@@ -15,9 +15,9 @@ constexpr std::uint32_t max_log2_ring = 20;  // the same
 
 }  // namespace
 
-bool find_scan_ring(std::uint64_t groups, std::uint64_t parts, std::uint64_t state_bytes,
+bool find_scan_ring(std::uint64_t chains, std::uint64_t parts, std::uint64_t state_bytes,
                     std::uint32_t log2_most, ScanRingLayout& ring) {
-  if (sat_mul(groups, parts) >= std::uint64_t{1} << 31) return false;
+  if (sat_mul(chains, parts) >= std::uint64_t{1} << 31) return false;
   const std::uint64_t slot_bytes = 2 * state_bytes;  // each 64-bit word has 32 bits of a state and a tag
   for (std::uint32_t log2_unit = log2_most + 1; log2_unit-- > 0;) {
     const auto fits = [&](std::uint32_t log2_tiles) {
@@ -30,7 +30,7 @@ bool find_scan_ring(std::uint64_t groups, std::uint64_t parts, std::uint64_t sta
     if (!fits(log2_tiles)) continue;
     while (log2_tiles < max_log2_ring && fits(log2_tiles + 1)) ++log2_tiles;
     // How many tiles later a tile may still read a slot.
-    const std::uint64_t reach = (log2_unit == 0 ? 1 : 2) * (groups << 2 * log2_unit);
+    const std::uint64_t reach = (log2_unit == 0 ? 1 : 2) * (chains << 2 * log2_unit);
     const std::uint64_t tiles = std::uint64_t{1} << log2_tiles;
     if (reach > tiles / 2) continue;
     ring.log2_tiles = log2_tiles;

@@ -15,11 +15,11 @@ struct ScanRingLayout {
   std::array<std::uint64_t, 3> first{};  ///< byte offsets of the slots for tiles, units and blocks
 };
 
-/// Plans the slots of a launch of `groups * parts` tiles, whose states have `state_bytes` in total. Units
+/// Plans the slots of a launch of `chains * parts` tiles, whose states have `state_bytes` in total. Units
 /// have at most `1 << log2_most` tiles, and are as long as possible: half of the slots must suffice for the
 /// tiles that may still be read. Returns false, and leaves `ring` as it is, if even units of one tile are too
 /// long.
-[[nodiscard]] bool find_scan_ring(std::uint64_t groups, std::uint64_t parts, std::uint64_t state_bytes,
+[[nodiscard]] bool find_scan_ring(std::uint64_t chains, std::uint64_t parts, std::uint64_t state_bytes,
                                   std::uint32_t log2_most, ScanRingLayout& ring);
 
 TMAJIT_END

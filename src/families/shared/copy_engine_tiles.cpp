@@ -152,7 +152,7 @@ void bind_engine_grid(const EngineTile& tile, const Problem& problem, const std:
   const TileCounts counts = tile_counts(problem.nest, tile.box, tile.rank);
   const std::uint64_t count = product(counts, tile.rank);
   shape.grid = grid_of(ceil_div(count, tile.stages));
-  with_rank(tile.rank, [&](auto rank) {
+  with_constant(tile.rank, [&](auto rank) {
     params::EngineGrid<rank> grid{};
     for (std::uint32_t d = 0; d < rank; ++d) {
       grid.tiles[d] = make_divider<params::Divider>(counts[d]);

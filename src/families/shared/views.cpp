@@ -97,7 +97,7 @@ PerDimension farthest_first(const CanonicalNest& nest, std::uint32_t operand, st
 
 void add_view_pair(ParameterBlock& parameters, const Problem& problem, std::uint32_t rank,
                    const TileCounts& counts) {
-  with_rank(rank, [&](auto r) {
+  with_constant(rank, [&](auto r) {
     using Pair = params::ViewPair<r>;
     Pair pair{};
     set_address(pair.source, problem.address[1]);
@@ -156,7 +156,7 @@ bool has_wide_offsets(const Problem& problem, std::span<const std::uint32_t> box
 void add_views(ParameterBlock& parameters, LaunchShape& shape, const Problem& problem,
                const CanonicalNest& nest, std::uint32_t rank, const TileCounts& counts) {
   shape.grid = grid_of(product(counts, rank));
-  with_rank(rank, [&](auto r) {
+  with_constant(rank, [&](auto r) {
     using Views = params::Views<r, max_inputs>;
     using View = params::View<r>;
     const std::uint32_t sources = problem.sources();
@@ -206,7 +206,7 @@ void add_sides(ParameterBlock& parameters, std::uint32_t rank, const PerDimensio
 }
 
 void add_window(ParameterBlock& parameters, const CanonicalNest& nest, std::uint32_t rank, double value) {
-  with_rank(rank, [&](auto r) {
+  with_constant(rank, [&](auto r) {
     params::Window<r> window{};
     for (std::uint32_t d = 0; d < r; ++d) {
       window.first[d] = d < nest.rank ? nest.window_first[d] : 0;

@@ -33,7 +33,7 @@ std::string_view name_of(const TileSpec& spec, std::uint32_t index) {
 /// Adds the parameter that describes the elements that threads store: the ends of the output's rows after the
 /// last whole 16-byte chunk.
 void add_row_tail(const TensorMapSpec& whole, DevicePtr address, ParameterBlock& parameters) {
-  with_rank(whole.rank, [&](auto rank) {
+  with_constant(whole.rank, [&](auto rank) {
     using Tail = params::RowTail<rank>;
     const std::uint64_t chunk = bulk_bytes / size_of(whole.type);
     Tail tail{};
@@ -114,7 +114,7 @@ void TileFamily::bind(const Candidate& candidate, const Problem& problem, Parame
     if (i == 0) output = map;
     parameters.add_map(name_of(spec, i), i, i == 0 && has_tail ? without_tail(map) : map, address);
   }
-  with_rank(spec.rank, [&](auto rank) {
+  with_constant(spec.rank, [&](auto rank) {
     params::TileGrid<rank> grid{};
     for (std::uint32_t d = 0; d < rank && d < tiles.size(); ++d)
       grid.tiles[d] = make_divider<params::Divider>(tiles[d]);

@@ -15,7 +15,7 @@ namespace bench {
 inline constexpr tmajit::DevicePtr some_source = 1ULL << 40;
 inline constexpr tmajit::DevicePtr some_destination = 1ULL << 41;
 
-/// The arrays of one side in its buffer.
+/// The tensors of a case's sources, or of its destinations, in `buffer`.
 std::vector<tmajit::Tensor> tensors(const std::vector<Array>& arrays, tmajit::DevicePtr buffer);
 
 /// The sources of a case, with its views applied.
@@ -30,7 +30,7 @@ std::vector<tmajit::KernelPlan> plan_case(const Case& c, tmajit::DevicePtr desti
                                           tmajit::DevicePtr source = some_source,
                                           tmajit::PlanOptions options = {});
 
-/// The plan of a case with a tile of the caller's choice. Throws tmajit::SpecError if the tile is not legal.
+/// The case with a tile of the caller's choice. Throws tmajit::SpecError if the tile is not legal.
 Case with_tile(Case c, const Tile& tile);
 
 /// A plan's kernel before it is compiled, with all its numbers, as JSON.
