@@ -62,7 +62,8 @@ check_format() {
   ((fix)) && mode=(-i)
   mapfile -t list < <(files '*.cpp' '*.hpp' '*.c' '*.h')
   ((${#list[@]})) || return 0
-  step format "clang-format over ${#list[@]} files" "$CLANG_FORMAT" "${mode[@]}" "${list[@]}"
+  step format "clang-format over ${#list[@]} files" \
+    xargs -a <(printf '%s\n' "${list[@]}") -d '\n' -n 50 -P "$JOBS" "$CLANG_FORMAT" "${mode[@]}"
 }
 
 check_words() {

@@ -115,6 +115,9 @@ some_rooms() {
 "$ROOT/tools/setup.sh"
 
 heading "Build"
+# CMake configures on one core, so both builds are configured at the same time. If asan cannot be configured, its pass tries
+# again and shows the error.
+if [[ $sanitizers != none ]]; then configure_preset asan >/dev/null 2>&1 & fi
 build_preset "$preset" || die "the build failed; nothing was tested"
 
 heading "Tests ($preset)"
@@ -123,6 +126,7 @@ arguments=()
 ((!gpu)) || arguments+=(-L gpu)
 run_tests "$preset" ${arguments[@]+"${arguments[@]}"}
 
+wait # for asan to be configured
 case $sanitizers in
   short)
     heading "Tests under AddressSanitizer and UBSan (rooms that need no simulator)"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace reference {
 
@@ -26,11 +27,11 @@ SmallFloat format_of(ElementType type) {
   }
 }
 
-/// Makes a float of random bits, with an exponent from that of 1 down to 15 less.
+/// Makes a float of as many random bits as it has, with an exponent from that of 1 down to 15 less.
 std::uint64_t as_float(std::uint64_t bits, const SmallFloat& format) {
   const std::uint64_t bias = (std::uint64_t{1} << (format.exponent_bits - 1)) - 1;
   const std::uint64_t exponent = bias - std::min<std::uint64_t>(bits & 15U, bias);
-  const std::uint64_t sign = bits >> 63U;
+  const std::uint64_t sign = bits >> (format.exponent_bits + format.mantissa_bits) & 1U;
   const std::uint64_t mantissa = (bits >> 4U) & ((std::uint64_t{1} << format.mantissa_bits) - 1);
   return (((sign << format.exponent_bits) | exponent) << format.mantissa_bits) | mantissa;
 }
@@ -39,12 +40,18 @@ std::uint64_t as_float(std::uint64_t bits, const SmallFloat& format) {
 
 void RandomElements::fill(std::span<std::byte> elements) {
   const bool floats = tmajit::is_float(type_);
-  const std::size_t size = floats ? tmajit::size_of(type_) : sizeof(std::uint64_t);
+  const auto width = static_cast<unsigned>(8 * tmajit::size_of(type_));
   const SmallFloat format = format_of(type_);
-  for (std::size_t at = 0; at < elements.size(); at += size) {
-    const std::uint64_t bits = floats ? as_float(random_(), format) : random_();
+  for (std::size_t at = 0; at < elements.size(); at += word) {
+    std::uint64_t bits = random_();
+    if (floats) {
+      // Each random number makes as many floats as fit in it.
+      const std::uint64_t numbers = std::exchange(bits, 0);
+      for (unsigned shift = 0; shift < 8 * word; shift += width)
+        bits |= as_float(numbers >> shift, format) << shift;
+    }
     // Little-endian, like every host of a GPU.
-    std::memcpy(elements.data() + at, &bits, std::min(size, elements.size() - at));
+    std::memcpy(elements.data() + at, &bits, std::min<std::size_t>(word, elements.size() - at));
   }
 }
 

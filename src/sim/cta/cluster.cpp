@@ -53,6 +53,7 @@ void Cluster::begin(std::uint64_t number) {
   barrier_ = {};
   origins_.clear();
   busy_ = round_ = 0;
+  quiet_ = false;
   changes_at_time_out_ = ~0ULL;
   // The CTA that runs first finds that its peers have not begun. The cluster's position in the grid and the
   // seed decide whether the lowest or the highest rank runs first.
@@ -86,8 +87,9 @@ bool Cluster::step() {
 void Cluster::play_round() {
   const std::uint64_t before = changes();
   const bool ran = turn(round_++);
+  quiet_ = changes() == before;
   // Copies and delayed accesses act as late as they may: when the warps only wait or spin.
-  if (changes() != before && ++busy_ < rounds_before_delivery) return;
+  if (!quiet_ && ++busy_ < rounds_before_delivery) return;
   busy_ = 0;
   const bool accesses_first = size() > 1 && (ctas_[0]->random() & 1) != 0;
   if ((accesses_first && release_delayed()) || deliver() || release_delayed() || changes() != before) return;
@@ -99,7 +101,7 @@ bool Cluster::turn(std::uint64_t round) {
   bool ran = false;
   for (Cta* cta : order_) {
     if (cta->live_threads == 0) continue;
-    ran = cta->turn(round) || ran;
+    ran = cta->turn(round, quiet_) || ran;
     if (cta->live_threads == 0 && !launch_.stopped) cta->finish();
   }
   return ran;

@@ -17,6 +17,8 @@ namespace {
 
 /// Micro-operations that a warp executes in one turn.
 constexpr std::uint32_t slice = 20'000;
+/// In a round after one in which nothing changed, because all warps wait, spin or only compute.
+constexpr std::uint32_t quiet_slice = 2'000;
 /// In mode random, half of all turns, drawn at random, have at most this many micro-operations.
 constexpr std::uint32_t short_slice = 128;
 
@@ -177,7 +179,7 @@ void Cta::order_warps(std::uint64_t round) {
   }
 }
 
-bool Cta::turn(std::uint64_t round) {
+bool Cta::turn(std::uint64_t round, bool quiet) {
   bool ran = false;
   started = true;
   order_warps(round);
@@ -190,7 +192,8 @@ bool Cta::turn(std::uint64_t round) {
     ran = true;
     const bool random_mode = launch.options.mode == SimOptions::Mode::random;
     // With short turns, other threads may run between the two stores of a thread that publishes a value.
-    const std::uint32_t limit = random_mode && random() % 2 == 0 ? 1 + random() % short_slice : slice;
+    const std::uint32_t longest = quiet ? quiet_slice : slice;
+    const std::uint32_t limit = random_mode && random() % 2 == 0 ? 1 + random() % short_slice : longest;
     execute(*warp, limit);
     if (random_mode && random() % 4 == 0) (void)engine.deliver();
   }

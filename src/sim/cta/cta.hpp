@@ -78,8 +78,9 @@ class Cta {
 
   /// Begins the CTA with this position in the grid: resets all state.
   void start(const Triple& index);
-  /// Runs a slice of instructions of each warp that is ready. Returns false if no warp was ready.
-  [[nodiscard]] bool turn(std::uint64_t round);
+  /// Runs a slice of instructions of each warp that is ready, a short one if `quiet`: nothing changed in the
+  /// last round. Returns false if no warp was ready.
+  [[nodiscard]] bool turn(std::uint64_t round, bool quiet);
   /// Wakes the threads that wait on mbarriers; their try_wait returns false. Returns false if no thread
   /// waits.
   [[nodiscard]] bool time_out();
@@ -341,6 +342,7 @@ class Cluster {
   bool ascending_ = true;                      ///< CTA of rank 0 runs first in the first round
   std::uint64_t changes_at_time_out_ = ~0ULL;  ///< changes() at the last time_out()
   std::uint64_t round_ = 0;
+  bool quiet_ = false;      ///< the last round changed nothing
   std::uint64_t busy_ = 0;  ///< rounds with changes since delayed accesses and copies last acted
 };
 

@@ -40,9 +40,10 @@ std::jthread watch(const Launch& launch, std::uint64_t ctas) {
 /// chip holds at once.
 class Worker {
  public:
-  Worker(Launch& launch, std::uint64_t clusters, std::uint64_t most)
+  Worker(Launch& launch, std::uint64_t clusters, std::uint64_t most, bool shares)
       : launch_(launch),
         clusters_(clusters),
+        shares_(shares),
         max_running_(std::max<std::uint64_t>(most, 1)),
         random_turns_(launch.options.mode == SimOptions::Mode::random),
         min_running_(random_turns_ ? std::min(max_running_, random_clusters) : 1),
@@ -58,8 +59,10 @@ class Worker {
       if (std::erase_if(running_, [&](auto& cluster) { return takes_turn() && ends(cluster); }) != 0) {
         rounds_ = 0;
         if (!launch_.shape.cooperative) target_ = std::max<std::uint64_t>(running_.size(), min_running_);
-      } else if (++rounds_ % rounds_before_growth == 0) {
-        target_ = std::min(max_running_, 2 * target_);
+      } else {
+        if (++rounds_ % rounds_before_growth == 0) target_ = std::min(max_running_, 2 * target_);
+        // The clusters may spin for a cluster of another host thread that waits for a core.
+        if (shares_) std::this_thread::yield();
       }
     }
     // The launch has stopped: one more step() ends each running cluster.
@@ -85,6 +88,7 @@ class Worker {
 
   Launch& launch_;
   const std::uint64_t clusters_;
+  const bool shares_;                ///< other host threads run clusters, too
   const std::uint64_t max_running_;  ///< limit of clusters that run at a time
   const bool random_turns_;          ///< mode random: draws which cluster takes a turn
   const std::uint64_t min_running_;  ///< clusters to run at a time while they end soon
@@ -106,7 +110,7 @@ void run(Launch& launch, std::uint32_t threads) {
   std::exception_ptr failure;
   const auto work = [&] {
     try {
-      Worker(launch, clusters, (std::min(at_once, clusters) + count - 1) / count).run();
+      Worker(launch, clusters, (std::min(at_once, clusters) + count - 1) / count, count > 1).run();
     } catch (...) {
       const std::lock_guard lock(mutex);
       if (!failure) failure = std::current_exception();
