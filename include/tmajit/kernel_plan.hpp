@@ -58,6 +58,7 @@ struct KernelChoice {
     std::string_view name;                              ///< "threads", "tile"
     std::array<std::uint32_t, max_view_rank> values{};  ///< one value, or a box's extents; then zeros
     bool is_box = false;
+    // NOLINTNEXTLINE(modernize-use-nullptr): no pointer is compared
     friend auto operator<=>(const Number&, const Number&) = default;
   };
   std::string_view family;  ///< name of one of families()

@@ -36,6 +36,7 @@ struct ShapeClass {
   std::uint8_t sources = 0;  ///< number of sources of an expression, or of views with arbitrary strides
   /// For each source 16 · a + b: a is a number for how the source is read, b is log2 of its element's bytes.
   std::array<std::uint8_t, 8> access{};
+  // NOLINTNEXTLINE(modernize-use-nullptr): no pointer is compared
   friend constexpr auto operator<=>(const ShapeClass&, const ShapeClass&) = default;
   /// "transpose 4B rank 2 order 1,0 row 2^14 column 2^14 inner 256 bytes 2^31", for people.
   [[nodiscard]] TMAJIT_API std::string text() const;

@@ -17,7 +17,7 @@ std::string_view takes(ArgumentType type) {
   switch (type) {
     case ArgumentType::number: return "a number";
     case ArgumentType::count: return "a whole number from 0 to 2^32 - 1";
-    case ArgumentType::text: return "a str";
+    case ArgumentType::text:
     case ArgumentType::choice: return "a str";
     case ArgumentType::axis: return "a whole number";
     case ArgumentType::axes:
@@ -265,7 +265,7 @@ void add_to_key(std::string& key, const OperationInfo& operation, const Argument
   }
 }
 
-Arguments to_arguments(const OperationInfo& operation, nb::tuple values) {
+Arguments to_arguments(const OperationInfo& operation, const nb::tuple& values) {
   Arguments arguments;
   for (std::size_t i = 0; i < operation.arguments.size(); ++i) {
     const nb::handle value = values[i];

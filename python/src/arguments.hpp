@@ -21,6 +21,6 @@ namespace nb = nanobind;
 void add_to_key(std::string& key, const OperationInfo& operation, const Argument& argument, nb::handle value);
 
 /// Converts `values`, which has one value for each argument of the operation. None means the default.
-[[nodiscard]] Arguments to_arguments(const OperationInfo& operation, nb::tuple values);
+[[nodiscard]] Arguments to_arguments(const OperationInfo& operation, const nb::tuple& values);
 
 }  // namespace tmajit::python

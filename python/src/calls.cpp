@@ -107,8 +107,8 @@ Results results_of(const OperationInfo& operation, std::span<const Operand> sour
   return results;
 }
 
-nb::list describe_results(std::uint32_t number, nb::sequence sources_given, nb::handle type_given,
-                          nb::tuple values) {
+nb::list describe_results(std::uint32_t number, const nb::sequence& sources_given, nb::handle type_given,
+                          const nb::tuple& values) {
   const OperationInfo& operation = operations()[number];
   std::vector<Operand> sources;
   for (const nb::handle given : sources_given) {
@@ -116,7 +116,7 @@ nb::list describe_results(std::uint32_t number, nb::sequence sources_given, nb::
     sources.push_back(
         dense_operand(data_type(pair[0]), nb::cast<std::vector<std::int64_t>>(pair[1]), 0, "a source"));
   }
-  const Arguments arguments = to_arguments(operation, std::move(values));
+  const Arguments arguments = to_arguments(operation, values);
   check_types(operation, sources, arguments);
   const DataType* const type = type_given.is_none() ? nullptr : &data_type(type_given);
   const Results results = results_of(operation, sources, type, arguments);
@@ -175,7 +175,7 @@ void launch(Backend& backend, const Plan& plan, CallTensors& tensors, Stream str
 }
 
 nb::object run(std::uint32_t number, nb::handle sources, nb::handle out, nb::handle type_given,
-               nb::tuple values) {
+               const nb::tuple& values) {
   const OperationInfo& operation = operations()[number];
   CallTensors tensors;
   tensors.read(operation, sources, out);

@@ -55,8 +55,8 @@ struct Results {
                                  const DataType* type, const Arguments& arguments);
 
 /// The (type, shape) of each result of an operation whose sources are dense and have these (type, shape).
-[[nodiscard]] nb::list describe_results(std::uint32_t operation, nb::sequence sources, nb::handle type,
-                                        nb::tuple values);
+[[nodiscard]] nb::list describe_results(std::uint32_t operation, const nb::sequence& sources, nb::handle type,
+                                        const nb::tuple& values);
 
 /// Throws Error{unsupported} if the operation cannot compute with the type of a source.
 void check_types(const OperationInfo& operation, std::span<const Operand> sources,
@@ -75,6 +75,6 @@ void launch(Backend& backend, const Plan& plan, CallTensors& tensors, Stream str
 
 /// Plans and launches an operation. Returns a list of new tensors, or None if `out` is given.
 [[nodiscard]] nb::object run(std::uint32_t operation, nb::handle sources, nb::handle out, nb::handle type,
-                             nb::tuple values);
+                             const nb::tuple& values);
 
 }  // namespace tmajit::python

@@ -47,7 +47,7 @@ nb::tuple lint(const std::string& ptx, const std::string& entry, const nb::tuple
                const std::vector<std::string>& allowed, const std::string& project) {
   LintOptions options{.entry = {}, .project = project, .read_source = read_source_file};
   for (const std::string& rule : allowed) options.allowed.push_back({.rule = rule});
-  if (!entry.empty() || arguments.size() > 0) {
+  if (!entry.empty() || !arguments.empty()) {
     const PtxKernel kernel = *kernel_of(ptx, entry);
     options.entry = kernel.name;
     for (std::size_t i = 0; i < arguments.size(); ++i) {

@@ -57,7 +57,8 @@ class KnownCalls {
 template <class T>
 void add_bytes(std::string& key, const T& value) {
   static_assert(std::is_trivially_copyable_v<T>);
-  key.append(reinterpret_cast<const char*>(&value), sizeof(value));
+  const auto bytes = std::as_bytes(std::span(&value, 1));
+  key.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
 /// Adds the types and views of operands to a key.

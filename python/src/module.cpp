@@ -60,14 +60,14 @@ std::uint32_t number_of(std::string_view operation) {
 }
 
 nb::object run_one(std::uint32_t operation, nb::handle sources, nb::handle out, nb::handle type,
-                   nb::tuple values) {
-  const nb::object made = run(operation, sources, out, type, std::move(values));
+                   const nb::tuple& values) {
+  const nb::object made = run(operation, sources, out, type, values);
   return out.is_none() ? nb::object(made[0]) : nb::borrow(out);
 }
 
 nb::object run_all(std::uint32_t operation, nb::handle sources, nb::handle out, nb::handle type,
-                   nb::tuple values) {
-  const nb::object made = run(operation, sources, out, type, std::move(values));
+                   const nb::tuple& values) {
+  const nb::object made = run(operation, sources, out, type, values);
   return out.is_none() ? nb::object(nb::tuple(made)) : nb::borrow(out);
 }
 

@@ -32,11 +32,11 @@ bool fits(const TensorView& planned, const TensorView& found) {
 /// tmajit.Plan.
 class PythonPlan {
  public:
-  PythonPlan(const OperationInfo& operation, Backend& backend, Plan plan, Results results,
+  PythonPlan(const OperationInfo& operation, Backend& backend, const Plan& plan, Results results,
              std::vector<TensorView> sources, Arguments arguments)
       : operation_(operation),
         place_(backend),
-        plan_(std::move(plan)),
+        plan_(plan),
         results_(std::move(results)),
         sources_(std::move(sources)),
         arguments_(std::move(arguments)) {}
@@ -164,13 +164,13 @@ class PythonPlan {
 };
 
 PythonPlan make_python_plan(std::uint32_t number, nb::handle sources, nb::handle out, nb::handle type_given,
-                            nb::tuple values, const std::string& family) {
+                            const nb::tuple& values, const std::string& family) {
   const OperationInfo& operation = operations()[number];
   CallTensors tensors;
   tensors.read(operation, sources, out);
   const Operand& like = tensors.first(operation);
   tensors.check_device(operation, like);
-  const Arguments arguments = to_arguments(operation, std::move(values));
+  const Arguments arguments = to_arguments(operation, values);
   check_types(operation, tensors.sources, arguments);
   const DataType* const type = type_given.is_none() ? nullptr : &data_type(type_given);
   Results results;

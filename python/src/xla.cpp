@@ -194,11 +194,11 @@ nb::capsule handler(bool on_gpu) {
   return nb::capsule(reinterpret_cast<void*>(on_gpu ? &handle<true> : &handle<false>));
 }
 
-nb::dict attributes(std::uint32_t number, nb::tuple values) {
+nb::dict attributes(std::uint32_t number, const nb::tuple& values) {
   const OperationInfo& operation = operations()[number];
   nb::dict texts;
   texts[nb::cast(operation_attribute)] = operation.name;
-  const Arguments arguments = to_arguments(operation, std::move(values));
+  const Arguments arguments = to_arguments(operation, values);
   for (const auto& [name, value] : arguments.all()) texts[nb::cast(name)] = text_of(value);
   return texts;
 }

@@ -10,7 +10,8 @@ namespace check {
 void add_lines(Finding& finding, std::vector<std::uint32_t> lines) {
   constexpr std::size_t max_shown = 8;
   std::ranges::sort(lines);
-  lines.erase(std::ranges::unique(lines).begin(), lines.end());
+  // Not std::ranges::unique(): clang 14 rejects the range that it returns.
+  lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
   if (lines.empty()) return;
   const auto end = lines.begin() + static_cast<std::ptrdiff_t>(std::min(lines.size(), max_shown));
   const bool one = lines.size() == 1;

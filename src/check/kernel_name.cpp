@@ -15,7 +15,7 @@ std::string full_name(std::string_view symbol) {
 
 std::string shown_name(std::string_view symbol) {
   constexpr std::size_t max_characters = 120;
-  const std::string name = full_name(symbol);
+  std::string name = full_name(symbol);
   if (name.size() <= max_characters || name == symbol) return name;
   const std::size_t end = name.find_first_of("<(");
   if (end == std::string::npos) return name;  // an entry may have the mangled name of a variable

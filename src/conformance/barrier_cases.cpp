@@ -153,7 +153,7 @@ void expect_cluster(Out out, In in) {
   }
   for (std::uint32_t rank = 0; rank < 4; ++rank) {
     const std::array<std::uint32_t, 12> told{rank, 4, rank, 0, 0, 4, 1, 0, 1, 1, 1, (rank + 1) % 4};
-    std::ranges::copy(told, out.begin() + 512 + 12 * rank);
+    std::ranges::copy(told, out.begin() + 512 + std::ptrdiff_t{12} * rank);
   }
 }
 

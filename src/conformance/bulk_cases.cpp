@@ -119,7 +119,7 @@ Trial trial_of(const BulkCopy& copy, Random& random) {
   // All CTAs get the same operands, else the order of inc and dec would matter.
   if (copy.ctas > 1 && reduces) {
     for (std::uint32_t cta = 1; cta < copy.ctas; ++cta)
-      std::copy_n(windows.before.begin(), window, windows.before.begin() + window * cta);
+      std::copy_n(windows.before.begin(), window, windows.before.begin() + std::ptrdiff_t{window} * cta);
     windows.after = windows.before;
   }
   Memory complete{"arrival of all bytes", ElementType::u32, std::vector<std::byte>(4),
@@ -168,15 +168,15 @@ Case copies(std::string name, std::string what, std::vector<std::string> instruc
           .instructions = std::move(instructions),
           .what = std::move(what),
           .trials = [=](Random& random) {
-            std::vector<Trial> trials;
-            for (int i = 0; i < 12; ++i) trials.push_back(trial_of(random_copy(random, way, hints), random));
+            std::vector<Trial> trials(12);
+            for (Trial& trial : trials) trial = trial_of(random_copy(random, way, hints), random);
             return trials;
           }};
 }
 
 /// Covers every type of the operations, or only floats for `values` other than Values::numbers.
-Case reductions(std::string name, std::string what, std::vector<EngineReduction> operations, Values values,
-                std::uint32_t ctas) {
+Case reductions(std::string name, std::string what, const std::vector<EngineReduction>& operations,
+                Values values, std::uint32_t ctas) {
   return {.name = std::move(name),
           .instructions = {"cp.reduce.async.bulk"},
           .what = std::move(what),

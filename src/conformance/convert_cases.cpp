@@ -37,14 +37,16 @@ extern "C" __global__ void convert(u64* values, u32 form) {
 
 /// Draws a register's sources for every thread: one value, or a pair if the form is packed.
 std::vector<std::uint64_t> sources(const CvtForm& form, Random& random) {
-  constexpr std::size_t count = threads * ctas;
+  constexpr std::size_t count = std::size_t{threads} * ctas;
   std::vector<std::uint64_t> values = cvt_values(random, form.how.from, count);
   if (!form.packed) return values;
   // Each value is the low part of one pair, and the high part of another.
   const auto bits = 8 * size_of(form.how.from);
   std::vector<std::uint64_t> pairs(count);
-  for (std::size_t i = 0; i < count; ++i)
+  for (std::size_t i = 0; i < count; ++i) {
+    // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): packed values have at most 32 bits
     pairs[i] = (values[i] & ((std::uint64_t{1} << bits) - 1)) | values[(i * 5 + 1) % count] << bits;
+  }
   return pairs;
 }
 

@@ -92,7 +92,7 @@ std::vector<std::uint64_t> cvt_values(Random& random, ElementType type, std::siz
     if (tmajit::is_float(type) && reference::one_in(random, 16)) bits |= pattern(type, HUGE_VAL);
     values.push_back(tmajit::is_float(type) ? bits : bits >> reference::between(random, 0, 63));
   }
-  const std::size_t size = 8 * tmajit::size_of(type);
+  const std::uint32_t size = 8 * tmajit::size_of(type);
   for (std::uint64_t& value : values) {
     if (size < 64) value = (value & ((std::uint64_t{1} << size) - 1)) | random() << size;
   }

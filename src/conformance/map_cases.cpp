@@ -207,7 +207,7 @@ TensorMapSpec before(Random& random, TensorMapSpec map, Field field) {
       for (std::uint32_t d = 0; d < inner; ++d) map.element_strides[d] = some(8);
       break;
     case strides:
-      for (std::uint32_t d = 0; d < inner; ++d) map.strides[d] += 32 * some(9);
+      for (std::uint32_t d = 0; d < inner; ++d) map.strides[d] += std::uint64_t{32} * some(9);
       break;
     default: break;
   }

@@ -55,7 +55,8 @@ void choose_box(Random& random, TensorMapSpec& map, const TileFeatures& features
                                                                  : between(random, 1, max_granules));
   map.element_strides[inner] = features.strides ? static_cast<std::uint32_t>(between(random, 1, 8)) : 1;
   if (map.interleave != Interleave::none) map.element_strides[inner] = 1;
-  std::uint64_t rows = max_tile_bytes / std::max<std::uint64_t>(map.box[inner] * inner_bytes(map), 128);
+  std::uint64_t rows =
+      max_tile_bytes / std::max<std::uint64_t>(std::uint64_t{map.box[inner]} * inner_bytes(map), 128);
   for (std::uint32_t d = inner; d-- > 0;) {
     const std::uint64_t stride = features.strides && one_in(random, 2) ? between(random, 1, 8) : 1;
     const std::uint64_t count = between(random, 1, std::min<std::uint64_t>(rows, one_in(random, 3) ? 24 : 5));

@@ -42,8 +42,8 @@ std::vector<Trial> reductions(Random& random, EngineReduction operation, Values 
   return trials;
 }
 
-Case of_operations(std::string name, std::string what, std::vector<EngineReduction> operations, Values values,
-                   const TileFeatures& features) {
+Case of_operations(std::string name, std::string what, const std::vector<EngineReduction>& operations,
+                   Values values, const TileFeatures& features) {
   const bool floats_only = values != Values::numbers;
   return {.name = std::move(name),
           .instructions = {"cp.reduce.async.bulk.tensor"},

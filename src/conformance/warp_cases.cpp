@@ -241,8 +241,8 @@ void add_warps(std::vector<Case>& cases) {
        .instructions = {"griddepcontrol"},
        .what = "after its wait, a launch that begins early reads what the launch before it has written",
        .trials = [](Random& random) {
-         std::vector<Trial> trials;
-         for (int i = 0; i < 4; ++i) trials.push_back(overlap(random, i % 2 == 0));
+         std::vector<Trial> trials(4);
+         for (std::size_t i = 0; i < trials.size(); ++i) trials[i] = overlap(random, i % 2 == 0);
          return trials;
        }});
 }

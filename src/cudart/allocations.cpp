@@ -26,7 +26,7 @@ constexpr std::uint64_t first_device_address = 0x10'0000'0000;
 constexpr std::uint64_t first_reserved_address = 0x4000'0000'0000;
 constexpr std::uint64_t end_of_device_addresses = 0x5000'0000'0000;
 /// Bytes between two reserved ranges, so that an access out of bounds hits no other memory.
-constexpr std::uint64_t reserved_gap = 64 * 1024;
+constexpr std::uint64_t reserved_gap = 64ULL * 1024;
 /// Host memory is allocated from this address on, so that addresses in reports are the same in every run.
 constexpr std::uint64_t first_host_address = 0x6800'0000'0000;
 

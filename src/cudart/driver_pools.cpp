@@ -62,14 +62,14 @@ CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool pool, CUmemLo
   cudaMemLocation converted = location_of(*location);
   cudaMemAccessFlags found = cudaMemAccessFlagsProtNone;
   const cudaError_t code = cudaMemPoolGetAccess(flags == nullptr ? nullptr : &found, pool, &converted);
-  if (code == cudaSuccess) *flags = static_cast<CUmemAccess_flags>(found);
+  if (code == cudaSuccess && flags != nullptr) *flags = static_cast<CUmemAccess_flags>(found);
   return as_result(code);
 }
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr* result, std::size_t bytes, CUmemoryPool pool, CUstream stream) {
   void* pointer = nullptr;
   const CUresult code =
       as_result(cudaMallocFromPoolAsync(result == nullptr ? nullptr : &pointer, bytes, pool, stream));
-  if (code == CUDA_SUCCESS) *result = address_of(pointer);
+  if (code == CUDA_SUCCESS && result != nullptr) *result = address_of(pointer);
   return code;
 }
 

@@ -267,8 +267,9 @@ EncodedTensorMap Gpu::encode(const TensorMapSpec& spec, DevicePtr address) {
 }
 
 void Gpu::set_address(EncodedTensorMap& map, const TensorMapSpec& spec, DevicePtr address) {
-  if (context_->api().tensor_map_replace_address(reinterpret_cast<CUtensorMap*>(&map),
-                                                 reinterpret_cast<void*>(address)) != CUDA_SUCCESS) {
+  auto* const pointer = reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
+  if (context_->api().tensor_map_replace_address(reinterpret_cast<CUtensorMap*>(&map), pointer) !=
+      CUDA_SUCCESS) {
     map = encode(spec, address);  // throws with the reason if this fails, too
   }
 }

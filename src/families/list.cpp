@@ -31,8 +31,8 @@ const Family& family_named(std::string_view name) {
 }
 
 std::span<const FamilyInfo> families() noexcept {
-  // Never destroyed, like the families themselves.
-  static const auto& infos = *new auto([] {
+  // Never destroyed, like the families themselves. Without memory for them the program ends.
+  static const auto& infos = *new auto([] {  // NOLINT(bugprone-unhandled-exception-at-new)
     std::vector<FamilyInfo> list;
     for (const Family* family : all_families()) list.push_back(family->info());
     return list;

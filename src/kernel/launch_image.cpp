@@ -28,8 +28,8 @@ LaunchImage& LaunchImage::write(void* memory, const ParameterBlock& parameters, 
                 ParameterBlock::max_bytes / sizeof(EncodedTensorMap) < 16);
   static_assert(max_bytes >= sizeof(LaunchImage) + ParameterBlock::max_bytes +
                                  ParameterBlock::max_patches * sizeof(Patch) +
-                                 ParameterBlock::max_parameters * sizeof(std::uint16_t) + 8 +
-                                 sizeof(DeviceMaps*) + max_operands * (sizeof(Map) + sizeof(TensorMapSpec)));
+                                 ParameterBlock::max_parameters * sizeof(std::uint16_t) + 8 + sizeof(void*) +
+                                 max_operands * (sizeof(Map) + sizeof(TensorMapSpec)));
   auto& image = *new (memory) LaunchImage(parameters, shape, target.kernel);
   const Layout layout = image.layout();
   auto* const begin = static_cast<std::byte*>(memory);
@@ -50,8 +50,7 @@ LaunchImage& LaunchImage::write(void* memory, const ParameterBlock& parameters, 
   for (const ParameterBlock::Entry& entry : parameters.entries()) {
     *offset++ = static_cast<std::uint16_t>(entry.offset);
   }
-  if (DeviceMaps* const encoder = &target.maps; !parameters.maps().empty())
-    std::memcpy(begin + layout.encoder, &encoder, sizeof encoder);
+  if (!parameters.maps().empty()) *reinterpret_cast<DeviceMaps**>(begin + layout.encoder) = &target.maps;
   auto* map = reinterpret_cast<Map*>(begin + layout.map);
   auto* spec = reinterpret_cast<TensorMapSpec*>(begin + layout.spec);
   for (const ParameterBlock::Map& one : parameters.maps()) {

@@ -136,7 +136,7 @@ class alignas(8) LaunchImage {
           pointer(map + map_count * sizeof(Map)),
           bytes((pointer + parameters * sizeof(std::uint16_t) + 7) / 8 * 8),
           encoder(bytes + (parameter_bytes + chunk - 1) / chunk * chunk),
-          spec(encoder + (map_count == 0 ? 0 : sizeof(DeviceMaps*))),
+          spec(encoder + (map_count == 0 ? 0 : sizeof(void*))),
           end(spec + map_count * sizeof(TensorMapSpec)) {}
     std::size_t patch;
     std::size_t map;

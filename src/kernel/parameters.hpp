@@ -97,6 +97,7 @@ class ParameterBlock {
 template <class F>
 decltype(auto) with_constant(std::uint32_t number, F&& f) {
   switch (number) {
+    // NOLINTNEXTLINE(bugprone-branch-clone): each case has a type of its own
     case 1: return f(std::integral_constant<std::uint32_t, 1>{});
     case 2: return f(std::integral_constant<std::uint32_t, 2>{});
     case 3: return f(std::integral_constant<std::uint32_t, 3>{});

@@ -40,8 +40,8 @@ WindowProblem window_operands(const Move& move, const Windows& windows) {
 }
 
 CanonicalNest window_nest(const WindowProblem& problem) noexcept {
-  const std::uint32_t dims = problem.geometry.dims;
-  const std::uint32_t last = dims - 1;
+  const std::size_t dims = problem.geometry.dims;
+  const std::size_t last = dims - 1;
   const auto& to = problem.destination.strides;
   const auto& from = problem.images.strides;
   const std::int64_t pixel = from[dims] * static_cast<std::int64_t>(problem.geometry.stride[last]);

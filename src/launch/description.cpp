@@ -169,7 +169,7 @@ void add_unfilled(const JsonNode::Value& value, const std::string& path, std::ve
     unfilled.push_back(first == std::string::npos ? path : fmt::format("{} ({})", path, text.substr(first)));
   } else if (value.is_object()) {
     for (const auto& [key, member] : value.items()) {
-      if (key != "note") add_unfilled(member, path + "." + key, unfilled);
+      if (key != "note") add_unfilled(member, fmt::format("{}.{}", path, key), unfilled);
     }
   } else if (value.is_array()) {
     for (std::size_t i = 0; i < value.size(); ++i)

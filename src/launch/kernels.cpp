@@ -117,6 +117,7 @@ const PtxKernel& choose_kernel(const std::vector<PtxKernel>& kernels, const std:
                                const std::string& path) {
   if (kernels.empty()) refuse("the PTX defines no kernel (.entry)");
   std::vector<std::string> shown;
+  shown.reserve(kernels.size());
   for (const auto& kernel : kernels) shown.push_back(check::full_name(kernel.name));
   if (words.empty()) {
     if (kernels.size() == 1) return kernels.front();
@@ -137,6 +138,7 @@ const PtxKernel& choose_kernel(const std::vector<PtxKernel>& kernels, const std:
     if (found.size() == 1) return kernels[found.front()];
     if (found.empty()) continue;
     std::vector<std::string> names;
+    names.reserve(found.size());
     for (const std::size_t i : found) names.push_back(shown[i]);
     refuse("{}.entry: \"{}\" is part of the names of {} kernels: {}", path, words, found.size(),
            fmt::join(names, ", "));

@@ -149,9 +149,7 @@ class Uses {
       if (other.kind != Operand::Kind::immediate) return {};
       // An or is an addition if the parameter's alignment leaves these bits 0.
       from->offset += in_->words().front() == "sub" ? 0 - other.value.bits : other.value.bits;
-    } else if (in_->words().front() == "or") {
-      return {};
-    } else if (ptx::bits_of(in_->types().back()) != 64) {
+    } else if (in_->words().front() == "or" || ptx::bits_of(in_->types().back()) != 64) {
       return {};
     }
     return from;

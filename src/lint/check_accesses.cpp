@@ -14,7 +14,7 @@ namespace {
 using Kind = Event::Kind;
 
 /// The most shared memory that a CTA can have on Hopper (CUDA C++ Programming Guide, compute capabilities).
-constexpr std::uint64_t max_shared_bytes = 227 * 1024;
+constexpr std::uint64_t max_shared_bytes = 227ULL * 1024;
 
 /// The checks of one event.
 struct Check {

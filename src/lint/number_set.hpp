@@ -17,6 +17,7 @@ namespace lint {
 struct Range {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
+  // NOLINTNEXTLINE(modernize-use-nullptr): no pointer is compared
   friend auto operator<=>(const Range&, const Range&) = default;
 };
 

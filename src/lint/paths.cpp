@@ -73,7 +73,7 @@ class Explorer {
       if (states.empty() || steps_ > max_steps) break;
       if (memoryless_.concerns(e) || remembering_.concerns(e)) apply_event(block, e, states);
     }
-    for (PathState& state : states) leave(block, std::move(state));
+    for (const PathState& state : states) leave(block, state);
   }
 
   /// Applies the event to each state, for both outcomes of its guard.
@@ -136,7 +136,7 @@ class Explorer {
     unified.take([&](PathState state) { states.push_back(std::move(state)); });
   }
 
-  void leave(std::uint32_t from, PathState state) {
+  void leave(std::uint32_t from, const PathState& state) {
     const ptx::BasicBlock& block = kernel_.flow.blocks()[from];
     const bool is_last = from + 1 == kernel_.flow.blocks().size();
     if (is_last) return check_.end(block.last, state);

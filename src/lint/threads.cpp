@@ -194,9 +194,9 @@ bool reads_of_others(const Values& values, llvm::ArrayRef<Threads> writers, cons
   };
   const bool in_warp = readers.by_warp || by_warp(write_base) ||
                        llvm::any_of(writers, [](const Threads& each) { return each.by_warp; });
-  const auto is_read = [&](std::uint64_t writer, std::uint64_t reader) {
+  const auto is_read = [&, &to = write_part, &from = read_part](std::uint64_t writer, std::uint64_t reader) {
     const auto from_read = static_cast<std::int32_t>(
-        static_cast<std::uint32_t>(values.at(write_part, writer) - values.at(read_part, reader)) +
+        static_cast<std::uint32_t>(values.at(to, writer) - values.at(from, reader)) +
         static_cast<std::uint32_t>(*distance));
     return from_read >= 0 ? static_cast<std::uint64_t>(from_read) < bytes
                           : static_cast<std::uint64_t>(-std::int64_t{from_read}) < written_bytes;

@@ -42,7 +42,7 @@ Terms difference(const Value& a, const Value& b) {
 }
 
 std::uint64_t alignment_of(const ptx::Variable& variable) {
-  const std::uint64_t natural = bits_of(variable.type) / 8 * variable.vector_width;
+  const std::uint64_t natural = std::uint64_t{bits_of(variable.type) / 8} * variable.vector_width;
   return std::max<std::uint64_t>({variable.alignment.value_or(0), natural, 1});
 }
 

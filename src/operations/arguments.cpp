@@ -278,6 +278,7 @@ std::string text_of(const ArgumentValue& value) {
     }
     std::string operator()(const std::vector<Slice>& slices) const {
       std::vector<std::string> parts;
+      parts.reserve(slices.size());
       for (const Slice& slice : slices) parts.push_back(slice_text(slice));
       return fmt::to_string(fmt::join(parts, ","));
     }

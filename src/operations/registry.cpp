@@ -22,6 +22,7 @@ const OperationEntry& entry_of(std::string_view name) {
       std::ranges::find(entries, name, [](const OperationEntry* entry) { return entry->info.name; });
   if (found != entries.end()) return **found;
   std::vector<std::string_view> names;
+  names.reserve(entries.size());
   for (const OperationEntry* entry : entries) names.push_back(entry->info.name);
   refuse("there is no operation \"{}\"{}; operations are {}", name, suggestion(name, names),
          fmt::join(names, ", "));

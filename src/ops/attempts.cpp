@@ -37,6 +37,7 @@ Attempts::Attempts(const PlanState& plan, std::shared_ptr<Trial> trial,
       shape_(trial_->join()),
       launches_(trial_->size()) {
   std::vector<KernelChoice> choices;
+  choices.reserve(candidates.size());
   for (const KernelPlan& candidate : candidates) choices.push_back(candidate.choice());
   for (std::size_t i = 0; i < plans_.size(); ++i) {
     const auto found = nearest(choices, trial_->choice(i));

@@ -63,7 +63,7 @@ std::vector<std::string> rewrites(const KernelPlanState& planned) {
     out.emplace_back("A dimension turned round, so that the source's lines run forwards.");
   }
   // The family's own steps come last.
-  std::ranges::rotate(out, out.begin() + own);
+  std::rotate(out.begin(), out.begin() + own, out.end());  // not std::ranges::rotate(): clang 14 rejects it
   return out;
 }
 

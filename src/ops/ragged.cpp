@@ -37,10 +37,9 @@ RaggedCopy::RaggedCopy(const Runtime& runtime, List<Tensor> destinations, List<T
   // Launches may be on any stream, so the copy of the table must be complete before the first launch.
   device->memory().copy_in(table.address(), planned.table, nullptr);
   device->streams().synchronize(nullptr);
-  Kernel kernel = runtime.kernel(planned.kernel);
+  const Kernel kernel = runtime.kernel(planned.kernel);
   PreparedLaunch launch = kernel.prepare(planned.kernel);
-  state_ = std::make_shared<const State>(
-      State{std::move(table), planned.kernel, std::move(kernel), std::move(launch)});
+  state_ = std::make_shared<const State>(State{std::move(table), planned.kernel, kernel, std::move(launch)});
 }
 
 void RaggedCopy::operator()(Stream stream) const {

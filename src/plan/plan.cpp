@@ -121,9 +121,9 @@ KernelPlan plan_problem(Problem problem, const PlanOptions& options) {
   return plan_candidate(std::move(candidates), std::move(problem), options);
 }
 
-RaggedPlan with_table(KernelPlan plan) {
+RaggedPlan with_table(const KernelPlan& plan) {
   std::vector<std::byte> table = ragged_table(Inside::state(plan)->candidate);
-  return {std::move(plan), std::move(table)};
+  return {plan, std::move(table)};
 }
 
 }  // namespace
@@ -144,7 +144,7 @@ std::vector<KernelPlan> plan_each(const Operation& operation, const PlanOptions&
 }
 
 KernelPlan plan_tiles(const TileRequest& request) {
-  return std::move(plan_kernels(operation_of(request), {.chip = request.chip}).front());
+  return plan_kernels(operation_of(request), {.chip = request.chip}).front();
 }
 
 ShapeClass shape_class(const Move& move, const PlanOptions& options) {

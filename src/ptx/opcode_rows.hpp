@@ -43,7 +43,7 @@ enum class Effect : std::uint8_t {
   calls,
 };
 
-struct OpcodeRow {
+struct OpcodeRow {  // NOLINT(clang-analyzer-optin.performance.Padding): in the order of the table
   Opcode opcode;
   const char* section;  ///< of the PTX ISA
   DataFlow flow;        ///< of its most frequent form; data_flow() decides for other forms

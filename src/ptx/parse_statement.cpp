@@ -157,7 +157,8 @@ void keep_operands(TokenStream& tokens, Instruction& instruction, const Token& f
   const char* const text = first.text.begin() - (has_prefix ? 1 : 0);
   Operand operands = make(Operand::Kind::unread, first);
   operands.name = llvm::StringRef(text, tokens.last().text.begin() - text).rtrim().str();
-  instruction.operands.assign(1, std::move(operands));
+  instruction.operands.clear();
+  instruction.operands.push_back(std::move(operands));
   set_fault(instruction, error.where,
             "the operands of '" + instruction.name + "' cannot be read: " + error.what());
 }

@@ -138,7 +138,7 @@ class Resolver {
   void declare(Scope& scope, const std::string& name, Meaning meaning, Location location) {
     if (name == "_" && meaning.registers == nullptr) return;
     auto& names = meaning.declared != nullptr && meaning.declared->count ? scope.numbered : scope.names;
-    if (!names.try_emplace(name, std::move(meaning)).second)
+    if (!names.try_emplace(name, meaning).second)
       error(location, quoted(name) + " is declared twice in one scope");
   }
 

@@ -245,7 +245,7 @@ Scalar divide(const Scalar& a, const Scalar& b) {
         using C = decltype(x + y);
         if constexpr (std::is_integral_v<C>) {
           // Division by zero and overflow are undefined in C++; here they give 0 and the wrapped value.
-          const auto divisor = static_cast<C>(y);
+          const auto divisor = static_cast<C>(y);  // NOLINT(bugprone-signed-char-misuse): a number
           if (divisor == 0) return scalar(C{0});
           if (std::is_signed_v<C> && divisor == static_cast<C>(-1)) return multiply(x, -1);
           return scalar(static_cast<C>(static_cast<C>(x) / divisor));
@@ -313,8 +313,8 @@ Computed comparison_of(std::size_t relation, const Computed& a, const Computed& 
   const bool is_true = std::visit(
       [relation](auto x, auto y) {
         using C = decltype(x + y);
-        const auto left = static_cast<C>(x);
-        const auto right = static_cast<C>(y);
+        const auto left = static_cast<C>(x);   // NOLINT(bugprone-signed-char-misuse): a number
+        const auto right = static_cast<C>(y);  // NOLINT(bugprone-signed-char-misuse): a number
         switch (relation) {
           case 0: return left == right;
           case 1: return left != right;

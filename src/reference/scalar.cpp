@@ -77,6 +77,15 @@ Scalar combine(const Scalar& a, const Scalar& b, const F& f) {
 
 }  // namespace
 
+bool is_nan(const Scalar& value) {
+  return std::visit(
+      [](auto number) {
+        if constexpr (std::is_floating_point_v<decltype(number)>) return std::isnan(number);
+        return false;
+      },
+      value);
+}
+
 double as_double(const Scalar& value) {
   return std::visit([](auto v) { return static_cast<double>(v); }, value);
 }
@@ -168,10 +177,7 @@ void convert_on_load(ElementType type, std::byte* element) {
 bool same_value(ElementType type, const std::byte* a, const std::byte* b) {
   if (std::memcmp(a, b, size_of(type)) == 0) return true;
   if (!is_float(type)) return false;
-  const auto is_nan = [type](const std::byte* bytes) {
-    return std::visit([](auto v) { return v != v; }, decode(type, bytes));
-  };
-  return is_nan(a) && is_nan(b);
+  return is_nan(decode(type, a)) && is_nan(decode(type, b));
 }
 
 std::string bits_text(ElementType type, const std::byte* element) {

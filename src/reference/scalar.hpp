@@ -34,6 +34,8 @@ template <typename T>
 /// The value in the type in which exact sums accumulate: double for floating point, 64 bits for integers.
 [[nodiscard]] Scalar widened(const Scalar& value);
 
+[[nodiscard]] bool is_nan(const Scalar& value);
+
 /// a + b in C++'s common type; integers wrap, as they do on the device.
 [[nodiscard]] Scalar add(const Scalar& a, const Scalar& b);
 /// a · b in C++'s common type; integers wrap.

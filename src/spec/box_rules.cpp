@@ -96,7 +96,7 @@ void check_element_stride(const TensorMapSpec& map, std::uint32_t d, Violations&
 
 /// Checks the corners in dimension d of an image.
 void check_corners(const TensorMapSpec& map, std::uint32_t d, Violations& violations) {
-  const auto least = -(1 << (pixel_offset_bits(map.rank) - 1));
+  const auto least = -(1 << pixel_offset_bits(map.rank)) / 2;
   const auto check = [&](std::int32_t corner, std::string_view field, std::string_view parameter) {
     const auto nearest = std::clamp(corner, least, -least - 1);
     if (corner == nearest) return;

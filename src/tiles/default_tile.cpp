@@ -12,12 +12,12 @@ namespace {
 /// Least bytes of one operand's tile. Smaller tiles give a thread too little work at a time. With many
 /// inputs the minimum is lower, because their rings must leave room for several CTAs.
 constexpr std::uint64_t min_tile_bytes(std::uint64_t inputs) noexcept {
-  return inputs > 4 ? 2 * 1024 : 4 * 1024;
+  return inputs > 4 ? 2 * kib : 4 * kib;
 }
 // With several inputs, an SM gets up to this many CTAs with up to max_bytes_in_flight together, even if that
 // is more than the pipeline wants: the loads of one CTA then overlap the computation of another.
 constexpr std::uint32_t enough_ctas = 4;
-constexpr std::uint64_t max_bytes_in_flight = 96 * 1024;
+constexpr std::uint64_t max_bytes_in_flight = 96 * kib;
 constexpr std::uint32_t enough_threads = 1024;  // per SM: each then has 64 registers, and nothing spills
 constexpr std::uint64_t max_inner_elements = 256;
 constexpr std::uint32_t default_warps = 4;

@@ -16,12 +16,14 @@ TMAJIT_BEGIN
 // The common part of families whose CTAs move boxes of tensors through rings of tiles in shared memory. The
 // caller or the planner chooses the box.
 
+inline constexpr std::uint64_t kib = 1024;  ///< bytes
+
 /// The defaults of a kernel's pipeline, measured on an H200 over 1 GiB (docs/measurements.md): an SM holds
 /// several CTAs, each of which processes few tiles and then makes room for the next.
 struct TilePipeline {
-  std::uint64_t tile_bytes = 8 * 1024;        ///< bytes of a tile of all inputs together
-  std::uint64_t stages = 2;                   ///< stages of a ring; also the number of tiles of a CTA
-  std::uint64_t bytes_in_flight = 64 * 1024;  ///< bytes of loads in flight on an SM
+  std::uint64_t tile_bytes = 8 * kib;        ///< bytes of a tile of all inputs together
+  std::uint64_t stages = 2;                  ///< stages of a ring; also the number of tiles of a CTA
+  std::uint64_t bytes_in_flight = 64 * kib;  ///< bytes of loads in flight on an SM
 };
 
 /// The properties of one of these families.

@@ -13,13 +13,13 @@ TMAJIT_BEGIN
 
 const TileTraits copy_traits{
     .name = "copy",
-    .pipeline = {.tile_bytes = 8 * 1024, .stages = 2, .bytes_in_flight = 48 * 1024},
+    .pipeline = {.tile_bytes = 8 * kib, .stages = 2, .bytes_in_flight = 48 * kib},
 };
 
 const TileTraits reduce_into_traits{
     .name = "reduce_into",
     .combines = true,
-    .pipeline = {.tile_bytes = 8 * 1024, .stages = 2, .bytes_in_flight = 48 * 1024},
+    .pipeline = {.tile_bytes = 8 * kib, .stages = 2, .bytes_in_flight = 48 * kib},
 };
 
 const TileTraits map_traits{.name = "map", .max_inputs = max_inputs, .computes = true};
@@ -29,7 +29,7 @@ const TileTraits bulk_traits{
     .max_rank = 1,
     .computes = true,
     .by_addresses = true,
-    .pipeline = {.tile_bytes = 4 * 1024, .stages = 3, .bytes_in_flight = 72 * 1024},
+    .pipeline = {.tile_bytes = 4 * kib, .stages = 3, .bytes_in_flight = 72 * kib},
 };
 
 const TileTraits snapshot_traits{.name = "snapshot", .writes_images = true};
@@ -40,6 +40,7 @@ const TileTraits& tile_traits(std::string_view family) {
   const auto* const found = std::ranges::find(all, family, &TileTraits::name);
   if (found != all.end()) return **found;
   std::vector<std::string_view> names;
+  names.reserve(all.size());
   for (const TileTraits* traits : all) names.push_back(traits->name);
   throw Error(
       ErrorCode::invalid_argument,

@@ -49,7 +49,7 @@ Case labelled(const std::string& label) {
 TEST_CASE("a slice counts the whole 32-byte sectors that it reads") {
   // Each row has 64 bytes. Its bytes 4 to 36 lie in two sectors.
   const Case shifted = slice_case(ElementType::f32, {2, 8}, {4, 16}, {{0, 2, 1}, {1, 9, 1}});
-  CHECK(traffic(shifted).bytes() == 2 * 2 * 8 * 4);
+  CHECK(traffic(shifted).bytes() == 2ULL * 2 * 8 * 4);
   CHECK(traffic(shifted).sectors == 2 * 64 + 2 * 8 * 4);
   // Every second element of a 64-byte row: both of its sectors.
   const Case steps = slice_case(ElementType::f32, {4, 8}, {4, 16}, {{0, 4, 1}, {0, 16, 2}});

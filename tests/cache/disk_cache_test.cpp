@@ -10,10 +10,12 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <string>
 
 #include <catch2/catch_test_macros.hpp>
 #include <sys/stat.h>
 
+using namespace std::string_literals;
 using namespace tmajit;
 using tests::count_files;
 using tests::same;
@@ -122,7 +124,8 @@ TEST_CASE("entries() lists whole entries and no other files") {
   const TemporaryFolder folder;
   const DiskCache cache(folder.path() / "cache");
   CHECK(cache.entries().empty());
-  for (unsigned i = 0; i < 20; ++i) REQUIRE(cache.store(sample_key(i), sample_artifact(100 * i)));
+  for (unsigned i = 0; i < 20; ++i)
+    REQUIRE(cache.store(sample_key(i), sample_artifact(std::size_t{100} * i)));
   write_file(pending_folder(cache.directory()) / "1-2-3", encode_entry(sample_key(50), sample_artifact()));
   write_file(entries_folder(cache.directory()) / "notes.txt", "mine");
   write_file(entry_path(cache.directory(), sample_key(51)), "damaged");
@@ -165,7 +168,7 @@ TEST_CASE("known compilers are listed once each, the newest first") {
   const DiskCache cache(folder.path());
   CHECK(cache.known_compilers().empty());
   const CompilerIdentity first{.major = 12, .minor = 4, .build = "one", .path = "/somewhere"};
-  const CompilerIdentity second{.major = 13, .minor = 0, .build = "two\n\0three", .path = {}};
+  const CompilerIdentity second{.major = 13, .minor = 0, .build = "two\n\0three"s, .path = {}};
   cache.remember(first);
   for (const auto& file : std::filesystem::directory_iterator(compilers_folder(folder.path()))) {
     age(file, std::chrono::minutes(60));

@@ -45,8 +45,8 @@ TEST_CASE("processes and threads that store the same keys fetch whole entries on
     if (child == 0) {
       const DiskCache cache(directory);
       std::atomic<unsigned> wrong{0};
-      std::vector<std::thread> threads;
-      for (int t = 0; t < 3; ++t) threads.emplace_back([&] { wrong += faults(cache, 60); });
+      std::vector<std::thread> threads(3);
+      for (auto& thread : threads) thread = std::thread([&] { wrong += faults(cache, 60); });
       for (auto& thread : threads) thread.join();
       ::_exit(wrong == 0 ? 0 : 1);
     }
@@ -60,7 +60,7 @@ TEST_CASE("processes and threads that store the same keys fetch whole entries on
   const DiskCache cache(directory);
   CHECK(cache.entries().size() == keys);
   CHECK(cache.known_compilers().size() == keys);
-  CHECK(count_files(directory) == 2 * keys);
+  CHECK(count_files(directory) == std::size_t{2} * keys);
 }
 
 TEST_CASE("clear() and a concurrent store() of another thread both succeed") {

@@ -42,15 +42,14 @@ Move computed(const Tensor& destination, std::vector<Tensor> sources, std::strin
   return {.destination = destination, .sources = std::move(sources), .body = Map{std::move(expression)}};
 }
 
-Move stencil(const Tensor& destination, const Tensor& source, std::string expression,
+Move stencil(const Tensor& destination, const Tensor& source, const std::string& expression,
              const Stencil& how = {}) {
   return operation::stencil(destination, expression, {source}, how).moves.front();
 }
 
-Move padded(const Tensor& destination, const Tensor& source, std::vector<std::int64_t> before, double value) {
-  return {.destination = destination,
-          .sources = {source},
-          .body = Padding{.before = std::move(before), .value = value}};
+Move padded(const Tensor& destination, const Tensor& source, const std::vector<std::int64_t>& before,
+            double value) {
+  return {.destination = destination, .sources = {source}, .body = Padding{.before = before, .value = value}};
 }
 
 Move reduced(const Tensor& destination, std::vector<Tensor> sources, Reduction reduction) {
@@ -75,8 +74,8 @@ std::string described(const KernelPlan& plan) {
   return plan.choice().text();
 }
 
-void add(std::vector<NamedPlan>& plans, std::string name, KernelPlan plan) {
-  plans.push_back({std::move(name), std::move(plan)});
+void add(std::vector<NamedPlan>& plans, std::string name, const KernelPlan& plan) {
+  plans.push_back({std::move(name), plan});
 }
 
 std::string tile_name(const FamilyInfo& family, std::uint32_t rank, Swizzle swizzle, ElementType type) {
@@ -230,8 +229,8 @@ std::vector<NamedMove> broad_moves() {
       {"single element", {to(f32, {1, 1}), {from(f32, {1, 1})}}},
       {"one element everywhere", {to(f32, {256, 1024}), {from(f32, {256, 1024}, {0, 0})}}},
       {"rows backwards", {to(f32, {64, 1024}), {from(f32, {64, 1024}, {1024, -1}, 4092)}}},
-      {"columns backwards", {to(f32, {512, 512}), {from(f32, {512, 512}, {-1, 512}, 511 * 4)}}},
-      {"rows in backward order", {to(f32, {64, 1024}), {from(f32, {64, 1024}, {-1024, 1}, 63 * 4096)}}},
+      {"columns backwards", {to(f32, {512, 512}), {from(f32, {512, 512}, {-1, 512}, 511ULL * 4)}}},
+      {"rows in backward order", {to(f32, {64, 1024}), {from(f32, {64, 1024}, {-1024, 1}, 63ULL * 4096)}}},
       {"every second f32", {to(f32, {64, 512}), {from(f32, {64, 512}, {1024, 2})}}},
       {"elements 4 GiB apart", {to(f32, {4, 64}), {from(f32, {4, 64}, {std::int64_t{1} << 30, 2})}}},
       {"every third byte", {to(u8, {64, 512}), {from(u8, {64, 512}, {1600, 3})}}},
@@ -254,7 +253,7 @@ std::vector<NamedMove> broad_moves() {
       {"sum with a transpose", computed(to(f32, {4096, 4096}), {square, turned}, "x0 + x1")},
       {"sum of transposes, one backwards",
        computed(to(f32, {512, 512}),
-                {from(f32, {512, 512}, {1, 512}), from(f32, {512, 512}, {-1, 512}, 511 * 4)}, "x0 - x1")},
+                {from(f32, {512, 512}, {1, 512}), from(f32, {512, 512}, {-1, 512}, 511ULL * 4)}, "x0 - x1")},
       {"sum with a staggered transpose",
        computed(to(f32, {512, 510}, 4), {permuted(from(f32, {510, 512}), Axes{1, 0})}, "x * 2")},
       {"lines through the row",
@@ -283,14 +282,14 @@ std::vector<NamedMove> broad_moves() {
 
       // Windows of images.
       {"windows of 3 x 3",
-       windows_of(to(f16, {32 * 28 * 28, 9 * 64}), from(f16, {32, 56, 56, 64}),
+       windows_of(to(f16, {32ULL * 28 * 28, 9ULL * 64}), from(f16, {32, 56, 56, 64}),
                   {.filter = {3, 3}, .strides = {2, 2}, .before = {1, 1}, .after = {1, 1}})},
       {"windows of a line of bytes",
        windows_of(to(u8, {4, 998, 3, 48}), from(u8, {4, 1000, 48}), {.filter = {3}})},
-      {"windows of 2 x 2 x 2",
-       windows_of(to(f32, {2 * 7 * 7 * 7, 8 * 32}), from(f32, {2, 8, 8, 8, 32}), {.filter = {2, 2, 2}})},
+      {"windows of 2 x 2 x 2", windows_of(to(f32, {2ULL * 7 * 7 * 7, 8ULL * 32}), from(f32, {2, 8, 8, 8, 32}),
+                                          {.filter = {2, 2, 2}})},
       {"windows of colours",
-       windows_of(to(u8, {8 * 30 * 30, 27}), from(u8, {8, 32, 32, 3}), {.filter = {3, 3}})},
+       windows_of(to(u8, {8ULL * 30 * 30, 27}), from(u8, {8, 32, 32, 3}), {.filter = {3, 3}})},
 
       {"convolution of 3 x 3",
        convolved(to(f32, {32, 28, 28, 128}), from(f32, {32, 28, 28, 64}), from(f32, {128, 3, 3, 64}, 1 << 30),
@@ -355,9 +354,9 @@ std::vector<NamedPlan> broad_plans() {
   }
   for (NamedPlan& named : ragged_plans()) plans.push_back(std::move(named));
   for (const NamedMove& named : broad_moves()) {
-    for (KernelPlan& plan : plan_candidates(named.move)) {
+    for (const KernelPlan& plan : plan_candidates(named.move)) {
       std::string name = named.name + ": " + described(plan);
-      add(plans, std::move(name), std::move(plan));
+      add(plans, std::move(name), plan);
     }
   }
   // Kernels of one name are numbered in the order of their keys, which does not depend on a planner's order.

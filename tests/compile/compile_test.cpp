@@ -168,6 +168,7 @@ TEST_CASE("threads can compile concurrently, with the right results and errors")
   constexpr int threads = 4;
   std::atomic<int> right{0};
   std::vector<std::thread> workers;
+  workers.reserve(threads);
   for (int i = 0; i < threads; ++i) {
     workers.emplace_back([i, &right] {
       for (int k = 0; k < 3; ++k) {

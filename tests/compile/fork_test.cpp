@@ -28,9 +28,9 @@ Source long_source(int number) {
 /// Forks children that compile while threads of this process compile. Returns how many children failed.
 int failures(int children) {
   std::atomic<int> number = 0;
-  std::vector<std::jthread> threads;
-  for (int t = 0; t < 3; ++t) {
-    threads.emplace_back([&](const std::stop_token& stop) {
+  std::vector<std::jthread> threads(3);
+  for (std::jthread& thread : threads) {
+    thread = std::jthread([&](const std::stop_token& stop) {
       while (!stop.stop_requested()) (void)compile(long_source(++number), {});
     });
   }
@@ -53,8 +53,8 @@ TEST_CASE("children that are forked while NVRTC compiles can compile") {
 // ctest runs this test in a process of its own, which has not loaded NVRTC before.
 TEST_CASE("children that are forked while NVRTC is loaded can compile") {
   skip_unless_threads_can_fork();
-  std::vector<std::jthread> threads;
-  for (int t = 0; t < 2; ++t) threads.emplace_back([] { (void)compiler(); });
+  std::vector<std::jthread> threads(2);
+  for (std::jthread& thread : threads) thread = std::jthread([] { (void)compiler(); });
   std::vector<ChildProcess> children;
   for (int i = 0; i < 4; ++i) {
     children.emplace_back([] { return compile(long_source(0), {}).cubin.empty() ? 1 : 0; });

@@ -176,7 +176,7 @@ TEST_CASE("tensor maps are encoded, by their symbol and by the driver's entry po
         cudaErrorSymbolNotFound);
 
   CUdeviceptr memory = 0;
-  REQUIRE(cuMemAlloc(&memory, 64 * 64 * 4) == CUDA_SUCCESS);
+  REQUIRE(cuMemAlloc(&memory, 64ULL * 64 * 4) == CUDA_SUCCESS);
   alignas(64) CUtensorMap map{};
   alignas(64) CUtensorMap other{};
   const std::array<cuuint64_t, 2> extents{64, 64};

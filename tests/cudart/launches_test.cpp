@@ -164,7 +164,7 @@ TEST_CASE("device attributes and the device properties struct agree", "[cudart]"
   REQUIRE(cudaGetDeviceProperties(&properties, 0) == cudaSuccess);
   CHECK(properties.major == 9);
   CHECK(properties.minor == 0);
-  CHECK(properties.sharedMemPerBlockOptin == 227 * 1024);
+  CHECK(properties.sharedMemPerBlockOptin == 227ULL * 1024);
   CHECK(properties.maxThreadsDim[2] == 64);
   CHECK(properties.clusterLaunch == 1);
   CHECK(cudaGetDeviceProperties(&properties, 1) == cudaErrorInvalidDevice);

@@ -111,7 +111,7 @@ TEST_CASE("3-D boxes are copied and filled row by row with their pitches", "[cud
   REQUIRE(cudaMalloc3D(&box, extent) == cudaSuccess);
   CHECK(box.pitch % 512 == 0);
   CHECK(cudaMemset3D(box, 7, extent) == cudaSuccess);
-  std::vector<unsigned char> host(2 * 3 * 2, 1);
+  std::vector<unsigned char> host(2ULL * 3 * 2, 1);
   cudaMemcpy3DParms copy{};
   copy.srcPtr = {host.data(), 2, 2, 3};
   copy.dstPtr = box;
@@ -119,7 +119,7 @@ TEST_CASE("3-D boxes are copied and filled row by row with their pitches", "[cud
   copy.extent = {2, 3, 2};
   copy.kind = cudaMemcpyHostToDevice;
   CHECK(cudaMemcpy3D(&copy) == cudaSuccess);
-  std::vector<unsigned char> all(5 * 4 * 3);
+  std::vector<unsigned char> all(5ULL * 4 * 3);
   cudaMemcpy3DParms back{};
   back.srcPtr = box;
   back.dstPtr = {all.data(), 5, 5, 4};

@@ -1,5 +1,8 @@
 #include "device_headers/rows.hpp"
 
+#include <numeric>
+#include <vector>
+
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
 
@@ -8,13 +11,13 @@ namespace {
 
 /// Distinct coordinates: "11, 12, 13".
 std::string coordinates(int rank) {
-  std::vector<int> at;
-  for (int d = 0; d < rank; ++d) at.push_back(11 + d);
+  std::vector<int> at(rank);
+  std::iota(at.begin(), at.end(), 11);
   return fmt::format("{}", fmt::join(at, ", "));
 }
 std::string taps(int rank) {
-  std::vector<int> at;
-  for (int d = 0; d < rank - 2; ++d) at.push_back(1 + d);
+  std::vector<int> at(rank - 2);
+  std::iota(at.begin(), at.end(), 1);
   return fmt::format("{}", fmt::join(at, ", "));
 }
 

@@ -1,6 +1,8 @@
 #include "device_headers/rows.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <vector>
 
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
@@ -19,8 +21,8 @@ std::string upper(std::string text) {
 
 void add_tensor_reductions(std::vector<HeaderRow>& rows, const std::string& operation) {
   for (int rank = 1; rank <= 5; ++rank) {
-    std::vector<int> at;
-    for (int d = 0; d < rank; ++d) at.push_back(11 + d);
+    std::vector<int> at(rank);
+    std::iota(at.begin(), at.end(), 11);
     const std::string coordinates = fmt::format("{}", fmt::join(at, ", "));
     for (int hint = 0; hint < 2; ++hint) {
       for (const bool im2col : {false, true}) {

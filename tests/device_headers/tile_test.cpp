@@ -80,8 +80,8 @@ std::vector<std::uint64_t> descriptors(const std::vector<Tile>& all) {
 
 /// Where wgmma reads byte `byte` of the 32 along K of row `row` (K-major), or byte `byte` along M or N of
 /// index `row` of the 16 of K (MN-major), before the swizzle: PTX ISA, "Canonical Layouts".
-std::uint64_t canonical(std::uint64_t bits, bool mn_major, std::uint32_t span, std::uint32_t row,
-                        std::uint32_t byte) {
+std::uint64_t canonical(std::uint64_t bits, bool mn_major, std::uint64_t span, std::uint64_t row,
+                        std::uint64_t byte) {
   const std::uint64_t start = (bits & 0x3fff) << 4;
   const std::uint64_t leading = (bits >> 16 & 0x3fff) << 4;
   const std::uint64_t stride = (bits >> 32 & 0x3fff) << 4;

@@ -7,7 +7,7 @@ namespace tests {
 namespace {
 
 /// A multiplication by its operands' types.
-struct Form {
+struct Form {               // NOLINT(clang-analyzer-optin.performance.Padding): in the order of the table
   const char* function;     ///< "wgmma_bf16"
   const char* accumulator;  ///< "f32", "f16", "s32"
   const char* types;        ///< types of A and B: "bf16.bf16"
@@ -45,8 +45,8 @@ HeaderRow row(const Form& form, int n, bool from_registers) {
   const std::string_view accumulator = form.accumulator;
   const int count = accumulator == "f16" ? n / 4 : n / 2;
   const char* const type = accumulator == "f16" ? "u32" : accumulator == "f32" ? "float" : "i32";
-  std::vector<std::string> words;
-  for (int i = 0; i < count; ++i) words.push_back(fmt::format("out{}", i));
+  std::vector<std::string> words(count);
+  for (int i = 0; i < count; ++i) words[i] = fmt::format("out{}", i);
   // Signs and majors that differ between the operands.
   std::string parameters;
   std::string immediates;

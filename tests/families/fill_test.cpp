@@ -33,7 +33,7 @@ TEST_CASE("an expression of coordinates is a fill, which reads nothing") {
   const KernelPlan plan = fill_plan(filled(ElementType::bf16, {64, 96}), "g[0] == g[1] ? 1.0f : 0.0f");
   CHECK(plan.family().name == "fill");
   CHECK(plan.bytes_read() == 0);
-  CHECK(plan.bytes_written() == 64 * 96 * 2);
+  CHECK(plan.bytes_written() == 64ULL * 96 * 2);
   CHECK(plan.launch_shape().shared_bytes == 0);
   REQUIRE(plan.parameters().size() == 2);
   CHECK(plan.parameters().front().type == "params::ViewsHead<2>");

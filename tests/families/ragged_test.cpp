@@ -132,7 +132,7 @@ TEST_CASE("ragged: rows not a multiple of 16 bytes, empty tensors and empty batc
   CHECK(layout.row_tails);
   CHECK(layout.count == 1);
   CHECK(layout.element_bytes == 1);
-  CHECK(batch.plan(1 << 20).kernel.bytes_moved() == 2 * 4 * 33);
+  CHECK(batch.plan(1 << 20).kernel.bytes_moved() == 2ULL * 4 * 33);
 
   layout = Batch{}.layout();
   CHECK(layout.tiles == 0);

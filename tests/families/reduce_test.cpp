@@ -63,8 +63,8 @@ KernelPlan reduce_plan(const reference::RandomCase& reduction) {
 TEST_CASE("a reduction is planned by the family reduce and reads each byte once") {
   const KernelPlan plan = reduce_plan(to(f32, {512}), {.axes = {-1}}, {dense_source(f32, {512, 1000})});
   CHECK(plan.family().name == "reduce");
-  CHECK(plan.bytes_read() == 512 * 1000 * 4);
-  CHECK(plan.bytes_written() == 512 * 4);
+  CHECK(plan.bytes_read() == 512ULL * 1000 * 4);
+  CHECK(plan.bytes_written() == 512ULL * 4);
   CHECK_THAT(plan.why(), ContainsSubstring("A reduced dimension is contiguous"));
   const KernelPlan columns = reduce_plan(to(f32, {1024}), {.axes = {0}}, {dense_source(f32, {512, 1024})});
   CHECK_THAT(columns.why(), ContainsSubstring("A dimension of the results is contiguous"));

@@ -78,7 +78,7 @@ TEST_CASE("a plan of every tile family describes its kernel, launch and paramete
     CHECK_FALSE(plan.tuned());
     CHECK(plan.operand_address(0) == out_at);
     CHECK(plan.operand_address(1) == in_at);
-    CHECK(plan.bytes_read() == 64 * 64 * 4);
+    CHECK(plan.bytes_read() == 64ULL * 64 * 4);
 
     const KernelShape shape = plan.shape();
     CHECK(shape.tile.size() == request.sources[0].view.rank);
@@ -254,16 +254,16 @@ TEST_CASE("addresses must be multiples of 16 bytes, in the family bulk only of t
 TEST_CASE("the destination may not share a byte with a source") {
   TileRequest request = request_of(find_family("copy"));
   CHECK(broken(request) == Rules{});
-  request.destination.address = in_at + 64 * 64 * 4 - 16;
+  request.destination.address = in_at + 64ULL * 64 * 4 - 16;
   CHECK(broken(request) == Rules{"memory.overlap"});
-  request.destination.address = in_at + 64 * 64 * 4;
+  request.destination.address = in_at + 64ULL * 64 * 4;
   CHECK(broken(request) == Rules{});
 
   // The left half of the columns is copied to the right half: the address ranges overlap, but no byte is
   // shared.
   const auto half = TensorView::strided(ElementType::f32, {256, 64}, {128, 1});
   request.sources = {{half, in_at}};
-  request.destination = {half, in_at + 64 * 4};
+  request.destination = {half, in_at + 64ULL * 4};
   CHECK(broken(request) == Rules{});
   request.destination.address -= 16;
   CHECK(broken(request) == Rules{"memory.overlap"});

@@ -77,7 +77,7 @@ std::vector<float> convolved(const ConvolutionCase& c, const std::vector<float>&
         for (std::uint32_t d = 0; d < c.dimensions; ++d) {
           const ConvolutionCase::Dimension& dimension = c.sizes.at(d);
           const auto at = static_cast<std::int64_t>(position.at(d)) * dimension.stride +
-                          tap.at(d) * dimension.dilation - std::int64_t{dimension.before};
+                          std::int64_t{tap.at(d)} * dimension.dilation - std::int64_t{dimension.before};
           inside = inside && at >= 0 && at < dimension.extent;
           pixel = pixel * dimension.extent + static_cast<std::uint32_t>(at);
         }

@@ -399,7 +399,7 @@ std::vector<Question> im2col_questions() {
   for (const auto& [name, interleave] : layouts) {
     const bool plain = interleave == Interleave::none;
     const auto map = plain ? images() : interleaved_images(interleave);
-    const auto text = [&](std::string_view what) { return fmt::format("{}: {}", name, what); };
+    const auto text = [name = name](std::string_view what) { return fmt::format("{}: {}", name, what); };
     for (const std::uint32_t pixels : {227U, 228U, 229U, 1024U}) {
       ask(text(fmt::format("256 channels of {0} pixels, {0} KiB", pixels)), pixels <= 228, map,
           [&](auto& m) { m.pixel_box.channels = 256, m.pixel_box.pixels = pixels; });

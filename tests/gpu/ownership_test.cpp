@@ -60,7 +60,8 @@ class Transposition {
     device_->memory().copy_out(std::as_writable_bytes(std::span(got)), to_.address(), nullptr);
     device_->streams().synchronize(nullptr);
     for (std::uint64_t i = 0; i < got.size(); ++i) {
-      if (got[i] != static_cast<float>(i % rows_ * columns_ + i / rows_)) return false;
+      const std::uint64_t source = i % rows_ * columns_ + i / rows_;
+      if (got[i] != static_cast<float>(source)) return false;
     }
     return true;
   }

@@ -83,7 +83,7 @@ class Doubling {
   }
 
  private:
-  static constexpr std::uint64_t elements = 256 * 64;
+  static constexpr std::uint64_t elements = 256ULL * 64;
   static constexpr std::uint64_t bytes = elements * sizeof(float);
   static const TensorView& view() {
     static const TensorView dense = TensorView::contiguous(ElementType::f32, {256, 64});
@@ -239,9 +239,9 @@ TEST_CASE("several threads launch one kernel on streams of their own", "[gpu]") 
   Runtime runtime = runtime_on(device);
   std::atomic<int> right = 0;
   {
-    std::vector<std::jthread> threads;
-    for (int t = 0; t < 8; ++t) {
-      threads.emplace_back([&] {
+    std::vector<std::jthread> threads(8);
+    for (std::jthread& thread : threads) {
+      thread = std::jthread([&] {
         Doubling work(device);
         const KernelPlan plan = work.plan();
         const Kernel kernel = runtime.kernel(plan);

@@ -38,10 +38,9 @@ inline std::uint64_t seed() {
 }  // namespace gpu
 
 /// Declares `device`. Skips the test case, with the reason, if there is no Hopper GPU.
-// NOLINTNEXTLINE(bugprone-macro-parentheses): a name that is declared
 #define REQUIRE_HOPPER(device)                                                         \
   const std::shared_ptr<tmajit::Device> device = gpu::device();                        \
-  if (!device) {                                                                       \
+  if (!(device)) {                                                                     \
     const std::string why = tmajit::why_no_gpu();                                      \
     SKIP("no Hopper GPU: " << (why.empty() ? "none of compute capability 9.0" : why)); \
   }

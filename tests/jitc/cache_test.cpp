@@ -39,7 +39,7 @@ TEST_CASE("jitc cache shows statistics and entries, and clears them") {
 TEST_CASE("the cache names the operation, the types and the shape that a kernel was made for") {
   const Folder folder;
   const std::string dir = folder.path().string();
-  const auto make = [&](std::vector<std::string> words) {
+  const auto make = [&](const std::vector<std::string>& words) {
     return jitc::test::jitc(std::vector<std::string>{"cubin"} + words +
                             std::vector<std::string>{"--cache-dir", dir, "-o", "/dev/null"})
         .status;

@@ -22,8 +22,7 @@ TEST_CASE("jitc explain needs no GPU and no memory for the tensors") {
                            ContainsSubstring("\n  bytes       "));
   CHECK_THAT(text.out, !ContainsSubstring("\x1b"));
 
-  auto with_json = words;
-  const auto json = test::jitc_json(with_json);
+  const auto json = test::jitc_json(words);
   CHECK(json.at("operation") == "permute");
   CHECK(json.at("arguments") == "--axes 0,2,1,3");
   CHECK(json.at("device").at("name") == "NVIDIA H200");

@@ -89,7 +89,7 @@ TEST_CASE("a layout as JSON has the position of every unit and the cost of acces
   CHECK(json.at("box") == std::vector<int>{2, 3, 40});
   CHECK(json.at("pitch_bytes") == 128);
   CHECK(json.at("bytes") == 768);
-  CHECK(json.at("units").size() == 6 * 5);
+  CHECK(json.at("units").size() == 6ULL * 5);
   const tmajit::BoxLayout box(ElementType::f16, std::array{2U, 3U, 40U}, Swizzle::b128);
   for (const auto& unit : json.at("units")) {
     const auto index = unit.at("index").get<std::vector<std::uint32_t>>();

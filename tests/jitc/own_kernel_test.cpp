@@ -56,9 +56,9 @@ TEST_CASE("jitc runs a file of CUDA C++ and reports its kernel and its run") {
   CHECK(report.at("run").at("simulation").at("reports").empty());
   CHECK(report.at("registers").get<int>() > 0);
   const std::string y = data_of(example.folder() / "y.npy");
-  REQUIRE(y.size() == 30 * 32 * sizeof(float));
-  std::vector<float> expected;
-  for (int i = 0; i < 30 * 32; ++i) expected.push_back(0.5F * static_cast<float>(1 + i % 4) + 10);
+  std::vector<float> expected(std::size_t{30} * 32);
+  REQUIRE(y.size() == expected.size() * sizeof(float));
+  for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = 0.5F * static_cast<float>(1 + i % 4) + 10;
   CHECK(y == bytes_of(expected));
 }
 

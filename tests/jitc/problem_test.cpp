@@ -119,12 +119,12 @@ TEST_CASE("strides and offsets change where arrays are in memory, but not which 
                               .arguments = {{"--axes", "1,0"}}};
   CHECK(moved(turned) == Elements{0, 3, 1, 4, 2, 5});
   const auto problem = look(turned);
-  CHECK(problem.inputs[0].memory.first == (10 + 3) * 4);
-  CHECK(problem.inputs[0].memory.bytes == (10 + 3 + 4 + 1) * 4);
-  CHECK(problem.outputs[0].memory.first == (3 + 1) * 4);
+  CHECK(problem.inputs[0].memory.first == (10 + 3) * 4ULL);
+  CHECK(problem.inputs[0].memory.bytes == (10 + 3 + 4 + 1) * 4ULL);
+  CHECK(problem.outputs[0].memory.first == (3 + 1) * 4ULL);
   const auto operation = problem.operation(problem.unplaced());
   REQUIRE(operation.moves.size() == 1);
-  CHECK(operation.moves[0].sources[0].address % 256 == 13 * 4);
+  CHECK(operation.moves[0].sources[0].address % 256 == 13ULL * 4);
 }
 
 TEST_CASE("copy needs types of one size, cast converts, and a map's output has the type of --out-dtype") {
@@ -271,14 +271,14 @@ TEST_CASE("the comparison finds wrong elements and changed bytes between element
   CHECK(compare(output, expected, found, false).none());
   CHECK(describe(output, compare(output, expected, found, false)) == "output: all 6 elements are right");
   found[2 * 5 + 1] = std::byte{2};
-  found[2 * 6] = std::byte{3};
+  found[2ULL * 6] = std::byte{3};
   auto difference = compare(output, expected, found, false);
   CHECK(difference.wrong == 2);
   CHECK(difference.stray_bytes == 0);
   CHECK(describe(output, difference) ==
         "output: 2 of 6 elements are wrong, first [1, 1]: 0x0201 instead of 0x0101");
   found = expected;
-  found[2 * 3] = std::byte{9};
+  found[2ULL * 3] = std::byte{9};
   difference = compare(output, expected, found, false);
   CHECK(difference.wrong == 0);
   CHECK(difference.stray_bytes == 1);

@@ -189,11 +189,11 @@ TEST_CASE("the draft of a launch asks for the cluster if the kernel needs one an
     const Json json = Json::parse(first_launch(text, "k.ptx", ""));
     return json.contains("cluster") ? json["cluster"].dump() : std::string();
   };
+  const char* const copy =
+      "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1], [%r1], 16, [%r1];\n";
   for (const auto* const body :
        {"barrier.cluster.arrive.aligned;\n", "mapa.shared::cluster.u32 %r2, %r1, 1;\n",
-        "mov.u32 %r2, %cluster_ctarank;\n", "ld.shared::cluster.u32 %r2, [%r1];\n",
-        "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1], [%r1], 16, "
-        "[%r1];\n"}) {
+        "mov.u32 %r2, %cluster_ctarank;\n", "ld.shared::cluster.u32 %r2, [%r1];\n", copy}) {
     INFO(body);
     CHECK_THAT(cluster_of(body),
                ContainsSubstring("? CTAs of a cluster") && ContainsSubstring("PTX line 10 executes"));

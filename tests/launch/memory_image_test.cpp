@@ -130,8 +130,8 @@ TEST_CASE("the memory of a view with negative strides begins before its first el
   const auto view = TensorView::strided(ElementType::u16, std::vector<std::uint64_t>{2, 3},
                                         std::vector<std::int64_t>{-10, 2});
   const auto span = MemorySpan::of(view, 3);
-  CHECK(span.first == (10 + 3) * 2);
-  CHECK(span.bytes == (10 + 3 + 4 + 1) * 2);
+  CHECK(span.first == (10 + 3) * 2ULL);
+  CHECK(span.bytes == (10 + 3 + 4 + 1) * 2ULL);
   CHECK(MemorySpan::of(TensorView::contiguous(ElementType::f32, std::vector<std::uint64_t>{4, 0}), 5).bytes ==
         0);
   const auto huge = TensorView::strided(ElementType::f32, std::vector<std::uint64_t>{3},

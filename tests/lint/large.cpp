@@ -70,8 +70,8 @@ std::string nested_loops(int depth) {
   std::string ends;
   for (int i = 10; i < depth + 10; ++i) {
     begins += fmt::format("mov.u32 %r{0}, 0;\nL{0}:\nadd.s32 %r4, %r4, %r{0};\n", i) + store_part(i);
-    ends =
-        fmt::format("add.s32 %r{0}, %r{0}, 1;\nsetp.lt.s32 %p{0}, %r{0}, %r2;\n@%p{0} bra L{0};\n", i) + ends;
+    ends.insert(
+        0, fmt::format("add.s32 %r{0}, %r{0}, 1;\nsetp.lt.s32 %p{0}, %r{0}, %r2;\n@%p{0} bra L{0};\n", i));
   }
   return header + kernel(begins + ends + correct_store, depth + 20);
 }
@@ -79,8 +79,8 @@ std::string nested_loops(int depth) {
 std::string early_exits(int count) {
   std::string body;
   for (int i = 10; i < count + 10; ++i)
-    body += load_predicate(i) + fmt::format("@%p{} exit;\n", i) + store_part(i) + cta_barrier + fence_all +
-            cta_barrier;
+    body += fmt::format("{}@%p{} exit;\n{}{}{}{}", load_predicate(i), i, store_part(i), cta_barrier,
+                        fence_all, cta_barrier);
   return header + kernel(body + correct_store, count + 20);
 }
 

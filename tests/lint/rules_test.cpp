@@ -138,7 +138,9 @@ TEST_CASE("a copy that is aligned only by the placement of a variable gives advi
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], 256, [%r2];\n";
   const std::string bytes_out =
       "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 256;\n" + commit + drain;
-  for (const std::string& copies : {load + waits, store + commit + drain}) {
+  const std::string loads = load + waits;
+  const std::string stores = store + commit + drain;
+  for (const std::string& copies : {loads, stores}) {
     CHECK(findings(".align 16 .b8 small", copies, "") == 1);
     CHECK(findings(".align 16 .b8 small", copies, "add.u32 %r1, %r1, 256;\n") == 1);
     CHECK(findings(".align 16 .b8 small", copies, "shl.b32 %r9, %r0, 7;\nadd.u32 %r1, %r1, %r9;\n") == 1);

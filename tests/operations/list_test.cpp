@@ -34,6 +34,7 @@ Arguments examples_of(const OperationInfo& info) {
 template <class All>
 std::vector<std::string_view> names_of(const All& all) {
   std::vector<std::string_view> names;
+  names.reserve(std::size(all));
   for (const auto one : all) names.push_back(name(one));
   return names;
 }
@@ -168,6 +169,7 @@ TEST_CASE("an operation created by name equals the one that its function creates
     if (info.name == "pad") arguments.set("widths", PadWidths{{1, 1}, {2, 2}});
     const std::vector<TensorView> views = destinations_of(info.name, std::vector{from.view}, arguments);
     std::vector<Tensor> to;
+    to.reserve(views.size());
     for (const TensorView& view : views) to.push_back({view, 0x80000});
     const Operation made = make_operation(info.name, to, {from}, arguments);
     CHECK(made.moves.size() == 1);

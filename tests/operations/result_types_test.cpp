@@ -34,6 +34,7 @@ constexpr std::array<std::array<ElementType, types.size()>, types.size()> numpy{
 ElementType made(std::string_view operation, const Arguments& arguments,
                  const std::vector<ElementType>& sources) {
   std::vector<TensorView> views;
+  views.reserve(sources.size());
   for (const ElementType type : sources) views.push_back(TensorView::contiguous(type, {4, 6}));
   return destinations_of(operation, views, arguments).front().type;
 }

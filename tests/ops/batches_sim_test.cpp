@@ -198,7 +198,7 @@ TEST_CASE("batches: concat and split of 300 tensors take one launch, of a few te
     const auto whole =
         Tensor::contiguous(ElementType::bf16, {rows, static_cast<std::int64_t>(columns)}, DevicePtr{1} << 40);
     const Plan joins = plan(runtime, operation::concat(whole, spaced, 0));
-    CHECK(joins.bytes_moved() == 2 * 14 * columns * count);
+    CHECK(joins.bytes_moved() == 2ULL * 14 * columns * count);
     CHECK(plan(runtime, operation::split(spaced, whole, 0)).plans().size() == joins.plans().size());
     return joins.plans().size();
   };
@@ -332,8 +332,8 @@ TEST_CASE("batches: threads can launch one plan concurrently on different addres
       reference::random_case("copy_ragged", 5, 0, {.elements = 2000, .max_elements = 4000, .guard = 0});
   const reference::Buffers before = random_buffers(drawn, 1);
   const reference::Expected right = expected(drawn, before);
-  std::vector<std::unique_ptr<tests::CaseMemory>> placed;
-  for (int i = 0; i < 12; ++i) placed.push_back(tests::own_allocations(runtime.device())(drawn, 0));
+  std::vector<std::unique_ptr<tests::CaseMemory>> placed(12);
+  for (auto& one : placed) one = tests::own_allocations(runtime.device())(drawn, 0);
   const Plan copies = plan(runtime, reference::operation_of(drawn, placed[0]->addresses()));
   for (auto& one : placed) one->write(before);
   std::vector<std::thread> threads;

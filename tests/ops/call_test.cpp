@@ -218,8 +218,8 @@ TEST_CASE("many short-lived threads share a kernel, which is freed with its runt
   };
   call();
   for (int round = 0; round < 20; ++round) {
-    std::vector<std::jthread> threads;
-    for (int t = 0; t < 8; ++t) threads.emplace_back(call);
+    std::vector<std::jthread> threads(8);
+    for (std::jthread& thread : threads) thread = std::jthread(call);
   }
   CHECK(desk->device->launches == 161);
   const std::shared_ptr<FakeDevice> device = desk->device;

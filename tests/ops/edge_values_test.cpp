@@ -109,7 +109,10 @@ void check_pad(std::uint64_t from, std::uint64_t to, std::int64_t before) {
   constexpr std::int64_t top = 2;
   const std::uint64_t all_rows = 2 * rows + 5;
   std::vector<T> values(rows * from);
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(i * 7 + i / from);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t number = i * 7 + i / from;
+    values[i] = static_cast<T>(number);
+  }
   HostCopy<T> source({rows, from}, values);
   HostCopy<T> padded({all_rows, to}, std::vector<T>(all_rows * to));
   pad(edge_runtime(), padded.tensor, source.tensor, {{top, before}, 99});

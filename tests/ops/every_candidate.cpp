@@ -49,7 +49,7 @@ EveryCandidate::EveryCandidate(Runtime& runtime, const MoveOperand& destination,
                                const std::vector<MoveOperand>& sources, std::string expression,
                                std::optional<Padding> padding, std::uint32_t sm_count)
     : runtime_(runtime), move_{.destination = place(destination), .sources = {}} {
-  if (padding) move_.body = *std::move(padding);
+  if (padding) move_.body = *padding;
   if (!expression.empty()) move_.body = Map{std::move(expression)};
   for (const MoveOperand& source : sources) move_.sources.push_back(place(source));
   Move done = move_;

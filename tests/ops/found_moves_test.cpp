@@ -39,7 +39,7 @@ class FoundMove {
  public:
   FoundMove(const MoveOperand& destination, const std::vector<MoveOperand>& sources,
             std::string expression = {}, std::optional<Padding> padding = std::nullopt)
-      : move_(simulated(), destination, sources, std::move(expression), std::move(padding)) {}
+      : move_(simulated(), destination, sources, std::move(expression), padding) {}
 
   /// Checks that every candidate gives the reference's bytes. `family` must be among the candidates'
   /// families. Other families may be `flat` and `linear` and, for `transpose`, also `direct_transpose` and

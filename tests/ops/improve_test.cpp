@@ -121,7 +121,7 @@ TEST_CASE("the default kernel stays the choice unless another is clearly faster"
   CHECK(found[0].choice == default_choice);
   CHECK(whole_us(found[0]) == 1000);
   CHECK(desk.device->launched().back() == 0);
-  CHECK(desk.device->timers_started == 3 * 15);
+  CHECK(desk.device->timers_started == 3LL * 15);
 }
 
 TEST_CASE("candidates of similar times are timed until they can be distinguished") {
@@ -349,6 +349,7 @@ TEST_CASE("calls of several threads contribute to one trial, and each call launc
   const Plan plan_in_use = plan(desk.runtime, desk.operation());
   {
     std::vector<std::jthread> running;
+    running.reserve(threads);
     for (int t = 0; t < threads; ++t) {
       running.emplace_back([&, t] {
         if (t % 2 == 0) return desk.calls(calls);

@@ -220,8 +220,8 @@ TEST_CASE("a kernel that loads bytes between a source's elements races if other 
                                       std::vector<std::int64_t>{150, 1}),
                   address};
   };
-  const Buffer matrix(device, 32 * 150);
-  const Buffer other(device, 32 * 150);
+  const Buffer matrix(device, 32ULL * 150);
+  const Buffer other(device, 32ULL * 150);
   device->memory().fill(matrix.address(), std::byte{1}, matrix.bytes(), nullptr);
   device->memory().fill(other.address(), std::byte{1}, other.bytes(), nullptr);
   const auto plan_from = [&](DevicePtr address) {

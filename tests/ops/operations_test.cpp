@@ -337,7 +337,7 @@ TEST_CASE("a runtime without a device plans and compiles, but launches are error
   REQUIRE(turn.plans().size() == 1);
   REQUIRE(turn.kernels().size() == 1);
   CHECK_FALSE(turn.kernels()[0].artifact().cubin.empty());
-  CHECK(turn.bytes_moved() == 2 * 64 * 32 * 4);
+  CHECK(turn.bytes_moved() == 2ULL * 64 * 32 * 4);
   CHECK(turn.explain().steps.size() == 1);
   const auto code_of = [](const auto& action) {
     try {

@@ -97,6 +97,7 @@ std::vector<Kernel> kernels_of(const std::vector<KernelPlan>& plans,
 /// For each plan, which of its operands interleave with its destination.
 std::vector<std::array<bool, max_operands>> interleaves_in(const std::vector<KernelPlan>& plans) {
   std::vector<std::array<bool, max_operands>> all;
+  all.reserve(plans.size());
   for (const KernelPlan& plan : plans) all.push_back(Inside::state(plan)->problem.interleaved);
   return all;
 }
@@ -260,9 +261,9 @@ TEST_CASE("the kernel for addresses of another alignment is loaded only once") {
   plan({&to, 1}, {&from, 1});
   const int loads = device->loads;
   CHECK(loads == 2);
-  std::vector<std::jthread> threads;
-  for (int t = 0; t < 4; ++t) {
-    threads.emplace_back([&] {
+  std::vector<std::jthread> threads(4);
+  for (std::jthread& thread : threads) {
+    thread = std::jthread([&] {
       for (int i = 0; i < 100; ++i) plan({&to, 1}, {&from, 1});
     });
   }
@@ -363,7 +364,7 @@ TEST_CASE("a plan outlives its runtime, and a moved-from runtime can still be us
   std::optional<Runtime> runtime(std::in_place,
                                  RuntimeOptions{.device = device, .cache_directory = std::nullopt});
   const Plan plan = tmajit::plan(*runtime, transposition());
-  const Runtime moved = std::move(*runtime);
+  const Runtime moved = std::move(*runtime);  // NOLINT(performance-move-const-arg): copies a handle
   CHECK_NOTHROW(tmajit::plan(*runtime, transposition()));  // NOLINT(bugprone-use-after-move): a handle
   runtime.reset();
   device->on_launch = nullptr;

@@ -89,6 +89,7 @@ MakeMemory own_allocations(const std::shared_ptr<Device>& device) {
 
 std::vector<DevicePtr> addresses_of(const std::vector<Tensor>& tensors) {
   std::vector<DevicePtr> addresses;
+  addresses.reserve(tensors.size());
   for (const Tensor& tensor : tensors) addresses.push_back(tensor.address);
   return addresses;
 }
@@ -114,7 +115,7 @@ std::string run_case(Runtime& runtime, const RandomCase& drawn, const MakeMemory
   memory->write(before);
   plan(memory->stream());
   const Buffers found = memory->read(before);
-  if (const std::string wrong = difference(drawn, right, found); !wrong.empty()) return wrong;
+  if (std::string wrong = difference(drawn, right, found); !wrong.empty()) return wrong;
   memory->write(before);
   plan(memory->stream());
   if (memory->read(before) != found) return "the second launch left other bits";

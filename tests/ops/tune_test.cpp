@@ -107,8 +107,10 @@ TEST_CASE("batches of copies can be tuned") {
   CHECK(after.plans()[0].choice() == report.candidates.front().choice);
   // Launches at other addresses use the same kernel.
   std::vector<DevicePtr> elsewhere;
+  elsewhere.reserve(to.size());
   for (const Tensor& tensor : to) elsewhere.push_back(tensor.address + (DevicePtr{1} << 40));
   std::vector<DevicePtr> sources;
+  sources.reserve(from.size());
   for (const Tensor& tensor : from) sources.push_back(tensor.address);
   const int loaded = device->loaded();
   after(elsewhere, sources);

@@ -147,6 +147,7 @@ TEST_CASE("threads and processes that store choices concurrently lose none") {
     {
       TuningStore store(folder.path());
       std::vector<std::jthread> running;
+      running.reserve(threads);
       for (int thread = 0; thread < threads; ++thread) {
         running.emplace_back([&, thread] {
           for (int i = 0; i < choices; ++i) {
@@ -165,7 +166,7 @@ TEST_CASE("threads and processes that store choices concurrently lose none") {
   }
   TuningTable file;
   file.load(folder.path() / "tuning.json");
-  CHECK(file.all().size() == processes * threads * choices);
+  CHECK(file.all().size() == std::size_t{processes} * threads * choices);
   // No lock files and pending files are left.
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path())) {

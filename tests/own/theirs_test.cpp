@@ -91,11 +91,11 @@ std::vector<T> counted_modulo(std::size_t count, int modulo = 1 << 20) {
 TEST_CASE("kernels in the style of CUDA's guide on libcu++'s barriers are right and clean") {
   Theirs guide("guide.cu", "add_one");
   {
-    const auto before = counted_modulo<int>(64 * 64);
+    const auto before = counted_modulo<int>(64ULL * 64);
     const Buffer matrix = guide.upload(before);
     guide.run("add_index", 1, 32, guide.map(ElementType::i32, matrix, {64, 64}, {32, 32}), 32, 16);
     auto after = before;
-    for (int i = 0; i < 32; ++i) after[static_cast<std::size_t>(16 * 64 + 32 + i)] += i;
+    for (int i = 0; i < 32; ++i) after[16U * 64 + 32 + i] += i;
     CHECK(guide.download<int>(matrix) == after);
   }
   {
@@ -106,10 +106,10 @@ TEST_CASE("kernels in the style of CUDA's guide on libcu++'s barriers are right 
     CHECK(guide.download<int>(data) == after);
   }
   {
-    const Buffer in = guide.upload(counted_modulo<int>(32 * 5));
-    const Buffer out = guide.upload(std::vector<int>(32 * 5));
+    const Buffer in = guide.upload(counted_modulo<int>(32ULL * 5));
+    const Buffer out = guide.upload(std::vector<int>(32ULL * 5));
     guide.run("produce_consume", 1, 64, in.address(), out.address(), 5);
-    auto doubled = counted_modulo<int>(32 * 5);
+    auto doubled = counted_modulo<int>(32ULL * 5);
     for (int& value : doubled) value *= 2;
     CHECK(guide.download<int>(out) == doubled);
   }
@@ -134,11 +134,11 @@ TEST_CASE("kernels on cuda::ptx are right and clean") {
     CHECK(ptx.download<float>(out) == expected);
   }
   {
-    const auto values = counted_modulo<float>(6 * 8 * 32, 97);
+    const auto values = counted_modulo<float>(6ULL * 8 * 32, 97);
     const Buffer in = ptx.upload(values);
-    const Buffer sums = ptx.upload(std::vector<float>(8 * 32));
+    const Buffer sums = ptx.upload(std::vector<float>(8ULL * 32));
     ptx.run("sum_tiles", 2, 32, ptx.map(ElementType::f32, in, {48, 32}, {8, 32}), sums.address(), 3);
-    std::vector<float> expected(8 * 32);
+    std::vector<float> expected(8ULL * 32);
     for (std::size_t i = 0; i < values.size(); ++i) expected[i % expected.size()] += values[i];
     CHECK(ptx.download<float>(sums) == expected);
   }
@@ -166,24 +166,24 @@ TEST_CASE("kernels on CuTe", "[.cute]") {
   if (folder == nullptr) SKIP("TMAJIT_CUTLASS does not name CUTLASS's include folder");
   Theirs cute("cute.cu", "transpose", {folder});
   {
-    const auto values = counted_modulo<float>(32 * 32);
+    const auto values = counted_modulo<float>(32ULL * 32);
     const Buffer in = cute.upload(values);
-    const Buffer out = cute.upload(std::vector<float>(32 * 32));
+    const Buffer out = cute.upload(std::vector<float>(32ULL * 32));
     cute.run("transpose", 1, 64, cute.map(ElementType::f32, in, {32, 32}, {32, 32}), out.address());
-    std::vector<float> expected(32 * 32);
+    std::vector<float> expected(32ULL * 32);
     for (std::size_t i = 0; i < 1024; ++i) expected[i % 32 * 32 + i / 32] = values[i];
     CHECK(cute.download<float>(out) == expected);
   }
   {
-    const auto values = counted_modulo<float>(64 * 32);
+    const auto values = counted_modulo<float>(64ULL * 32);
     const Buffer in = cute.upload(values);
-    const Buffer out = cute.upload(std::vector<float>(64 * 32));
+    const Buffer out = cute.upload(std::vector<float>(64ULL * 32));
     cute.run("unswizzle", 2, 64, cute.map(ElementType::f32, in, {64, 32}, {32, 32}, Swizzle::b128),
              out.address());
     CHECK(cute.download<float>(out) == values);
   }
   {
-    const auto values = counted_modulo<float>(7 * 8 * 32, 97);
+    const auto values = counted_modulo<float>(7ULL * 8 * 32, 97);
     const Buffer in = cute.upload(values);
     const Buffer out = cute.upload(std::vector<float>(32));
     cute.run("sum_rows", 1, 64, cute.map(ElementType::f32, in, {56, 32}, {8, 32}), out.address(), 7);

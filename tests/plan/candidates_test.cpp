@@ -122,7 +122,7 @@ void check_engine(const Candidate& candidate, const Problem& problem, const Foot
   // Rows have elements of 8 bytes if they are only moved.
   const std::uint32_t row = footprint.box[last] * problem.element_bytes(0);
   CHECK(row % 16 == 0);
-  CHECK(row <= rounded(candidate.nest.shape[last] * problem.element_bytes(0), 16 * parts));
+  CHECK(row <= rounded(candidate.nest.shape[last] * problem.element_bytes(0), 16ULL * parts));
 }
 
 void check_limits(const Candidate& candidate, const Problem& problem) {
@@ -225,7 +225,7 @@ TEST_CASE("the order of families changes neither the default candidate nor the s
     const Problem problem = make_problem(move);
     if (problem.nest.empty()) return;
     const std::vector<Candidate> expected = candidates_of(problem);
-    const Candidate chosen = expected[default_of(expected)];
+    const Candidate& chosen = expected[default_of(expected)];
     CHECK(chosen.default_choice != DefaultChoice::no);
     CHECK(std::ranges::count(expected, chosen.default_choice, &Candidate::default_choice) == 1);
     for (int n = 0; n < 4; ++n) {
@@ -304,7 +304,7 @@ TEST_CASE("moves of similar extents share a kernel") {
   keys.clear();
   for (std::uint64_t n = 8196; n < 9000; n += 4) {
     const Move move{.destination = tests::dense(ElementType::f32, {64, n}, tests::to_address),
-                    .sources = {tests::strided(ElementType::f32, {64, n}, {2 * 9000, 2})}};
+                    .sources = {tests::strided(ElementType::f32, {64, n}, {2LL * 9000, 2})}};
     keys.insert(default_key(move));
   }
   CHECK(keys.size() == 1);
@@ -324,13 +324,13 @@ TEST_CASE("a smaller tile is used if much of the last tile would be empty") {
 TEST_CASE("a nest whose direction is reversed for an image accesses the same elements") {
   const Move move{
       .destination = tests::dense(ElementType::f32, {512, 512}, tests::to_address),
-      .sources = {tests::strided(ElementType::f32, {512, 512}, {-1, 512}, tests::from_address + 511 * 4)}};
+      .sources = {tests::strided(ElementType::f32, {512, 512}, {-1, 512}, tests::from_address + 511ULL * 4)}};
   const Problem problem = make_problem(move);
   const GeneralKernel kernel = plan_general(problem, {});
   CHECK(problem.nest.operand[1].strides[0] == -1);
   CHECK(kernel.nest.operand[1].strides[0] == 1);
   CHECK(kernel.nest.operand[0].strides[0] == -512);
-  CHECK(kernel.nest.operand[0].offset == 511 * 512);
+  CHECK(kernel.nest.operand[0].offset == 511LL * 512);
   CHECK(kernel.nest.operand[1].offset == -511);
 }
 

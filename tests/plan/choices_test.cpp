@@ -137,6 +137,7 @@ TEST_CASE("a nearly fastest candidate is mostly among the few that worth_trying(
       return least;
     };
     std::vector<KernelChoice> all;
+    all.reserve(candidates.size());
     for (const KernelPlan& candidate : candidates) all.push_back(candidate.choice());
     ++counted;
     for (std::size_t i = 0; i < expected.size(); ++i) {

@@ -74,7 +74,7 @@ void check_alignment(const FlatLayout& layout, const Problem& problem) {
   std::uint64_t bits = problem.address[0] | layout.x_extent * layout.element_bytes;
   for (std::uint32_t k = layout.x_dimensions; k < layout.rank; ++k)
     bits |= static_cast<std::uint64_t>(problem.step(0, layout.dimension[k]));
-  CHECK((layout.staggered || bits % (layout.in_word * layout.element_bytes) == 0));
+  CHECK((layout.staggered || bits % (std::uint64_t{layout.in_word} * layout.element_bytes) == 0));
   for (std::uint32_t s = 0; s < layout.sources; ++s) {
     const std::uint32_t along = layout.source[s].along;
     if (along < 2) continue;
@@ -118,8 +118,8 @@ TEST_CASE("flat tiles cover x and y of random moves") {
 TEST_CASE("x consists of the dimensions after the source's contiguous one, y of the others") {
   const FlatLayout layout =
       first_layout(tests::permutation(ElementType::bf16, {48, 5, 40, 28, 71}, {0, 4, 3, 2, 1}));
-  CHECK(layout.x_extent == 28 * 40 * 5);
-  CHECK(layout.y_extent == 48 * 71);
+  CHECK(layout.x_extent == 28ULL * 40 * 5);
+  CHECK(layout.y_extent == 48ULL * 71);
   CHECK(layout.dimension[layout.x_dimensions] == 1);
   CHECK_FALSE(layout.staggered);
   CHECK(layout.source[0].along == 1);  // 71 is odd
@@ -147,7 +147,7 @@ TEST_CASE("if a source's contiguous dimension is short, y also has the dimension
   const auto layout = FlatPlanner(problem).layout({.way = FlatWay::longer_runs});
   REQUIRE(layout);
   CHECK(layout->x_extent == 1024);
-  CHECK(layout->y_extent == 256 * 96 * 2);
+  CHECK(layout->y_extent == 256ULL * 96 * 2);
   CHECK(problem.nest.shape[layout->dimension[1]] == 2);
   CHECK(problem.nest.shape[layout->dimension[2]] == 96);
 }

@@ -86,7 +86,7 @@ std::vector<KnownMove> known_moves() {
   };
   const Tensor square = dense(f32, {4096, 4096});
   const Tensor turned = permuted(square, std::vector<std::uint32_t>{1, 0});
-  const auto pad = [](std::vector<std::int64_t> before) { return Padding{std::move(before), 1.5}; };
+  const auto pad = [](const std::vector<std::int64_t>& before) { return Padding{before, 1.5}; };
   return {
       // Both tensors are contiguous in the last dimension and aligned to 16 bytes.
       {"dense copy", {to(f32, {4096, 4096}), {square}}, "rows whole"},
@@ -145,7 +145,7 @@ std::vector<KnownMove> known_moves() {
        {to(u8, {2, 1008}), {strided(u8, {2, 1008}, {1, 64})}},
        "general whole elements"},
       {"columns backwards",
-       {to(f32, {512, 512}), {strided(f32, {512, 512}, {-1, 512}, from_address + 511 * 4)}},
+       {to(f32, {512, 512}), {strided(f32, {512, 512}, {-1, 512}, from_address + 511ULL * 4)}},
        "general whole image"},
       {"padded", {to(f16, {130, 136}), {dense(f16, {128, 128})}, pad({1, 2})}, "general padded run:1"},
       {"padded transpose",
@@ -162,7 +162,7 @@ std::vector<KnownMove> known_moves() {
        "general whole run:1 image"},
       {"sum of transposes, one backwards",
        {to(f32, {512, 512}),
-        {strided(f32, {512, 512}, {1, 512}), strided(f32, {512, 512}, {-1, 512}, from_address + 511 * 4)},
+        {strided(f32, {512, 512}, {1, 512}), strided(f32, {512, 512}, {-1, 512}, from_address + 511ULL * 4)},
         Map{"x0 - x1"}},
        "general whole image elements"},
       {"sum with a staggered transpose",

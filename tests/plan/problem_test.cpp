@@ -90,9 +90,9 @@ TEST_CASE("bytes_read() counts only those elements of a padded source that the d
     return problem.bytes_read();
   };
   CHECK(read({14, 24}, dense(ElementType::u8, {10, 20}), {2, 2}) == 200);
-  CHECK(read({14, 24}, dense(ElementType::u8, {10, 20}), {-3, 2}) == 7 * 20);
-  CHECK(read({8, 24}, dense(ElementType::u8, {10, 20}), {3, 10}) == 5 * 14);
-  CHECK(read({8, 8}, dense(ElementType::u8, {10, 20}), {-1, -5}) == 8 * 8);
+  CHECK(read({14, 24}, dense(ElementType::u8, {10, 20}), {-3, 2}) == 7ULL * 20);
+  CHECK(read({8, 24}, dense(ElementType::u8, {10, 20}), {3, 10}) == 5ULL * 14);
+  CHECK(read({8, 8}, dense(ElementType::u8, {10, 20}), {-1, -5}) == 8ULL * 8);
   CHECK(read({14, 24}, dense(ElementType::u8, {10, 20}), {14, 0}) == 0);
   CHECK(read({14, 24}, dense(ElementType::u8, {10, 20}), {-10, 0}) == 0);
   CHECK(read({14, 24}, strided(ElementType::u8, {10, 20}, {20, 0}), {2, 2}) == 10);
@@ -161,24 +161,24 @@ TEST_CASE("low and high span the whole source even if a padding uses only a part
   const Tensor source = strided(ElementType::u8, {10, 20}, {-32, 1});
   const Problem problem =
       make_problem({dense(ElementType::u8, {4, 4}, to_address), {source}, Padding{{-3, -5}, 0}});
-  CHECK(problem.low[1] == from_address - 9 * 32);
+  CHECK(problem.low[1] == from_address - 9ULL * 32);
   CHECK(problem.high[1] == from_address + 20);
 }
 
 TEST_CASE("an operand's address is that of the nest's first element") {
   // The nest has positive strides in the destination, whatever the caller's view has.
-  const Move move{.destination = strided(f32, {8, 8}, {-8, 1}, to_address + 7 * 32),
+  const Move move{.destination = strided(f32, {8, 8}, {-8, 1}, to_address + 7ULL * 32),
                   .sources = {dense(f32, {8, 8})}};
   const Problem problem = make_problem(move);
   CHECK(problem.address[0] == to_address);
-  CHECK(problem.address[1] == from_address + 7 * 32);
+  CHECK(problem.address[1] == from_address + 7ULL * 32);
   CHECK(problem.step(0, 0) == 32);
   CHECK(problem.step(1, 0) == -32);
 
   // The address of a padded source corresponds to the destination's index 0, outside of the source.
   const Problem padded =
       make_problem({dense(f32, {8, 8}, to_address), {dense(f32, {4, 4})}, Padding{{2, 1}, 3}});
-  CHECK(padded.address[1] == from_address - (2 * 4 + 1) * 4);
+  CHECK(padded.address[1] == from_address - (2 * 4 + 1) * 4ULL);
   CHECK(padded.padding() == 3);
   CHECK(padded.nest.windowed);
 }

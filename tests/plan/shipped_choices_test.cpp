@@ -24,6 +24,7 @@ using Permutation = std::pair<tests::Shape, std::vector<std::uint32_t>>;
 /// The permutations measured by `jitc tune`, each with elements of 1, 2, 4 and 8 bytes.
 std::vector<Permutation> measured_permutations() {
   std::vector<Permutation> all;
+  all.reserve(jitc::common_permutations.size());
   for (const jitc::CommonPermutation& common : jitc::common_permutations) {
     all.push_back(
         {{common.shape().begin(), common.shape().end()}, {common.axes().begin(), common.axes().end()}});

@@ -416,6 +416,7 @@ TEST_CASE("threads can find and add choices concurrently") {
   constexpr int rounds = 200;
   {
     std::vector<std::jthread> threads;
+    threads.reserve(4);
     for (int thread = 0; thread < 4; ++thread) {
       threads.emplace_back([&, thread] {
         for (int round = 0; round < rounds; ++round) {

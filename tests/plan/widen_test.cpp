@@ -51,9 +51,9 @@ TEST_CASE("a widened nest has the same accesses, with fewer and wider elements")
   const Move move = permutation(bf16, {6, 50, 40, 4}, {2, 0, 1, 3});
   const Problem problem = make_problem(move);
   CHECK(problem.nest.text() == "40x300: 300,1 <- 1,40");
-  CHECK(problem.step(0, 0) == 300 * 8);
-  CHECK(problem.step(1, 1) == 40 * 8);
-  CHECK(problem.bytes_read() == 6 * 50 * 40 * 4 * 2);
+  CHECK(problem.step(0, 0) == 300LL * 8);
+  CHECK(problem.step(1, 1) == 40LL * 8);
+  CHECK(problem.bytes_read() == 6ULL * 50 * 40 * 4 * 2);
   CHECK(problem.bytes_written() == problem.bytes_read());
   CHECK(problem.address[0] == to_address);
   CHECK(problem.address[1] == from_address);
@@ -65,7 +65,7 @@ TEST_CASE("elements are widened despite gaps and negative strides that are multi
   CHECK(joined({to, {strided(f32, {64, 96, 2}, {2, 131, 1})}}) == 1);
   // Pairs of stride 0 make no transpose.
   CHECK(joined({to, {strided(f32, {64, 96, 2}, {2, 0, 1})}}) == 1);
-  CHECK(joined({to, {strided(f32, {64, 96, 2}, {2, -128, 1}, from_address + 128 * 95 * 4)}}) == 2);
+  CHECK(joined({to, {strided(f32, {64, 96, 2}, {2, -128, 1}, from_address + 128ULL * 95 * 4)}}) == 2);
   // The pair may be reversed in both operands. In one alone, two reversed elements are not one wide element.
   CHECK(joined({to, {strided(f32, {64, 96, 2}, {2, 128, -1}, from_address + 4)}}) == 1);
   const Tensor turned = strided(f32, {64, 96, 2}, {192, 2, -1}, to_address + 4);

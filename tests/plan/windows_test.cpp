@@ -64,9 +64,9 @@ TEST_CASE("windows: their number follows from filter, strides, dilations and pad
 
 TEST_CASE("windows: mismatching shapes and illegal filters, strides, dilations and paddings are refused") {
   const Shape images{2, 8, 10, 16};
-  const Shape rows{2 * 8 * 10, 9 * 16};
+  const Shape rows{2ULL * 8 * 10, 9ULL * 16};
   CHECK(refused_windows(rows, images, around).empty());
-  CHECK(refused_windows({2, 8, 10, 9 * 16}, images, around).empty());
+  CHECK(refused_windows({2, 8, 10, 9ULL * 16}, images, around).empty());
   CHECK(refused_windows({2, 8, 10, 3, 3, 16}, images, around).empty());
   CHECK_THAT(refused_windows({2, 8, 10, 16}, images, around),
              ContainsSubstring("but the result has shape 2x8x10x3x3x16"));
@@ -98,7 +98,7 @@ TEST_CASE("windows: mismatching shapes and illegal filters, strides, dilations a
   std::get<Im2col>(wrong.body).windows.filter = {3};
   CHECK(rules(wrong) == Rules{"windows.rank of windows: filter (to the destination)"});
   wrong = legal;
-  wrong.sources.front() = images_at({2 * 8 * 10, 16});
+  wrong.sources.front() = images_at({2ULL * 8 * 10, 16});
   CHECK(rules(wrong) == Rules{"windows.rank of images (to the destination)"});
   wrong = legal;
   wrong.sources.front().address = legal.destination.address;
@@ -106,24 +106,24 @@ TEST_CASE("windows: mismatching shapes and illegal filters, strides, dilations a
 }
 
 TEST_CASE("windows: the copy engine loads windows that a tensor map describes, threads load others") {
-  const Shape rows{2 * 8 * 10, 9 * 16};
+  const Shape rows{2ULL * 8 * 10, 9ULL * 16};
   const Shape images{2, 8, 10, 16};
   CHECK(by_engine(planned_windows(windows_at(rows), images_at(images), around)));
   CHECK(by_engine(planned_windows(windows_at({2, 8, 10, 3, 3, 16}), images_at(images), around)));
   CHECK_FALSE(by_engine(planned_windows(windows_at(rows), images_at(images, 2), around)));
   CHECK_FALSE(
-      by_engine(planned_windows(windows_at({2 * 8 * 10, 9 * 12}), images_at({2, 8, 10, 12}), around)));
+      by_engine(planned_windows(windows_at({2ULL * 8 * 10, 9ULL * 12}), images_at({2, 8, 10, 12}), around)));
   // Strides above 8, and taps and paddings that exceed the bits of the instruction's offsets.
   const Shape line{1, 1000, 8};
   CHECK(by_engine(planned_windows(windows_at({125, 8}), images_at(line), {.filter = {1}, .strides = {8}})));
   CHECK_FALSE(
       by_engine(planned_windows(windows_at({112, 8}), images_at(line), {.filter = {1}, .strides = {9}})));
   const Shape solid{1, 40, 40, 40, 8};
-  CHECK(by_engine(planned_windows(windows_at({16 * 38 * 38, 32}), images_at({1, 31, 38, 38, 8}),
+  CHECK(by_engine(planned_windows(windows_at({16ULL * 38 * 38, 32}), images_at({1, 31, 38, 38, 8}),
                                   {.filter = {4, 1, 1}, .dilations = {5, 1, 1}})));
-  CHECK_FALSE(by_engine(planned_windows(windows_at({8 * 40 * 40, 16}), images_at(solid),
+  CHECK_FALSE(by_engine(planned_windows(windows_at({8ULL * 40 * 40, 16}), images_at(solid),
                                         {.filter = {2, 1, 1}, .dilations = {32, 1, 1}})));
-  CHECK_FALSE(by_engine(planned_windows(windows_at({57 * 40 * 40, 8}), images_at(solid),
+  CHECK_FALSE(by_engine(planned_windows(windows_at({57ULL * 40 * 40, 8}), images_at(solid),
                                         {.filter = {1, 1, 1}, .before = {17, 0, 0}})));
 }
 
@@ -134,10 +134,10 @@ TEST_CASE("windows: the family im2col plans all im2col operations and nothing el
   CHECK_THROWS_AS(plan_kernels(operation::copy(windows_at({8, 8}), images_at({8, 8})), {.family = "im2col"}),
                   Error);
   // One kernel serves windows of any size.
-  CHECK(plan_kernels(operation).at(0).key() ==
-        planned_windows(windows_at({3 * 20 * 20, 4 * 64}), images_at({3, 21, 21, 64}), {.filter = {2, 2}})
-            .key());
-  CHECK(plan_kernels(operation).at(0).bytes_read() == 2 * 8 * 10 * 16 * 2);
+  CHECK(plan_kernels(operation).at(0).key() == planned_windows(windows_at({3ULL * 20 * 20, 4ULL * 64}),
+                                                               images_at({3, 21, 21, 64}), {.filter = {2, 2}})
+                                                   .key());
+  CHECK(plan_kernels(operation).at(0).bytes_read() == 2ULL * 8 * 10 * 16 * 2);
   CHECK(plan_kernels(operation::im2col(windows_at({0, 144}), images_at({0, 8, 10, 16}), around)).empty());
 }
 
@@ -166,7 +166,7 @@ TEST_CASE("convolutions: mismatching shapes and filters are refused") {
   };
   const Shape images{2, 8, 10, 16};
   const Shape filter{32, 3, 3, 16};
-  CHECK(message({2 * 6 * 8, 32}, images, filter).empty());
+  CHECK(message({2ULL * 6 * 8, 32}, images, filter).empty());
   CHECK(message({2, 6, 8, 32}, images, filter, {.filter = {3, 3}}).empty());
   CHECK_THAT(message({2, 6, 8, 32}, images, filter, {.filter = {3, 4}}),
              ContainsSubstring("and the taps 3x4"));

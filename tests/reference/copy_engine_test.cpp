@@ -147,15 +147,15 @@ TEST_CASE("an element stride that does not divide the box rounds the number of r
   auto map = matrix(16, 16, 16, 16);
   map.element_strides = {3, 1};
   const auto image = loaded(map, numbered(256), {0, 0});
-  REQUIRE(image.size() == 6 * 16);
-  CHECK(image[5 * 16] == std::byte{15 * 16});
+  REQUIRE(image.size() == 6ULL * 16);
+  CHECK(image[5ULL * 16] == std::byte{15 * 16});
 }
 
 TEST_CASE("a store writes the whole 16-byte chunk that a row ends in, and clips other dimensions exactly") {
   auto map = matrix(2, 17, 4, 32);
   map.strides = {48, 1};
   std::vector<std::byte> image(image_bytes(map), std::byte{7});
-  std::vector<std::byte> tensor(48 * 3, poison);
+  std::vector<std::byte> tensor(48ULL * 3, poison);
   store(map, tensor, std::array<std::int64_t, 2>{0, 0}, image);
   for (std::size_t i = 0; i < tensor.size(); ++i) {
     const bool written = i < 96 && i % 48 < 32;
@@ -191,10 +191,10 @@ TEST_CASE("a load of an interleaved image moves one slice of each pixel") {
                           .strides = {1920, 480, 96, 16},
                           .element_strides = {1, 1, 1, 1},
                           .pixel_box = {.channels = 32, .pixels = 8}};
-  std::vector<std::byte> tensor(2 * 1920);
+  std::vector<std::byte> tensor(2ULL * 1920);
   for (std::size_t i = 0; i < tensor.size(); ++i) tensor[i] = static_cast<std::byte>(i / 16);
   const auto image = loaded(map, tensor, {0, 1, 2, 3});
-  REQUIRE(image.size() == 8 * 16);
+  REQUIRE(image.size() == 8ULL * 16);
   // Three pixels of one row and five of the next.
   for (std::size_t pixel = 0; pixel < 8; ++pixel)
     CHECK(image[16 * pixel] == static_cast<std::byte>((1 * 5 + 2) * 6 + 3 + pixel));

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t two_to_31 = 1ULL << 31;
 constexpr std::uint64_t two_to_32 = 1ULL << 32;
 constexpr std::uint64_t two_to_40 = 1ULL << 40;
-constexpr std::uint64_t shared_bytes = 227 * 1024;
+constexpr std::uint64_t shared_bytes = 227ULL * 1024;
 
 std::uint64_t random_extent(Random& random) {
   switch (between(random, 0, 9)) {
@@ -61,8 +61,8 @@ void choose_box(Random& random, TensorMapSpec& map) {
   const auto inner = map.rank - 1U;
   map.box[inner] = random_inner_box(random, map);
   map.element_strides[inner] = 1;
-  auto rows =
-      shared_bytes / std::max<std::uint64_t>(map.box[inner] * inner_unit(map), span_bytes(map.swizzle));
+  auto rows = shared_bytes / std::max<std::uint64_t>(std::uint64_t{map.box[inner]} * inner_unit(map),
+                                                     span_bytes(map.swizzle));
   for (std::uint32_t i = 0; i < inner; ++i) {
     const auto d = inner - 1 - i;
     const auto stride = one_in(random, 4) ? between(random, 1, 8) : 1;
@@ -80,7 +80,8 @@ void choose_box(Random& random, TensorMapSpec& map) {
 void choose_pixels(Random& random, TensorMapSpec& map) {
   PixelBox& box = map.pixel_box;
   box.channels = random_inner_box(random, map);
-  const auto row = std::max<std::uint64_t>(box.channels * inner_unit(map), span_bytes(map.swizzle));
+  const auto row =
+      std::max<std::uint64_t>(std::uint64_t{box.channels} * inner_unit(map), span_bytes(map.swizzle));
   const auto most = std::min<std::uint64_t>(shared_bytes / row, 1024);
   box.pixels = static_cast<std::uint32_t>(one_in(random, 8) ? most : between(random, 1, most));
   for (std::uint32_t d = 0; d < map.rank; ++d) {

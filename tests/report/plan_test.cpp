@@ -117,7 +117,7 @@ TEST_CASE("the JSON of an explanation has every field") {
 
 TEST_CASE("planned moves can be printed by streams and by fmt") {
   const Runtime runtime({.cache_directory = std::nullopt});
-  const auto at = [](std::vector<std::uint64_t> shape, DevicePtr address) {
+  const auto at = [](const std::vector<std::uint64_t>& shape, DevicePtr address) {
     return Tensor{TensorView::contiguous(ElementType::f32, shape), address};
   };
   const Plan turned = plan(runtime, operation::permute(at({64, 32}, 1 << 20), at({32, 64}, 2 << 20), {1, 0}));

@@ -78,12 +78,14 @@ TEST_CASE("a child makes values that its parent was making, and finds those that
       [&] { (void)values.get(1, "a", [] { return value("never made"); }); });  // waits for the first
 
   std::vector<ChildProcess> children;
+  children.reserve(4);
   for (int i = 0; i < 4; ++i) {
     children.emplace_back([&] {
       std::atomic<int> makes = 0;
       std::atomic<int> right = 0;
       {
         std::vector<std::jthread> asking;
+        asking.reserve(4);
         for (int t = 0; t < 4; ++t) {
           asking.emplace_back([&] {
             for (const char* key : {"a", "b", "c", "new"}) {
@@ -115,6 +117,7 @@ TEST_CASE("after a fork while a value is made, parent and child can both make it
     };
     const auto make = [&]() -> Values::Result {
       // The child makes the same value, and the end of the parent's attempt does not affect it.
+      // NOLINTNEXTLINE(misc-redundant-expression): the second call finds the value
       child.emplace([&] { return get("of the child") && get("of the child") ? 0 : 1; });
       if (fails) throw std::runtime_error("no luck");
       return value("of the parent");

@@ -163,7 +163,7 @@ TEST_CASE("if rows are no multiple of 16 bytes, the map covers whole chunks and 
   CHECK(bench.device->encoded.at(0).spec.shape[1] == 400);
   CHECK(bench.device->encoded.at(1).spec.shape[1] == 402);
   CHECK(seen.names.back() == "tail");
-  CHECK(seen.numbers<std::uint64_t>("tail", 3) == std::vector<std::uint64_t>{launch_out, 404 * 4, 4});
+  CHECK(seen.numbers<std::uint64_t>("tail", 3) == std::vector<std::uint64_t>{launch_out, 404ULL * 4, 4});
   CHECK(seen.numbers<std::uint32_t>("tail", 3, 24) == std::vector<std::uint32_t>{1000, 402, 400});
 }
 
@@ -281,7 +281,7 @@ TEST_CASE("operands may overlap only if they are the same memory and the family 
   const std::array<std::int64_t, 2> strides{128, 1};
   const TensorView half = TensorView::strided(ElementType::f32, shape, strides);
   TileRequest halves = request_of("copy", half, half);
-  halves.destination.address = launch_in + 64 * 4;
+  halves.destination.address = launch_in + 64ULL * 4;
   CHECK(rules(halves).empty());
 }
 
@@ -406,6 +406,7 @@ TEST_CASE("a prepared launch makes one device call and allocates nothing, on any
   CHECK(bench.device->launches == 2);
 
   std::vector<std::jthread> threads;
+  threads.reserve(4);
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
       for (int i = 0; i < 1000; ++i) launch(some_stream);
@@ -463,17 +464,18 @@ TEST_CASE("found: moved-from plans and kernels stay valid, moved-from launches a
   const TensorView view = dense(ElementType::f32, {64, 64});
   std::vector<KernelPlan> plans = plan_kernels(operation::copy({view, launch_out}, {view, launch_in}));
   REQUIRE(plans.size() == 1);
+  // NOLINTBEGIN(performance-move-const-arg, bugprone-use-after-move): the subject of this test
   KernelPlan moved_plan = plans[0];
   const KernelPlan taken_plan = std::move(moved_plan);
-  CHECK(moved_plan.key() == taken_plan.key());  // NOLINT(bugprone-use-after-move)
+  CHECK(moved_plan.key() == taken_plan.key());
   Kernel kernel = bench.runtime.kernel(taken_plan);
   const Kernel taken_kernel = std::move(kernel);
-  CHECK(kernel.entry() == taken_kernel.entry());  // NOLINT(bugprone-use-after-move)
+  CHECK(kernel.entry() == taken_kernel.entry());
   PreparedLaunch launch = taken_kernel.prepare(taken_plan);
   const PreparedLaunch taken = std::move(launch);
   taken(some_stream);
-  CHECK(error_of([&] { launch(some_stream); }).code() ==
-        ErrorCode::invalid_argument);  // NOLINT(bugprone-use-after-move)
+  CHECK(error_of([&] { launch(some_stream); }).code() == ErrorCode::invalid_argument);
   CHECK(error_of([&] { launch.rebind({launch_out, launch_in}); }).code() == ErrorCode::invalid_argument);
   CHECK(launch.bytes_moved() == 0);
+  // NOLINTEND(performance-move-const-arg, bugprone-use-after-move)
 }

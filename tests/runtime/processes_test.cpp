@@ -70,6 +70,7 @@ struct ProcessBench {
     std::atomic<int> whole = 0;
     {
       std::vector<std::jthread> asking;
+      asking.reserve(threads);
       for (int i = 0; i < threads; ++i) {
         asking.emplace_back([&] {
           const auto kernel = kernels.get(1, "key", [&] {
@@ -99,6 +100,7 @@ struct ProcessBench {
 TEST_CASE("eight processes with eight threads each compile a kernel once") {
   const ProcessBench bench(300ms);
   std::vector<ChildProcess> children;
+  children.reserve(8);
   for (int i = 0; i < 8; ++i) children.emplace_back([&] { return bench.ask(60s, 8) ? 0 : 1; });
   for (auto& child : children) CHECK(child.exit_code(60s) == 0);
   CHECK(bench.compiles() == 1);
@@ -110,6 +112,7 @@ TEST_CASE("NVRTC compiles a kernel once for processes that need it at the same t
   const ProcessBench bench(0ms);
   const Source source = custom_source("extern \"C\" __global__ void once(float* x) { *x = 1; }", "once");
   std::vector<ChildProcess> children;
+  children.reserve(4);
   for (int i = 0; i < 4; ++i) {
     children.emplace_back([&] {
       Runtime runtime({.cache_directory = bench.cache()});
@@ -141,6 +144,7 @@ TEST_CASE("a process that is killed while it compiles blocks no other process") 
   bench.wait_for_compile();
   slow_toolchain.takes = 0ms;
   std::vector<ChildProcess> others;
+  others.reserve(3);
   for (int i = 0; i < 3; ++i) others.emplace_back([&] { return bench.ask(60s) ? 0 : 1; });
   std::this_thread::sleep_for(100ms);  // until the others wait
   CHECK(bench.compiles() == 1);
@@ -156,6 +160,7 @@ TEST_CASE("a process that is stopped while it compiles delays others by their ti
   first.kill(SIGSTOP);
   slow_toolchain.takes = 0ms;
   std::vector<ChildProcess> others;
+  others.reserve(3);
   for (int i = 0; i < 3; ++i) others.emplace_back([&] { return bench.ask(300ms) ? 0 : 1; });
   for (auto& other : others) CHECK(other.exit_code(20s) == 0);
   CHECK(bench.compiles() > 1);

@@ -72,6 +72,7 @@ TEST_CASE("a plan that several threads request at the same time is compiled once
   std::vector<std::shared_ptr<const KernelState>> got(8);
   {
     std::vector<std::jthread> threads;
+    threads.reserve(got.size());
     for (auto& state : got) {
       threads.emplace_back([&] { state = Inside::state(runtime.kernel(sample())); });
     }
@@ -148,7 +149,7 @@ TEST_CASE("a runtime's kernels are unloaded with it, except those to which the c
     Runtime runtime({.device = device, .cache_directory = std::nullopt, .compile = {}});
     handle = runtime.kernel(sample());
     (void)runtime.kernel(sample("x + 2"));
-    Runtime moved = std::move(runtime);
+    Runtime moved = std::move(runtime);  // NOLINT(performance-move-const-arg): copies a handle
     CHECK(device->kernels_alive() == 2);
   }
   CHECK(device->kernels_alive() == 1);

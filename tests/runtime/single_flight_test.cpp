@@ -42,6 +42,7 @@ std::vector<Table::Result> asked_at_once(Table& table) {
   std::vector<Table::Result> results(8);
   {
     std::vector<std::jthread> threads;
+    threads.reserve(results.size());
     for (auto& result : results) {
       threads.emplace_back([&] {
         result = table.get(1, "key", [&] {
@@ -104,6 +105,7 @@ TEST_CASE("all waiting threads get a failure, and the next request tries again")
   std::atomic<int> failures = 0;
   {
     std::vector<std::jthread> threads;
+    threads.reserve(8);
     for (int i = 0; i < 8; ++i) {
       threads.emplace_back([&] {
         try {
@@ -131,6 +133,7 @@ TEST_CASE("many threads that request many keys make each value once") {
   std::vector<std::atomic<int>> makes(keys);
   {
     std::vector<std::jthread> threads;
+    threads.reserve(8);
     for (int t = 0; t < 8; ++t) {
       threads.emplace_back([&, t] {
         for (int i = 0; i < 4 * keys; ++i) {
@@ -186,6 +189,7 @@ TEST_CASE("threads find values while other values are evicted") {
   std::atomic<int> wrong = 0;
   {
     std::vector<std::jthread> threads;
+    threads.reserve(8);
     for (int t = 0; t < 8; ++t) {
       threads.emplace_back([&, t] {
         for (int i = 0; i < 5000; ++i) {

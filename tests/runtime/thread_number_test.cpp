@@ -18,6 +18,7 @@ TEST_CASE("concurrent threads have different numbers, which later threads reuse"
     std::atomic<std::size_t> there = 0;
     {
       std::vector<std::jthread> threads;
+      threads.reserve(numbers.size());
       for (std::size_t& number : numbers) {
         threads.emplace_back([&] {
           number = this_thread_number();

@@ -19,6 +19,7 @@ constexpr reference::CaseLimits small{.elements = 600, .max_elements = 600, .byt
 
 std::vector<DevicePtr> addresses_of(const std::vector<Tensor>& tensors) {
   std::vector<DevicePtr> addresses;
+  addresses.reserve(tensors.size());
   for (const Tensor& tensor : tensors) addresses.push_back(tensor.address);
   return addresses;
 }
@@ -32,7 +33,7 @@ Case with_expected(RandomCase drawn, std::string_view family) {
 }
 
 /// The f32 operation y = x or, for a family that computes, y = -x.
-Case tiled(std::string_view family, bool computes, std::vector<std::uint64_t> shape) {
+Case tiled(std::string_view family, bool computes, const std::vector<std::uint64_t>& shape) {
   const TensorView view = TensorView::contiguous(ElementType::f32, shape);
   RandomCase drawn = reference::dense_case(computes ? "map" : "copy", {}, {view}, {view});
   if (computes) drawn.arguments.set("expression", "-x0");

@@ -126,7 +126,7 @@ TEST_CASE("parameters and results of functions can be registers") {
       ".func (.reg .b32 r) sum (.reg .b32 n)\n{\n.reg .pred %q; .reg .b32 %m, %s;\nmov.u32 r, 0;\n"
       "setp.eq.u32 %q, n, 0;\n@%q ret;\nsub.u32 %m, n, 1;\ncall (%s), sum, (%m);\nadd.u32 r, %s, "
       "n;\nret;\n}\n"));
-  const Buffer buffer(sim, 32 * 4);
+  const Buffer buffer(sim, 32ULL * 4);
   std::uint64_t address = buffer.address();
   void* const parameters[] = {&address};
   kernel->launch({.grid = {1, 1, 1}, .block = {32, 1, 1}}, parameters, nullptr);

@@ -358,8 +358,10 @@ TEST_CASE("a missing wait for a copy is reported even if the engine completes th
 
 TEST_CASE("an atomic does not hide the plain store of its thread") {
   for (const std::string store : {"st.global.u32", "st.relaxed.gpu.global.u32"}) {
-    const std::string body = registers + "mov.u32 %r10, %ctaid.x;\nsetp.eq.u32 %p3, %r10, 0;\n@%p3 " + store +
-                             " [%rd1], 0;\nred.global.add.u32 [%rd1], 1;\nret;";
+    const std::string body = fmt::format(
+        "{}mov.u32 %r10, %ctaid.x;\nsetp.eq.u32 %p3, %r10, 0;\n@%p3 {} [%rd1], 0;\n"
+        "red.global.add.u32 [%rd1], 1;\nret;",
+        registers, store);
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
       const Outcome outcome = run(body, {.grid = 2, .cluster = 1, .block = 1, .options = {.seed = seed}});
       INFO(store << ", seed " << seed << "\n" << all_of(outcome));

@@ -27,7 +27,7 @@ TEST_CASE("special registers have the positions and sizes of clusters") {
       "st.global.v4.u32 [%rd1], {%r5, %r6, %r7, %r8};\nst.global.v4.u32 [%rd1+16], {%r9, %r10, %r11, %r12};\n"
       "st.global.v4.u32 [%rd1+32], {%r13, %r14, %r15, %r4};\nret;",
       1));
-  constexpr std::uint32_t ctas = 6 * 4;
+  constexpr std::size_t ctas = 24;
   const Buffer buffer(sim, ctas * 64);
   std::uint64_t address = buffer.address();
   void* const parameters[] = {&address};
@@ -40,7 +40,7 @@ TEST_CASE("special registers have the positions and sizes of clusters") {
     const std::uint32_t y = cta / 6;
     const std::array<std::uint32_t, 12> expected{x % 3, y % 2, 3, 2,  x % 3 + 3 * (y % 2), 6, x / 3, y / 2,
                                                  2,     2,     1, cta};
-    for (std::size_t i = 0; i < expected.size(); ++i) CHECK(words[cta * 16 + i] == expected[i]);
+    for (std::size_t i = 0; i < expected.size(); ++i) CHECK(words[std::size_t{cta} * 16 + i] == expected[i]);
   }
 }
 
@@ -90,7 +90,7 @@ TEST_CASE("mapa and getctarank convert shared and generic addresses") {
   REQUIRE(outcome.reports.empty());
   for (std::uint32_t cta = 0; cta < 4; ++cta) {
     const std::uint32_t n = (cta + 1) % 4;
-    CHECK(outcome.words[cta * 32] == n * 1000000 + cta * 100000 + n * 10000 + 101);
+    CHECK(outcome.words[std::size_t{cta} * 32] == n * 1000000 + cta * 100000 + n * 10000 + 101);
   }
 }
 

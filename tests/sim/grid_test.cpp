@@ -5,6 +5,7 @@
 
 #include <catch2/generators/catch_generators_all.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <spdlog/fmt/fmt.h>
 
 namespace grid_test {
 
@@ -112,8 +113,9 @@ TEST_CASE("the device runtime's functions for the grid's barrier work if a modul
   std::string body = registers + element + get_handle + "mov.u32 %r14, 383;\nsub.u32 %r14, %r14, %r20;\n" +
                      "mul.wide.u32 %rd4, %r14, 4;\nadd.u64 %rd4, %rd1, %rd4;\n";
   for (int turn = 0; turn < 2; ++turn) {
-    body += meet_the_grid + "ld.global.u32 %r15, [%rd4];\nadd.u32 %r15, %r15, %r13;\n" + meet_the_grid +
-            "st.global.u32 [%rd3], %r15;\n";
+    body += fmt::format(
+        "{0}ld.global.u32 %r15, [%rd4];\nadd.u32 %r15, %r15, %r13;\n{0}st.global.u32 [%rd3], %r15;\n",
+        meet_the_grid);
   }
   shape.words.resize(384);
   for (std::uint32_t i = 0; i < 384; ++i) shape.words[i] = 3 * i;

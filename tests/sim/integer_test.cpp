@@ -10,6 +10,8 @@
 #include <iostream>
 #include <random>
 
+#include <spdlog/fmt/fmt.h>
+
 namespace integer_test {
 
 using namespace tests;
@@ -208,7 +210,7 @@ TEST_CASE("cvt.pack clamps two integers and packs them below the bits of a third
         return static_cast<std::uint64_t>(clamped) & ((1ULL << bits) - 1);
       };
       const std::string operands = bits == 16 ? ".s32 %r9, %r1, %r2;" : ".s32.b32 %r9, %r1, %r2, %r3;";
-      compare32("cvt.pack.sat" + type + operands, [&](auto a, auto b, auto c) {
+      compare32(fmt::format("cvt.pack.sat{}{}", type, operands), [&](auto a, auto b, auto c) {
         return static_cast<std::uint32_t>(std::uint64_t{c} << 2 * bits | part(a) << bits | part(b));
       });
     }

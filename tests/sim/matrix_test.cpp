@@ -23,7 +23,7 @@ std::vector<std::uint32_t> run(const std::string& body, std::vector<std::uint32_
       "%rd2;\n" +
           body + "\nret;",
       1));
-  words.resize(32 * 16);
+  words.resize(32ULL * 16);
   const Buffer buffer(sim, words.size() * 4);
   sim->memory().copy_in(buffer.address(), std::as_bytes(std::span(words)), nullptr);
   std::uint64_t address = buffer.address();
@@ -145,7 +145,7 @@ void check(const Product& p) {
   for (std::uint32_t lane = 0; lane < 32; ++lane) {
     const std::uint32_t group = lane / 4;
     const std::uint32_t in_group = lane % 4;
-    std::uint32_t* const mine = &words[lane * 16];
+    std::uint32_t* const mine = &words[std::size_t{lane} * 16];
     const std::uint32_t bits = 32 / p.per;
     // The ISA's numbering: a register has `per` elements a_i or b_i. Adjacent registers of a are 8 rows
     // apart.
@@ -239,8 +239,8 @@ TEST_CASE("mma of f64 gives the right products") {
   for (std::uint32_t lane = 0; lane < 32; ++lane) {
     for (std::uint32_t i = 0; i < 2; ++i) {
       const std::uint32_t n = lane % 4 * 2 + i;
-      CHECK(std::bit_cast<float>(words[lane * 16 + i]) ==
-            static_cast<float>((lane / 4 + 1) * (6 + 4 * n)) + 0.5F);
+      const std::uint32_t product = (lane / 4 + 1) * (6 + 4 * n);
+      CHECK(std::bit_cast<float>(words[lane * 16 + i]) == static_cast<float>(product) + 0.5F);
     }
   }
 }

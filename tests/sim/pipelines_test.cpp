@@ -77,7 +77,9 @@ constexpr std::uint32_t base = 1024;  ///< offset of the stages in shared memory
 
 std::string text_of(const Pipeline& pipe, const std::string& mistake) {
   const auto is = [&](const char* name) { return mistake == name; };
-  const auto unless = [&](const char* name, std::string text) { return is(name) ? std::string() : text; };
+  const auto unless = [&](const char* name, const std::string& text) {
+    return is(name) ? std::string() : text;
+  };
   const std::uint32_t words = 32 * pipe.consumers;
   const std::uint32_t bytes = 4 * words;
   const std::uint32_t arrivals = (pipe.leaders ? pipe.consumers : words) -

@@ -129,7 +129,7 @@ TEST_CASE("a reduction that the engine does not have is rejected at its line") {
 
 TEST_CASE("tensor reductions use the map's type, and skip elements that are out of bounds") {
   // A tile of 4 x 8 words, whose last row is outside a tensor of 7 rows.
-  const std::vector<std::uint32_t> words(7 * 16, 1000);
+  const std::vector<std::uint32_t> words(7ULL * 16, 1000);
   const Outcome outcome = run(reduce_tile("add", "{8, 4}"), {.grid = 3,
                                                              .cluster = 1,
                                                              .options = {.mode = any_mode()},

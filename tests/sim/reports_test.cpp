@@ -4,6 +4,7 @@
 #include <array>
 
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <spdlog/fmt/fmt.h>
 
 namespace reports_test {
 
@@ -216,9 +217,9 @@ TEST_CASE("a lane that executes a warp instruction whose mask does not contain i
         "shfl.sync.idx.b32 %r2, %r1, 0, 31, 0xfffffff7;", "vote.sync.ballot.b32 %r2, %p1, 0xfffffff7;",
         "match.any.sync.b32 %r2, %r1, 0xfffffff7;", "redux.sync.add.u32 %r2, %r1, 0xfffffff7;"}) {
     INFO(instruction);
-    const std::string setp = "setp.eq.u32 %p1, %r1, 7; ";
-    expect_rule(run(registers + setp + instruction + "\nret;"), "warp.member-mask", 11);
-    CHECK(run(registers + setp + "setp.ne.u32 %p2, %r1, 3; @%p2 " + instruction + "\nret;").reports.empty());
+    const std::string setp = registers + "setp.eq.u32 %p1, %r1, 7; ";
+    expect_rule(run(fmt::format("{}{}\nret;", setp, instruction)), "warp.member-mask", 11);
+    CHECK(run(fmt::format("{}setp.ne.u32 %p2, %r1, 3; @%p2 {}\nret;", setp, instruction)).reports.empty());
   }
 }
 

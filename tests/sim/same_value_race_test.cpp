@@ -2,6 +2,7 @@
 #include "sim/text_kernel.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <spdlog/fmt/fmt.h>
 
 namespace same_value_race_test {
 
@@ -20,10 +21,10 @@ TEST_CASE("warps that store equal values by one instruction do not race: their o
   };
   for (const std::string& body : clean) {
     CAPTURE(body);
-    text::expect_clean(
-        text::run(text::registers + lane + body +
-                      "\nbar.sync 0;\nld.shared.u32 %r8, [%r5];\n@%p1 st.global.u32 [%rd1], %r8;\nret;",
-                  shape));
+    text::expect_clean(text::run(fmt::format("{}{}{}\nbar.sync 0;\nld.shared.u32 %r8, [%r5];\n"
+                                             "@%p1 st.global.u32 [%rd1], %r8;\nret;",
+                                             text::registers, lane, body),
+                                 shape));
   }
   const std::string wrong[] = {
       "st.shared.u32 [%r5], %r1;",
@@ -34,7 +35,8 @@ TEST_CASE("warps that store equal values by one instruction do not race: their o
   };
   for (const std::string& body : wrong) {
     CAPTURE(body);
-    text::expect_first(text::run(text::registers + lane + body + "\nret;", shape), "race.shared-write-write");
+    text::expect_first(text::run(fmt::format("{}{}{}\nret;", text::registers, lane, body), shape),
+                       "race.shared-write-write");
   }
   // A read without synchronisation with the writers is still a race.
   text::expect_first(text::run(text::registers + lane +

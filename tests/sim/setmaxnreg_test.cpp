@@ -21,7 +21,7 @@ std::string dec(std::uint32_t count) {
 std::string inc(std::uint32_t count) {
   return fmt::format("setmaxnreg.inc.sync.aligned.u32 {};\n", count);
 }
-Outcome set_registers(const std::string& first, const std::string& second, SimOptions options = {},
+Outcome set_registers(const std::string& first, const std::string& second, const SimOptions& options = {},
                       const std::string& directives = ".maxntid 384\n.minnctapersm 1",
                       std::uint32_t block = 384) {
   return run(setmaxnreg(first, second),

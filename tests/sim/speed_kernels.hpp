@@ -18,7 +18,7 @@ struct SpeedKernel {
   std::uint32_t shared_bytes = 0;  ///< dynamic shared memory
 };
 
-inline constexpr std::uint32_t speed_words = 1 << 20;
+inline constexpr std::size_t speed_words = 1 << 20;
 
 /// CUDA C++ source of all these kernels.
 std::string_view speed_source();

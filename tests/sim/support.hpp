@@ -32,7 +32,7 @@ class EditingDevice final : public tmajit::Device, private tmajit::DeviceKernels
  private:
   [[nodiscard]] std::unique_ptr<tmajit::LoadedKernel> load(const tmajit::Artifact& artifact) override {
     tmajit::Artifact changed = artifact;
-    changed.ptx = edit_(std::move(changed.ptx));
+    changed.ptx = edit_(artifact.ptx);
     return device_->kernels().load(changed);
   }
 

@@ -196,7 +196,9 @@ TEST_CASE("replacing every field of 128 zero bytes makes a usable map") {
       replaced("box_dim 1", "2") + replaced("elemtype", "2") + replaced("interleave_layout", "0") +
       replaced("swizzle_mode", "0") + replaced("fill_mode", "0");
   const std::string steps = replaced("element_stride 0", "1") + replaced("element_stride 1", "1");
-  for (const std::string& order : {rank + rest + steps, rest + steps + rank}) {
+  const std::string rank_first = rank + rest + steps;
+  const std::string rank_last = rest + steps + rank;
+  for (const std::string& order : {rank_first, rank_last}) {
     const Outcome outcome = change({.change = zeros + order});
     expect_clean(outcome);
     for (std::uint32_t i = 0; i < 32; ++i) CHECK(outcome.words[512 + i] == 4 * 16 + i);

@@ -22,7 +22,7 @@ Outcome run(const std::string& body, Shape shape, const std::string& before) {
   }
   const Buffer buffer(sim, 4 * words.size());
   sim->memory().copy_in(buffer.address(), std::as_bytes(std::span(words)), nullptr);
-  const Buffer maps(sim, 128 * count);
+  const Buffer maps(sim, 128ULL * count);
   std::vector<std::uint64_t> addresses{buffer.address()};
   for (const TensorMapSpec& spec : shape.maps) {
     const EncodedTensorMap map = sim->maps().encode(spec, buffer.address());
@@ -30,6 +30,7 @@ Outcome run(const std::string& body, Shape shape, const std::string& before) {
     sim->memory().copy_in(addresses.back(), std::as_bytes(std::span(map.opaque)), nullptr);
   }
   std::vector<void*> parameters;
+  parameters.reserve(addresses.size());
   for (std::uint64_t& address : addresses) parameters.push_back(&address);
   kernel->launch({.grid = {shape.grid, 1, 1},
                   .block = {shape.block, 1, 1},
@@ -46,7 +47,7 @@ TensorMapSpec rows_of(std::uint32_t words) {
   spec.type = ElementType::u32;
   spec.rank = 2;
   spec.shape = {32, words};
-  spec.strides = {4 * words, 4};
+  spec.strides = {std::uint64_t{4} * words, 4};
   spec.box = {2, words};
   spec.element_strides = {1, 1};
   return spec;

@@ -5,6 +5,8 @@
 #include <iostream>
 #include <random>
 
+#include <spdlog/fmt/fmt.h>
+
 namespace video_test {
 
 using namespace tests;
@@ -92,11 +94,11 @@ TEST_CASE("scalar video instructions equal the ISA's pseudo-code in random cases
     const auto part_a = take_part(a);
     const auto part_b = take_part(b);
     const auto part_d = second == "merge" ? take_part(d) : std::pair{32, 0};
-    std::string text = operation + (sets ? "" : "." + to) + "." + from[0] + "." + from[1];
+    std::string text = fmt::format("{}{}.{}.{}", operation, sets ? "" : "." + to, from[0], from[1]);
     if (sets) text += "." + how;
     if (saturates) text += ".sat";
     if (second != "" && second != "merge") text += "." + second;
-    text += " " + d + ", " + a + ", " + b + (second == "" ? ";" : ", %r3;");
+    text += fmt::format(" {}, {}, {}{}", d, a, b, second == "" ? ";" : ", %r3;");
     CAPTURE(text, words[0], words[1], words[2]);
     const S64 va = part_of(words[0], part_a.first, part_a.second, from[0] == "s32");
     const S64 vb = part_of(words[1], part_b.first, part_b.second, from[1] == "s32");
@@ -138,7 +140,7 @@ TEST_CASE("SIMD video instructions equal the ISA's pseudo-code in random cases")
       std::string digits;
       for (int i = 0; i < count; ++i) {
         chosen[operand][i] = static_cast<int>(cases.below(2U * static_cast<std::uint32_t>(count)));
-        digits = std::to_string(chosen[operand][i]) + digits;
+        digits.insert(0, std::to_string(chosen[operand][i]));
       }
       operands[operand] += (count == 2 ? ".h" : ".b") + digits;
     }
@@ -147,7 +149,7 @@ TEST_CASE("SIMD video instructions equal the ISA's pseudo-code in random cases")
       written = 1 + cases.below((1U << count) - 1);
       std::string digits;
       for (int i = 0; i < count; ++i)
-        if ((written >> i & 1) != 0) digits = std::to_string(i) + digits;
+        if ((written >> i & 1) != 0) digits.insert(0, std::to_string(i));
       operands[0] += (count == 2 ? ".h" : ".b") + digits;
     }
     std::string text =

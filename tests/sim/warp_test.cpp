@@ -92,7 +92,7 @@ extern "C" __global__ void k(int* out) {
   right = right && more == tile * (1 + (t % 3 == 0 ? multiples : 0));
   out[t] = right;
 })";
-  const auto outcome = run_cuda(source, 32, false, {.mode = any_mode(), .seed = GENERATE(1, 2, 3)});
+  const auto outcome = run_cuda(source, 32, false, {.mode = any_mode(), .seed = GENERATE(1U, 2U, 3U)});
   INFO(outcome.text);
   REQUIRE(outcome.reports.empty());
   for (std::size_t i = 0; i < 32; ++i) CHECK(outcome.words[i] == 1);

@@ -201,7 +201,7 @@ std::string kernel(const Case& c, const Parts& parts = {}) {
   return text + parts.after + "ret;";
 }
 
-Outcome multiply(const std::string& body, const Case& c, SimOptions options = {}) {
+Outcome multiply(const std::string& body, const Case& c, const SimOptions& options = {}) {
   return run(body, {.grid = 1,
                     .cluster = 1,
                     .block = 128,
@@ -210,11 +210,11 @@ Outcome multiply(const std::string& body, const Case& c, SimOptions options = {}
                     .words = make(c).words});
 }
 
-void check(const Case& c, const Parts& parts = {}, SimOptions options = {}) {
+void check(const Case& c, const Parts& parts = {}, const SimOptions& options = {}) {
   INFO(fmt::format("{} {} {} n {} width {} registers {} transposed {} {}", c.a, c.b, c.d, c.n, c.width,
                    c.a_in_registers, c.a_by_columns, c.b_by_rows));
   const Matrices all = make(c);
-  const Outcome outcome = multiply(kernel(c, parts), c, std::move(options));
+  const Outcome outcome = multiply(kernel(c, parts), c, options);
   expect_clean(outcome);
   std::uint32_t wrong = 0;
   for (std::uint32_t thread = 0; thread < 128; ++thread) {
@@ -285,7 +285,7 @@ TEST_CASE("wgmma is right for several sizes and scales, and without reading accu
 }
 
 TEST_CASE("shapes and operands that wgmma lacks are refused at their line") {
-  const auto refused = [](Case c, const std::string& from, const std::string& to) {
+  const auto refused = [](const Case& c, const std::string& from, const std::string& to) {
     std::string text = kernel(c);
     text.replace(text.find(from), from.size(), to);
     CHECK_THROWS_WITH(multiply(text, c), ContainsSubstring("does not run"));

@@ -205,7 +205,8 @@ TEST_CASE(
   };
   const auto [m, n] = GENERATE(Shape{16, 16}, Shape{8, 32}, Shape{32, 8});
   const std::uint32_t layouts = GENERATE(range(0U, 8U));
-  const auto with = [&](const Type& ab, const Type& c, const Type& d, const std::string& modifier = "") {
+  const auto with = [&, m = m, n = n](const Type& ab, const Type& c, const Type& d,
+                                      const std::string& modifier = "") {
     check({.ab = ab,
            .c = c,
            .d = d,

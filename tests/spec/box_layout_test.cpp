@@ -38,7 +38,7 @@ std::uint64_t place_in_tensor(const TensorMapSpec& map, std::span<const std::uin
   std::uint64_t at = 0;
   for (std::uint32_t d = 0; d < map.rank; ++d)
     at += std::uint64_t{index[d]} * map.element_strides[d] * map.strides[d];
-  if (index.size() > map.rank) at += index[map.rank] * element_bytes;
+  if (index.size() > map.rank) at += std::uint64_t{index[map.rank]} * element_bytes;
   return at;
 }
 

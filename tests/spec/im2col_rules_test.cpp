@@ -73,11 +73,11 @@ TEST_CASE("the tile of an im2col map has one row for each pixel, whatever the tr
   const auto layout = tile_layout(map);
   CHECK(layout.rows == 64);
   CHECK(layout.row_bytes == 128);
-  CHECK(layout.transaction_bytes == 64 * 128);
+  CHECK(layout.transaction_bytes == 64ULL * 128);
   CHECK(layout.alignment == 1024);
   map.pixel_box.channels = 16;
   CHECK(tile_layout(map).pitch_bytes == 128);
-  CHECK(tile_layout(map).transaction_bytes == 64 * 64);
+  CHECK(tile_layout(map).transaction_bytes == 64ULL * 64);
   const BoxLayout box(map);
   CHECK(box.rows() == 64);
   CHECK(box.columns() == 16);
@@ -138,7 +138,7 @@ TEST_CASE("the tile of an interleaved im2col map has one slice of each pixel, wh
   map.pixel_box.channels = 32;
   map.pixel_box.pixels = 50;
   REQUIRE(validate(map).empty());
-  CHECK(tile_layout(map).transaction_bytes == 50 * 32);
+  CHECK(tile_layout(map).transaction_bytes == 50ULL * 32);
   const BoxLayout layout(map);
   CHECK(layout.rows() == 50);
   CHECK(layout.columns() == 32 / size_of(map.type));

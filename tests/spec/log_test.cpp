@@ -52,6 +52,7 @@ TEST_CASE("callbacks can be replaced while other threads log") {
   const auto quiet = [](LogLevel, std::string_view) {};
   set_logger(quiet);
   std::vector<std::jthread> threads;
+  threads.reserve(4);
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([] {
       for (int i = 0; i < 1000; ++i) log(LogLevel::warn, "message {}", i);

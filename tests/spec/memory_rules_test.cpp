@@ -57,6 +57,7 @@ struct Operand {
 };
 std::vector<Violation> broken_by(const std::vector<Operand>& operands) {
   std::vector<PlacedOperand> all;
+  all.reserve(operands.size());
   for (const Operand& one : operands)
     all.push_back({&one.view, one.address, one.written, one.group, one.in_place});
   return broken([&](Violations& v) {
@@ -144,7 +145,7 @@ TEST_CASE("legal strides are suggested only if there are any") {
 
 TEST_CASE("a written view must not share a byte with another view") {
   const TensorView tensor = dense({16, 64});
-  const DevicePtr end = origin + 16 * 64 * 4;
+  const DevicePtr end = origin + 16ULL * 64 * 4;
   CHECK(broken_by({{tensor, origin, true}, {tensor, end}}).empty());
   CHECK(rules(broken_by({{tensor, origin, true}, {tensor, end - 1}})) == Rules{"memory.overlap"});
   CHECK(rules(broken_by({{tensor, end - 1}, {tensor, origin, true}})) == Rules{"memory.overlap"});
@@ -155,8 +156,8 @@ TEST_CASE("a written view must not share a byte with another view") {
 
   // Adjacent blocks of columns interleave, but share no byte.
   const TensorView half = view({16, 32}, {64, 1});
-  CHECK(broken_by({{half, origin, true}, {half, origin + 32 * 4}}).empty());
-  CHECK(rules(broken_by({{half, origin, true}, {half, origin + 31 * 4}})) == Rules{"memory.overlap"});
+  CHECK(broken_by({{half, origin, true}, {half, origin + 32ULL * 4}}).empty());
+  CHECK(rules(broken_by({{half, origin, true}, {half, origin + 31ULL * 4}})) == Rules{"memory.overlap"});
 
   const auto found = broken_by({{tensor, origin, true}, {tensor, origin + 4}});
   CHECK(found[0].subject.find("operand 0 (f32 16x64 with strides 64,1, bytes 0x7f0000000000") !=

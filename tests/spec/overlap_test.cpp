@@ -65,17 +65,19 @@ TEST_CASE("views whose spans are adjacent or separate do not overlap") {
 TEST_CASE("columns, rows and blocks of one array do not overlap") {
   const DevicePtr base = 0x1000;
   // The halves of a [16, 64] array's columns.
-  CHECK_FALSE(overlap(strided_view({16, 32}, {64, 1}), base, strided_view({16, 32}, {64, 1}), base + 32 * 4));
-  CHECK(overlap(strided_view({16, 33}, {64, 1}), base, strided_view({16, 32}, {64, 1}), base + 32 * 4));
+  CHECK_FALSE(
+      overlap(strided_view({16, 32}, {64, 1}), base, strided_view({16, 32}, {64, 1}), base + 32ULL * 4));
+  CHECK(overlap(strided_view({16, 33}, {64, 1}), base, strided_view({16, 32}, {64, 1}), base + 32ULL * 4));
   // The second view has 33 columns, and so continues in the first one's next row.
-  CHECK(overlap(strided_view({16, 32}, {64, 1}), base, strided_view({15, 33}, {64, 1}), base + 32 * 4));
+  CHECK(overlap(strided_view({16, 32}, {64, 1}), base, strided_view({15, 33}, {64, 1}), base + 32ULL * 4));
   // Even and odd rows.
-  CHECK_FALSE(overlap(strided_view({8, 64}, {128, 1}), base, strided_view({8, 64}, {128, 1}), base + 64 * 4));
+  CHECK_FALSE(
+      overlap(strided_view({8, 64}, {128, 1}), base, strided_view({8, 64}, {128, 1}), base + 64ULL * 4));
   // Columns of a [4, 16, 64] array, and a view of adjacent columns with another type and depth.
   CHECK_FALSE(overlap(strided_view({4, 16, 32}, {1024, 64, 1}), base,
-                      strided_view({4, 32}, {2048, 2}, ElementType::u16), base + 32 * 4));
+                      strided_view({4, 32}, {2048, 2}, ElementType::u16), base + 32ULL * 4));
   // With different strides nothing is known, so they may overlap.
-  CHECK(overlap(strided_view({16, 32}, {64, 1}), base, strided_view({16, 32}, {63, 1}), base + 32 * 4));
+  CHECK(overlap(strided_view({16, 32}, {64, 1}), base, strided_view({16, 32}, {63, 1}), base + 32ULL * 4));
 }
 
 TEST_CASE("every view that spans at most 2^62 bytes has a byte range") {

@@ -13,6 +13,7 @@
 /// The broken rules, in the order of the violations.
 inline std::vector<std::string> rules(const std::vector<tmajit::Violation>& violations) {
   std::vector<std::string> names;
+  names.reserve(violations.size());
   for (const auto& violation : violations) names.push_back(violation.rule);
   return names;
 }

@@ -36,7 +36,7 @@ TEST_CASE("a strided view has the given strides, and its span includes gaps") {
   const std::array<std::int64_t, 2> strides{10, 1};
   const auto view = TensorView::strided(ElementType::f16, shape, strides);
   CHECK(view.elements() == 12);
-  CHECK(view.span_bytes() == 2 * (2 * 10 + 3 + 1));
+  CHECK(view.span_bytes() == 2ULL * (2 * 10 + 3 + 1));
   CHECK_THROWS_AS(TensorView::strided(ElementType::f16, shape, std::span(strides).first(1)), Error);
 }
 

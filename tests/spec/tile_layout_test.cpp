@@ -52,7 +52,7 @@ TEST_CASE("an interleaved tile consists of consecutive slices of 16 or 32 bytes"
                     .box = {2, 2, 10},
                     .element_strides = {1, 1, 1}};
   CHECK(tile_layout(map).row_bytes == 320);
-  CHECK(tile_layout(map).transaction_bytes == 2 * 320);  // one slice in dimension 1
+  CHECK(tile_layout(map).transaction_bytes == 2ULL * 320);  // one slice in dimension 1
   map.interleave = Interleave::b16;
   map.swizzle = Swizzle::b128;
   map.box[2] = 1;

@@ -37,6 +37,7 @@ Tensor tensor(ElementType type, const std::vector<std::uint64_t>& shape, std::ui
 Tensor permuted_shape(ElementType type, const std::vector<std::uint64_t>& shape,
                       const std::vector<std::uint32_t>& axes) {
   std::vector<std::uint64_t> out;
+  out.reserve(axes.size());
   for (const std::uint32_t axis : axes) out.push_back(shape[axis]);
   return tensor(type, out, 0);
 }

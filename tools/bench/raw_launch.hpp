@@ -14,9 +14,9 @@ namespace bench {
 /// Launches a kernel by cuLaunchKernelEx alone; on the simulated device, by the library's shortest path.
 class RawLauncher {
  public:
-  RawLauncher(Machine& machine, tmajit::Kernel kernel, const tmajit::LaunchShape& shape,
+  RawLauncher(Machine& machine, const tmajit::Kernel& kernel, const tmajit::LaunchShape& shape,
               tmajit::Stream stream)
-      : machine_(machine), kernel_(std::move(kernel)), shape_(shape), stream_(stream) {
+      : machine_(machine), kernel_(kernel), shape_(shape), stream_(stream) {
     if (!machine.driver) return;
     raw_.emplace(*machine.driver, kernel_.artifact(), shape.shared_bytes);
     config_.gridDimX = shape.grid[0];

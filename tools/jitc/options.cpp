@@ -114,6 +114,7 @@ void add_argument_options(CLI::App& command, ProblemOptions& values) {
 
 std::vector<std::string_view> element_types() {
   std::vector<std::string_view> names;
+  names.reserve(tmajit::all_element_types.size());
   for (const auto type : tmajit::all_element_types) names.push_back(name(type));
   return names;
 }

@@ -64,6 +64,7 @@ std::vector<tmajit::Kernel> make_kernels(const std::vector<tmajit::KernelPlan>& 
                                          tmajit::Runtime& runtime) {
   const Progress progress("compiling");
   std::vector<tmajit::Kernel> kernels;
+  kernels.reserve(plans.size());
   for (const auto& plan : plans) kernels.push_back(runtime.kernel(plan));
   return kernels;
 }

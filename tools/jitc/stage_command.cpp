@@ -34,7 +34,7 @@ struct StageOptions : KernelOptions {
 };
 
 /// A stage's data, with its report and its summary.
-struct Product {
+struct Product {  // NOLINT(bugprone-exception-escape): an empty JSON value throws nothing
   std::string data;
   Json report = {};
   std::string summary = {};

@@ -122,7 +122,8 @@ class EngineRows final : public EngineRowsBase {
                         .max_dynamic_shared_bytes = max_ring_bytes,
                         .by_engine = true,
                         .stored_by_engine = true};
-    footprint.bytes_in_flight = map_word_bytes * tile.stages * elements_of(tile.box, tile.rank);
+    footprint.bytes_in_flight =
+        std::uint64_t{map_word_bytes} * tile.stages * elements_of(tile.box, tile.rank);
     footprint.box[tile.rank - 1] *= map_word_bytes;
     footprint.box[tile.rank - 1] /= problem.element_bytes(0);
     return footprint;

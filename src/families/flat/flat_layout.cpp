@@ -200,7 +200,7 @@ std::uint32_t FlatPlanner::elements_per_load(const FlatLayout& layout, std::uint
     if (d != fastest && nest_.shape[d] > 1) bits |= static_cast<std::uint64_t>(problem_.step(s + 1, d));
   }
   for (std::uint32_t n = std::max(4 / bytes, 1U); n > 1; n /= 2) {
-    if (bits % (n * bytes) == 0) return n;
+    if (bits % (std::uint64_t{n} * bytes) == 0) return n;
   }
   return 1;
 }
@@ -311,7 +311,8 @@ void FlatPlanner::place_images(FlatLayout& layout) const {
     // An odd number of words, so that adjacent rows are in different banks. A store of a staggered word may
     // read one word more.
     source.pitch = (layout.columns() * source.element_bytes / source.word_bytes() + 1) | 1U;
-    const std::uint64_t joined = (layout.y * layout.x_extent + 2 * layout.in_word) * source.element_bytes;
+    const std::uint64_t joined =
+        (layout.y * layout.x_extent + std::uint64_t{2} * layout.in_word) * source.element_bytes;
     bytes += layout.joined ? joined : std::uint64_t{layout.y} * source.pitch * source.word_bytes();
     bytes = round_up(bytes, 16);
   }

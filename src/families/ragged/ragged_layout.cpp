@@ -125,7 +125,7 @@ std::uint32_t RaggedLayout::part_bytes() const noexcept {
   return bytes;
 }
 std::uint32_t RaggedLayout::stage_bytes() const noexcept {
-  return static_cast<std::uint32_t>(round_up(parts() * part_bytes(), shared_unit));
+  return static_cast<std::uint32_t>(round_up(std::uint64_t{parts()} * part_bytes(), shared_unit));
 }
 std::uint32_t RaggedLayout::barriers() const noexcept {
   return map_image() + 2 * static_cast<std::uint32_t>(sizeof(params::TensorMap));

@@ -87,7 +87,7 @@ void widen(RaggedPairs& batch) {
   if (batch.rank == 0 || batch.pairs.empty()) return;
   const std::uint32_t last = batch.rank - 1;
   while (batch.element_bytes < widest_element) {
-    const std::uint64_t bytes = batch.element_bytes * 2;
+    const std::uint64_t bytes = std::uint64_t{batch.element_bytes} * 2;
     const bool whole = both_operands(batch, [&](const RaggedPair& pair, const RaggedPair::Operand& operand) {
       if (operand.address % bytes != 0 || pair.extent[last] % 2 != 0 || operand.stride[last] != 1)
         return false;

@@ -200,7 +200,7 @@ class Reduce final : public ReduceBase {
                                static_cast<double>(sector_bytes - alignment) / 2;
     }
     footprint.rounds = 0;
-    footprint.waits = static_cast<double>(ceil_div(share.part, share.phases * share.turns));
+    footprint.waits = static_cast<double>(ceil_div(share.part, std::uint64_t{share.phases} * share.turns));
     footprint.last_waits = loads_per_wait * waits_of_parts(team);
     const double items = static_cast<double>(walk.result_items) * static_cast<double>(walk.reduced);
     const double digits = static_cast<double>(std::max<std::size_t>(walk.reduced_steps.size(), 1));

@@ -240,7 +240,7 @@ class ScanFamily final : public ScanBase {
     }
     std::uint64_t item = 0;
     for (std::uint32_t i = 1; i < problem.nest.operands; ++i)
-      item += problem.element_bytes(i) * layout.vector;
+      item += std::uint64_t{problem.element_bytes(i)} * layout.vector;
     footprint.bytes_in_flight = std::uint64_t{layout.threads} * layout.turns * item;
     footprint.passes = layout.turns;
     // A CTA that scans all tiles of a row waits for memory in each tile. Tiles in different CTAs load at the

@@ -110,7 +110,8 @@ class Planner {
   [[nodiscard]] std::uint32_t registers_of_vector() const {
     std::uint32_t sum = 0;
     for (std::uint32_t i = 1; i < nest_.operands; ++i) {
-      sum += static_cast<std::uint32_t>(ceil_div(problem_.element_bytes(i) * layout_.vector, 4));
+      sum +=
+          static_cast<std::uint32_t>(ceil_div(std::uint64_t{problem_.element_bytes(i)} * layout_.vector, 4));
     }
     return sum;
   }
@@ -227,8 +228,8 @@ class Planner {
     const bool is_whole = !is_short && whole <= turns;
     // The least threads: enough to keep an SM busy, or, for tiles that look back, few enough to make a short
     // chain.
-    const std::uint64_t wanted =
-        problem_.sm_count * (is_short || is_whole ? busy_threads : split_threads * state_bytes() / 4);
+    const std::uint64_t wanted = std::uint64_t{problem_.sm_count} *
+                                 (is_short || is_whole ? busy_threads : split_threads * state_bytes() / 4);
     while (turns > 1 && vectors < wanted * turns && !(is_whole && turns == whole)) turns /= 2;
     if (tuning_.turns > 0) return tuning_.turns;
     if (!is_short) return turns;
@@ -461,7 +462,8 @@ class Planner {
   }
 
   bool find_ring(std::uint32_t width, std::uint32_t log2_most) {
-    return find_scan_ring(layout_.chains, layout_.parts, state_bytes() * width, log2_most, layout_.ring);
+    return find_scan_ring(layout_.chains, layout_.parts, std::uint64_t{state_bytes()} * width, log2_most,
+                          layout_.ring);
   }
 
   const Problem& problem_;

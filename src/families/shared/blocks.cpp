@@ -89,6 +89,7 @@ bool BlockPlanner::is_whole(const BlockTuning& tuning) const noexcept {
   const auto& shape = problem_.nest.shape;
   const std::uint32_t vector = tuning.vector_bytes / common_.element_bytes;
   return row_alignment_ >= tuning.vector_bytes && line_alignment_ >= tuning.vector_bytes &&
+         // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a vector has at least one element
          shape[common_.rank - 1] % vector == 0 && shape[common_.column] % vector == 0;
 }
 

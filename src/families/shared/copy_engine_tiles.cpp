@@ -29,7 +29,7 @@ constexpr std::uint32_t first_alignment = 1024;  // of the first box in shared m
 /// Bytes of a tile's line in each part. A line that is longer than a box can be is cut into equal parts.
 std::uint32_t engine_line_bytes(const EngineTile& tile) {
   const std::uint32_t whole = tile.box[tile.inner] * tile.element_bytes;
-  return whole / static_cast<std::uint32_t>(ceil_div(whole, max_box * tile.map_element_bytes));
+  return whole / static_cast<std::uint32_t>(ceil_div(whole, std::uint64_t{max_box} * tile.map_element_bytes));
 }
 
 /// The number of lines of a tile. Lines run along dimension `inner`.
@@ -48,6 +48,7 @@ bool share_dimension(const MapOrder& order, const Problem& problem, std::uint32_
   std::uint64_t last = 0;
   for (std::uint32_t d = 0; d < problem.nest.rank; ++d) {
     if (order.has(d)) continue;
+    // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): the caller has checked that all steps are positive
     const std::uint64_t counts = static_cast<std::uint64_t>(problem.step(operand, d)) / stride;
     last = sat_add(last, sat_mul(counts, problem.nest.shape[d] - 1));
     if (last >= max_coordinate_extent) return false;
@@ -113,7 +114,8 @@ MapOrder map_order(const EngineTile& tile) noexcept {
 EngineLayout engine_layout(const EngineTile& tile) noexcept {
   EngineLayout layout;
   const std::uint32_t line = engine_line_bytes(tile);
-  layout.parts = static_cast<std::uint32_t>(ceil_div(tile.box[tile.inner] * tile.element_bytes, line));
+  layout.parts =
+      static_cast<std::uint32_t>(ceil_div(std::uint64_t{tile.box[tile.inner]} * tile.element_bytes, line));
   layout.part_bytes = static_cast<std::uint32_t>(round_up(std::uint64_t{lines(tile)} * line, box_alignment));
   layout.load_bytes = layout.parts * lines(tile) * line;
   layout.bytes = tile.stages * layout.parts * layout.part_bytes + first_alignment;

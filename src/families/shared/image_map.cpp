@@ -40,7 +40,7 @@ std::optional<TensorMapSpec> image_map(const WindowProblem& problem, DevicePtr a
     map.element_strides[d] = 1;
   }
   const std::uint32_t bits = pixel_offset_bits(images.rank);
-  const std::int64_t most = std::int64_t{1} << (bits - 1);
+  const std::int64_t most = (std::int64_t{1} << bits) / 2;
   for (std::uint32_t d = 0; d < geometry.dims; ++d) {
     // The bounding box ends with the last window's first pixel.
     const auto before = static_cast<std::int64_t>(geometry.before[d]);

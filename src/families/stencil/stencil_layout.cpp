@@ -92,11 +92,14 @@ std::optional<TensorMapSpec> stencil_map(const StencilFacts& facts, const Proble
       return std::nullopt;
     }
     map.shape[d] = d == row ? nest.shape[d] / unit : nest.shape[d];
-    map.strides[d] = d == row ? size * unit : walked ? static_cast<std::uint64_t>(step) : unit_bytes;
+    map.strides[d] = d == row ? std::uint64_t{size} * unit
+                     : walked ? static_cast<std::uint64_t>(step)
+                              : unit_bytes;
     map.box[d] = d == row ? image.part_columns / unit : image.box[d];
     map.element_strides[d] = 1;
     // Coordinates of halos must fit 32 bits, too.
-    if (nest.shape[d] >= max_coordinate_extent - 2 * facts.box[d] - 2 * max_box || map.box[d] > max_box) {
+    if (nest.shape[d] >= max_coordinate_extent - 2 * (std::uint64_t{facts.box[d]} + max_box) ||
+        map.box[d] > max_box) {
       return std::nullopt;
     }
   }

@@ -243,7 +243,8 @@ class StencilPlanner {
   [[nodiscard]] std::uint32_t threads() const {
     const std::uint64_t strips =
         std::uint64_t{facts_.box[row()] / facts_.chunk} * (facts_.box[facts_.column] / facts_.strip);
-    const std::uint64_t most = strips > 2 * wanted_threads ? wanted_threads : max_stencil_threads;
+    const std::uint64_t most =
+        strips > std::uint64_t{2} * wanted_threads ? wanted_threads : max_stencil_threads;
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
         round_up(strips, warp_lanes), warp_lanes, std::min<std::uint64_t>(most, max_stencil_threads)));
   }

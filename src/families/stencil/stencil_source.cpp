@@ -61,11 +61,11 @@ class WindowText {
     const std::uint32_t size = size_of(source_.element_type());
     std::string out = number("first_plane", first_plane, "of the tile's window");
     out += number("layers", layers_, "of a plane that the window spans");
-    out += number("layer_bytes", image_.box[facts_.column] * image_.pitch);
+    out += number("layer_bytes", std::uint64_t{image_.box[facts_.column]} * image_.pitch);
     const Rows rows = rows_read();
     out += number("rows", rows.line.size(), "of the window: those that are read");
     out += number("chunks", chunks_, "of a row; and where in the image's row they begin, in bytes");
-    out += number("margin", (image_.before[facts_.row()] - margin_) * size);
+    out += number("margin", std::uint64_t{image_.before[facts_.row()] - margin_} * size);
     out += extent_fact("line_of", rows.line, "of each row: its plane and layer", "  static ");
     out += extent_fact("row_of", rows.row, "of that line", "  static ");
     out += extent_fact("first_chunk", rows.first, "that is read", "  static ");
@@ -104,7 +104,7 @@ class WindowText {
     for (std::uint32_t d = 0; d < facts_.rank; ++d) {
       if (is_layer(d)) line += " + " + sum(d, source_.before[d]);
     }
-    const std::string at =
+    std::string at =
         fmt::format("({}) * {} + {}", line, rows_, sum(facts_.column, source_.before[facts_.column]));
     if (rows.line.size() == last_.size()) return at;
     // Between far offsets there may be thousands of rows that no call reads: only rows that are read have an
@@ -176,7 +176,7 @@ std::string source_text(const StencilFacts& facts, const StencilCalls& calls, co
     out += number("parts", image.parts, "boxes of an image, side by side");
     out += number("unit", source.unit, "elements that the tensor map takes as one");
     out += number("part_units", image.part_columns / source.unit);
-    out += number("part_bytes", image.part_columns * size_of(source.element_type()));
+    out += number("part_bytes", std::uint64_t{image.part_columns} * size_of(source.element_type()));
   }
   const bool has_plane = facts.plane < facts.rank;
   WindowText window(facts, source, image);

@@ -116,7 +116,7 @@ void TileFamily::bind(const Candidate& candidate, const Problem& problem, Parame
   }
   with_constant(spec.rank, [&](auto rank) {
     params::TileGrid<rank> grid{};
-    for (std::uint32_t d = 0; d < rank && d < tiles.size(); ++d)
+    for (std::uint32_t d = 0; d < std::min<std::size_t>(rank, tiles.size()); ++d)
       grid.tiles[d] = make_divider<params::Divider>(tiles[d]);
     parameters.add({"params::TileGrid", rank}, "grid", grid);
   });

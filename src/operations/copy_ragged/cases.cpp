@@ -81,7 +81,7 @@ void measured(bench::CaseBuilder& list) {
       sequences(ElementType::bf16, list.tiny() ? 4 : 512, list.tiny() ? 13 : 1001, bytes));
   std::vector<bench::Array> skewed(list.tiny() ? 5 : 4096, {ElementType::f32, {3, 64}});
   skewed.push_back({ElementType::f32, {bytes / 256, 64}});
-  add("one of all the memory among 4096 of 768 bytes", std::move(skewed));
+  add("one of all the memory among 4096 of 768 bytes", skewed);
 }
 
 }  // namespace

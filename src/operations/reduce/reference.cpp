@@ -14,10 +14,6 @@ using tmajit::ReductionOp, tmajit::Tensor, tmajit::max_view_rank;
 
 namespace {
 
-bool is_nan(const Scalar& value) {
-  return std::visit([](auto v) { return v != v; }, value);
-}
-
 /// Whether a < b; both have the same type.
 bool is_below(const Scalar& a, const Scalar& b) {
   return std::visit([&b](auto v) { return v < std::get<decltype(v)>(b); }, a);

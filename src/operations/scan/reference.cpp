@@ -46,10 +46,10 @@ Scalar identity(ScanOp op, const Scalar& value) {
 Scalar combined(ScanOp op, const Scalar& a, const Scalar& b) {
   if (op == ScanOp::sum) return add(a, b);
   if (op == ScanOp::product) return multiply(a, b);
+  if (is_nan(a)) return a;
   return std::visit(
       [op, &b](auto left) -> Scalar {
         const auto right = std::get<decltype(left)>(b);
-        if (left != left) return left;
         const bool takes_left = op == ScanOp::min ? left < right : left > right;
         return takes_left ? left : right;
       },

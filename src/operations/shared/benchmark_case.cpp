@@ -60,6 +60,7 @@ Case make_case(std::string group, std::string name, std::string operation, std::
                tmajit::Arguments arguments) {
   Case c{.group = std::move(group), .name = std::move(name), .operation = std::move(operation)};
   std::vector<tmajit::TensorView> views;
+  views.reserve(sources.size());
   for (const Array& source : sources)
     views.push_back(tmajit::TensorView::contiguous(source.type, source.shape));
   for (const tmajit::TensorView& view : tmajit::destinations_of(c.operation, views, arguments))

@@ -86,6 +86,7 @@ bench::Case drawn(bench::CaseDrawer& draw) {
     }
     if (element_count(from) > 2 * draw.most()) continue;
     std::vector<std::string> parts;
+    parts.reserve(slices.size());
     for (const Slice& s : slices) {
       parts.push_back(fmt::format("{}:{}", s.start.value_or(0), s.stop.value_or(0)) +
                       (s.step == 1 ? "" : fmt::format(":{}", s.step)));

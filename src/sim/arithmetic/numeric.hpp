@@ -141,11 +141,17 @@ inline constexpr std::uint32_t tf32_nan = 0x7fffe000;
   return std::bit_cast<double>(bits);
 }
 
+template <typename T>
+[[nodiscard]] constexpr bool is_nan(T value) {
+  if constexpr (std::is_floating_point_v<T>) return std::isnan(value);
+  return false;
+}
+
 /// min or max of floats. If one operand is NaN, the result is the other one. −0 is less than +0.
 template <bool greatest, typename T>
 [[nodiscard]] T float_extreme(T a, T b) {
-  if (a != a) return canonical(b);
-  if (b != b) return a;
+  if (is_nan(a)) return canonical(b);
+  if (is_nan(b)) return a;
   if (a == b) return std::signbit(a) != greatest ? a : b;
   return (a < b) != greatest ? a : b;
 }
@@ -154,7 +160,7 @@ template <bool greatest, typename T>
 /// which only the highest bit is set; else 0 (PTX ISA 9.7.9.22, "cvt").
 template <typename To, typename From>
 [[nodiscard]] To to_integer(From value, Round round) {
-  if (value != value) {
+  if (is_nan(value)) {
     if constexpr (sizeof(To) < 8 && sizeof(From) < 8) return 0;
     return static_cast<To>(std::make_unsigned_t<To>{1} << (8 * sizeof(To) - 1));
   }

@@ -84,7 +84,7 @@ Cta::Cta(Launch& all, Cluster& peers, std::uint32_t own_rank)
       shared_bytes_(program.static_shared_bytes + launch.shape.shared_bytes),
       // Rounded up, because the copy engine accesses whole chunks of 16 bytes. Bounds checks use
       // shared_bytes_.
-      shared_((shared_bytes_ + 15) / 16 * 16),
+      shared_((std::size_t{shared_bytes_} + 15) / 16 * 16),
       shadow_(shared_.size()),
       writers_(shared_bytes_ / 4 + 4),
       loaded_(shared_bytes_ / 16 + 1),
@@ -457,7 +457,7 @@ std::string Cta::describe_waits() {
         end = begin + lanes;
         shared = std::move(what);
       } else {
-        text += prefix + describe_threads(*warp, group.mask) + what;
+        text += fmt::format("{}{}{}", prefix, describe_threads(*warp, group.mask), what);
       }
     }
   }
@@ -480,6 +480,7 @@ void Cta::report_deadlock(std::string found) {
       waiting = &group;
     }
   }
+  // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): in a deadlock some group waits
   const bool registers = waiting->wait.kind == Wait::Kind::registers;
   // A warp that has executed less than the rest of its warpgroup explains waits for registers or arrivals.
   if (report_lagging_warps(*this)) throw Stop{};

@@ -116,7 +116,7 @@ void Engine::issue_load(const Copy& copy, const Warp& warp, std::uint32_t lane) 
     for_each_shared(copy, [&](std::uint32_t at, std::uint32_t bytes) {
       std::memset(cta_.shared() + at, poison, bytes);
       std::memset(cta_.shadow() + at, loading, bytes);
-      std::memset(cta_.writers() + at / 4, 0, bytes / 4 * 4);
+      std::memset(cta_.writers() + at / 4, 0, std::size_t{bytes} / 4 * 4);
       cta_.set_loaded(at, bytes, how);
     });
   }

@@ -78,25 +78,25 @@ constexpr std::uint32_t logic = bit(Atomic::and_) | bit(Atomic::or_) | bit(Atomi
 /// for .b32 and .b64, its examples also for .s32. Maps of u64 have them; with maps of s64 they are illegal on
 /// an H200 (docs/tma.md).
 struct Row {
-  ScalarType type;
   void (*apply)(std::byte*, const std::byte*, std::uint32_t, Atomic);
+  ScalarType type;
   std::uint32_t global = 0;
   std::uint32_t peer = 0;
   std::uint32_t tensor = 0;
 };
 constexpr Row rows[] = {
-    {ScalarType::b32, &apply<Plain<std::uint32_t>>, logic, logic, 0},
-    {ScalarType::b64, &apply<Plain<std::uint64_t>>, logic, 0, 0},
-    {ScalarType::u32, &apply<Plain<std::uint32_t>>, add | extremes | counts | logic,
+    {&apply<Plain<std::uint32_t>>, ScalarType::b32, logic, logic, 0},
+    {&apply<Plain<std::uint64_t>>, ScalarType::b64, logic, 0, 0},
+    {&apply<Plain<std::uint32_t>>, ScalarType::u32, add | extremes | counts | logic,
      add | extremes | counts | logic, add | extremes | counts | logic},
-    {ScalarType::s32, &apply<Plain<std::int32_t>>, add | extremes | logic, add | extremes | logic,
+    {&apply<Plain<std::int32_t>>, ScalarType::s32, add | extremes | logic, add | extremes | logic,
      add | extremes | logic},
-    {ScalarType::u64, &apply<Plain<std::uint64_t>>, add | extremes | logic, add, add | extremes | logic},
-    {ScalarType::s64, &apply<Plain<std::int64_t>>, extremes | logic, 0, extremes},
-    {ScalarType::f16, &apply<Small<f16_format>>, add | extremes, 0, add | extremes},
-    {ScalarType::bf16, &apply<Small<bf16_format>>, add | extremes, 0, add | extremes},
-    {ScalarType::f32, &apply<Sum<float>>, add, 0, add},
-    {ScalarType::f64, &apply<Sum<double>>, add, 0, 0},
+    {&apply<Plain<std::uint64_t>>, ScalarType::u64, add | extremes | logic, add, add | extremes | logic},
+    {&apply<Plain<std::int64_t>>, ScalarType::s64, extremes | logic, 0, extremes},
+    {&apply<Small<f16_format>>, ScalarType::f16, add | extremes, 0, add | extremes},
+    {&apply<Small<bf16_format>>, ScalarType::bf16, add | extremes, 0, add | extremes},
+    {&apply<Sum<float>>, ScalarType::f32, add, 0, add},
+    {&apply<Sum<double>>, ScalarType::f64, add, 0, 0},
 };
 
 /// The PTX type of a tensor's elements; .pred if the copy engine cannot combine them.

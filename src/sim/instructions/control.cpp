@@ -167,6 +167,7 @@ void emit_indirect(Decoder& d, const CallForm& form) {
   const auto& functions = d.target_list(*form.targets);
   const Slot pointer = d.read(*form.pointer, ScalarType::b64);
   std::vector<std::uint64_t> addresses;
+  addresses.reserve(functions.size());
   for (const ptx::Function* function : functions) addresses.push_back(d.function_address(*function));
   d.program().call_targets.push_back(addresses);
   d.emit(&check_target, 0, pointer, 0, 0, static_cast<std::uint32_t>(d.program().call_targets.size() - 1));

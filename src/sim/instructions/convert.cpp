@@ -88,7 +88,7 @@ constexpr auto encode = []<typename From>(From value) -> U16 {
     // Keep the sign and the upper payload bits of a NaN.
     constexpr U32 magnitude = (U32{1} << (bits_of_format<format> - 1)) - 1;
     constexpr U32 infinity = magnitude & ~((U32{1} << format.mantissa_bits) - 1);
-    if (value != value) {
+    if (is_nan(value)) {
       const U64 payload =
           std::bit_cast<U64>(quiet(value)) >> (52 - format.mantissa_bits) & (magnitude ^ infinity);
       return static_cast<U16>((std::signbit(value) ? magnitude + 1 : 0) | infinity | payload);

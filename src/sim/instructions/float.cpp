@@ -16,7 +16,7 @@ constexpr auto greatest = [](auto a, auto b) { return float_extreme<true>(a, b);
 /// the exclusive or of the operands' signs.
 template <auto operation, bool nan, bool xorsign>
 constexpr auto modified = []<typename T>(T a, T b) {
-  if (nan && (a != a || b != b)) return std::numeric_limits<T>::quiet_NaN();
+  if (nan && (is_nan(a) || is_nan(b))) return std::numeric_limits<T>::quiet_NaN();
   if (!xorsign) return operation(a, b);
   const T value = operation(std::fabs(a), std::fabs(b));
   return std::signbit(a) != std::signbit(b) ? -value : value;

@@ -18,7 +18,7 @@ enum class Compare : std::uint8_t { eq, ne, lt, le, gt, ge, equ, neu, ltu, leu, 
 
 template <typename T>
 constexpr bool holds(Compare compare, T a, T b) {
-  const bool unordered = a != a || b != b;
+  const bool unordered = is_nan(a) || is_nan(b);
   switch (compare) {
     case Compare::eq: return a == b;
     case Compare::ne: return a != b && !unordered;
@@ -141,8 +141,8 @@ void test_number(Warp& warp, const MicroOp& op, Mask mask) {
     switch (static_cast<int>(op.c)) {
       case 0: yes = std::isfinite(a); break;
       case 1: yes = std::isinf(a); break;
-      case 2: yes = a == a; break;
-      case 3: yes = a != a; break;
+      case 2: yes = !is_nan(a); break;
+      case 3: yes = is_nan(a); break;
       // Zero counts as normal.
       case 4: yes = std::isnormal(a) || a == 0; break;
       default: yes = std::fpclassify(a) == FP_SUBNORMAL; break;

@@ -77,9 +77,9 @@ bool mark_shared_written(Warp& warp, const Stretch& all, const std::array<std::u
   Cta& cta = *warp.cta;
   std::uint8_t* const shadow = cta.shadow() + all.offset;
   if (!shadow_is<bytes>(shadow, all, addresses, in_mbarrier | loading | storing, 0)) return false;
-  if (all.linear) std::memset(shadow, initialised, lanes * bytes);
+  if (all.linear) std::memset(shadow, initialised, std::size_t{lanes} * bytes);
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-    const std::uint64_t at = all.linear ? lane * bytes : addresses[lane] - all.low;
+    const std::uint64_t at = all.linear ? std::uint64_t{lane} * bytes : addresses[lane] - all.low;
     if (!all.linear) std::memset(shadow + at, initialised, bytes);
     const std::uint32_t tag = cta.thread_tag(warp.thread(lane));
     std::uint32_t* const writers = cta.writers() + (all.offset + at) / 4;
@@ -157,8 +157,8 @@ void for_stretch(const Stretch& all, const std::array<std::uint64_t, lanes>& add
   if (all.linear) {
     // Unrolled by 8, because the loop's overhead is as large as the moves.
     for (std::uint32_t first = 0; first < lanes; first += 8) {
-      std::byte* const memory = all.memory + first * bytes;
-      for (std::uint32_t i = 0; i < 8; ++i) visit(first + i, memory + i * bytes);
+      std::byte* const memory = all.memory + std::size_t{first} * bytes;
+      for (std::uint32_t i = 0; i < 8; ++i) visit(first + i, memory + std::size_t{i} * bytes);
     }
   } else {
     for (std::uint32_t lane = 0; lane < lanes; ++lane) visit(lane, all.memory + (addresses[lane] - all.low));

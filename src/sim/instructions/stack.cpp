@@ -35,8 +35,9 @@ void allocate(Warp& warp, const MicroOp& op, Mask mask) {
 template <typename T>
 void save(Warp& warp, const MicroOp& op, Mask mask) {
   const CallStack& stack = stack_of(warp);
+  const std::uint64_t begin = warp.program->stack_begin;
   for_lanes(mask, [&](std::uint32_t lane) {
-    put(warp.registers + op.d, lane, static_cast<T>(warp.program->stack_begin + stack.top[lane]));
+    put(warp.registers + op.d, lane, static_cast<T>(begin + stack.top[lane]));
   });
 }
 

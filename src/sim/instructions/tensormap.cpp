@@ -98,7 +98,7 @@ void trace(Warp& warp, std::uint32_t lane, const Target& at, std::uint64_t addre
   constexpr std::uint32_t half = map_bytes / 2;  // each half is in one line
   std::array<std::uint64_t, lanes> addresses{};
   for (std::uint32_t i = 0; i < 2; ++i) {
-    addresses[lane] = (at.shared ? at.owner->in_cluster(at.offset) : address) + i * half;
+    addresses[lane] = (at.shared ? at.owner->in_cluster(at.offset) : address) + std::uint64_t{i} * half;
     warp.cta->races->access(warp, {at.shared ? Memory::shared : Memory::global, half, write, {}}, addresses,
                             1U << lane);
   }

@@ -412,7 +412,7 @@ void select_product(Decoder& d) {
   if (next != d.args().size()) d.unsupported("this number of operands");
   product.saturates = d.has("satfinite");
   const auto registers = [&](std::size_t i, std::size_t count) {
-    const std::vector<Slot> slots = d.slots(d.arg(i), T::b32, false);
+    std::vector<Slot> slots = d.slots(d.arg(i), T::b32, false);
     if (slots.size() != count) d.unsupported("this number of registers");
     return slots;
   };

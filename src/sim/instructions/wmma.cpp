@@ -76,7 +76,7 @@ bool move_lines(Warp& warp, const MemoryAccess& access, Mask mask, const Lines& 
     if (check_shadow(warp, lane, targets[i], lines.bytes, !loads, loads ? &unsure_line : nullptr))
       legal |= 1U << i;
     maybe_undefined = maybe_undefined || unsure_line;
-    std::byte* const line = buffer + i * max_line_bytes;
+    std::byte* const line = buffer + std::size_t{i} * max_line_bytes;
     loads ? std::memcpy(line, targets[i].memory, lines.bytes)
           : std::memcpy(targets[i].memory, line, lines.bytes);
   }
@@ -155,7 +155,8 @@ void move_fragment(Warp& warp, const MicroOp& op, Mask mask) {
         for (std::uint32_t i = 0; i < per; ++i) {
           const auto [row, column] = fragment.position(lane, r * per + i);
           const std::uint32_t at = (by_column ? row : column) * bits;
-          use(buffer.data() + (by_column ? column : row) * max_line_bytes + at / 8, at % 8, i * bits, all);
+          const std::size_t line = by_column ? column : row;
+          use(buffer.data() + line * max_line_bytes + at / 8, at % 8, i * bits, all);
         }
         if (loads) put(slot, lane, all);
       }
@@ -279,8 +280,8 @@ void multiply(Warp& warp, const MicroOp& op, Mask mask) {
     b[column * shape.k + row] = value;
   });
   for_elements<c_type>(warp, result, &slots[op.c], [&](std::uint32_t row, std::uint32_t column, double c) {
-    const double* const its_row = &a[row * shape.k];
-    const double* const its_column = &b[column * shape.k];
+    const double* const its_row = &a[std::size_t{row} * shape.k];
+    const double* const its_column = &b[std::size_t{column} * shape.k];
     double& sum = sums[row * shape.n + column];
     if constexpr (c_type == ScalarType::s32) {
       const bool differ = (flags & exclusive) != 0;

@@ -225,19 +225,19 @@ struct Program {
   std::vector<std::byte> constant_bank;
   std::vector<std::byte> global_image;  ///< initial values of the module's own .global variables
   std::uint64_t global_base = 0;        ///< address of global_image in a launch
-  bool uses_globals = false;
   /// The module's variables come first in both banks, so that all kernels agree on their offsets.
   std::vector<ModuleVariable> variables;
+  bool uses_globals = false;
   bool uses_heap = false;            ///< calls malloc or free
   bool orders_memory = false;        ///< has fences, releases or acquires
   bool uses_device_headers = false;  ///< includes tmajit's device headers
+  bool bounds_threads = false;       ///< .maxntid or .reqntid gives max_threads
+  bool explicit_cluster = false;     ///< .explicitcluster: the launch must give the cluster's dimensions
   std::uint32_t max_threads = 1024;
-  bool bounds_threads = false;                          ///< .maxntid or .reqntid gives max_threads
   std::uint32_t max_registers = 0;                      ///< .maxnreg; 0: none
   std::uint32_t min_ctas = 0;                           ///< .minnctapersm; 0: none
   std::uint32_t max_increase = 0;                       ///< the largest value of a setmaxnreg.inc
   std::optional<std::array<std::uint32_t, 3>> cluster;  ///< .reqnctapercluster
-  bool explicit_cluster = false;  ///< .explicitcluster: the launch must give the cluster's dimensions
 };
 
 // Generic addresses. Global memory begins at `global_begin`. Each of the other spaces has a window of

@@ -50,7 +50,7 @@ static void views() {
   const Tensor tensor = Tensor::contiguous(ElementType::f32, shape, 4096);
   expect_error(ErrorCode::invalid_argument,
                [] { static_cast<void>(Dims(std::vector<std::uint64_t>{1ULL << 63})); });
-  expect(TensorView::strided(ElementType::f32, {4, 6}, {8, 1}).span_bytes() == (3 * 8 + 6) * 4,
+  expect(TensorView::strided(ElementType::f32, {4, 6}, {8, 1}).span_bytes() == (3 * 8 + 6) * 4ULL,
          "span_bytes()");
   expect(tensor.view.elements() == 24, "elements()");
   expect(permuted(tensor, {1, 0}).view.shape[0] == 6, "permuted()");

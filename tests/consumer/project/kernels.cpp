@@ -49,7 +49,8 @@ void every_operation(Runtime& runtime) {
 
 void every_launch(Runtime& runtime) {
   const Plan move = plan(runtime, operation::permute(at(1 << 20), at(2 << 20), {1, 0}));
-  expect(move.bytes_moved() == 2 * 64 * 64 * 4 && move.operation().moves.size() == 1, "a Plan's operation");
+  expect(move.bytes_moved() == 2ULL * 64 * 64 * 4 && move.operation().moves.size() == 1,
+         "a Plan's operation");
   expect(move.kernels().size() == 1 && move.plans().size() == 1, "a Plan's kernels");
   expect(!move.explain().text().empty(), "Plan::explain()");
   const KernelPlan& kernel_plan = move.plans()[0];
@@ -105,7 +106,7 @@ void run_without_a_device() {
   expect(first.kernel(plan).level() == CacheLevel::compiled, "a kernel is compiled");
 
   Runtime second({.cache_directory = folder.path, .chip = chip});
-  second = Runtime(std::move(first));
+  second = Runtime(std::move(first));  // NOLINT(performance-move-const-arg): copies a handle
   Runtime runtime({.cache_directory = folder.path, .chip = chip});
   const Kernel kernel = runtime.kernel(plan);
   expect(kernel.level() == CacheLevel::disk && kernel.times().compile == 0,

@@ -168,6 +168,7 @@ std::vector<tmajit::Kernel> compile(const tmajit::Runtime& runtime, const std::v
   for (std::future<void>& worker : workers) worker.wait();
   for (std::future<void>& worker : workers) worker.get();
   std::vector<tmajit::Kernel> result;
+  result.reserve(kernels.size());
   for (const std::optional<tmajit::Kernel>& kernel : kernels) result.push_back(*kernel);
   return result;
 }
@@ -203,6 +204,7 @@ class ModelMeasurement {
       workload.require_right(expected, prepared.back());
     }
     std::vector<bench::Contestant> contestants;
+    contestants.reserve(prepared.size() + 2);
     for (const bench::PreparedCase& one : prepared) {
       contestants.emplace_back([&one, this](std::size_t) { one(machine_.stream); });
     }

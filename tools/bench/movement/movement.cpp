@@ -116,8 +116,8 @@ tmajit_movement_session* tmajit_movement_open(const char* device, uint64_t seed,
                                               int views, int reductions, int scans) {
   return guard<tmajit_movement_session*>(nullptr, [&] {
     std::shared_ptr<tmajit::Device> opened = bench::open_device(device);
-    tmajit::Runtime runtime({.device = opened});
-    return new tmajit_movement_session{opened, std::move(runtime),
+    const tmajit::Runtime runtime({.device = opened});
+    return new tmajit_movement_session{opened, runtime,
                                        bench::list_cases({.seed = seed,
                                                           .tiny = tiny != 0,
                                                           .random = random,
