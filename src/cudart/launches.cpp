@@ -159,14 +159,14 @@ cudaError_t launch(const char* function, const void* kernel, LaunchShape shape, 
 }
 
 /// The handle of every program image. Images are not read: PTX comes from files.
-void* handle = nullptr;
+void* image_handle = nullptr;
 
 }  // namespace
 
 extern "C" {
 
 void** __cudaRegisterFatBinary(void*) {
-  return &handle;
+  return &image_handle;
 }
 void __cudaRegisterFatBinaryEnd(void**) {}
 void __cudaUnregisterFatBinary(void**) {}

@@ -1,12 +1,12 @@
 #include "kernel/problem.hpp"
 
+#include "kernel/stencil_calls.hpp"
 #include "spec/limits.hpp"
 #include "spec/overlap.hpp"
 #include "spec/saturate.hpp"
 
 #include <algorithm>
 #include <bit>
-#include <cctype>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -17,10 +17,6 @@ namespace {
 constexpr std::uint32_t vector_bytes = 16;
 constexpr std::uint32_t narrow_bytes = 8;
 constexpr std::uint64_t short_run = 64;  // bytes; shorter dimensions fill little of a block or chunk
-
-bool is_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
 
 /// The number of elements of the last dimension, if they form one wider element in both views; else 1.
 std::uint32_t joinable_elements(const Problem& problem) {

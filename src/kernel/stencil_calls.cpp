@@ -10,11 +10,11 @@
 #include <spdlog/fmt/fmt.h>
 
 TMAJIT_BEGIN
-namespace {
-
-bool is_word(char c) {
+bool is_word(char c) noexcept {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
+
+namespace {
 
 /// Scans an expression for the names of sources, and parses their calls.
 class CallReader {

@@ -25,6 +25,9 @@ struct StencilCalls {
 /// Largest absolute offset: a thread holds all elements from the smallest to the largest offset in registers.
 inline constexpr std::int32_t max_stencil_offset = 64;
 
+/// Whether a character can be part of a name in an expression.
+[[nodiscard]] bool is_word(char c) noexcept;
+
 struct CallMistake {
   std::size_t offset;  ///< position of the mistake in the expression, in bytes
   std::string need;    ///< the legal form, as a noun phrase

@@ -20,10 +20,6 @@
 #include <spdlog/fmt/ranges.h>
 
 TMAJIT_BEGIN
-namespace {
-
-/// A choice takes about 200 bytes: a larger file is not a tuning file.
-constexpr std::uint64_t max_file_bytes = 64U << 20;
 
 /// The key of a choice: chip and shape class. Choices are listed in the order of keys.
 using KeyView = std::pair<std::string_view, ShapeClass>;
@@ -35,6 +31,11 @@ struct ByKey {
   static const KeyView& key_of(const KeyView& key) { return key; }
   bool operator()(const auto& a, const auto& b) const { return key_of(a) < key_of(b); }
 };
+
+namespace {
+
+/// A choice takes about 200 bytes: a larger file is not a tuning file.
+constexpr std::uint64_t max_file_bytes = 64U << 20;
 
 const ShippedChoice* find_shipped(std::string_view chip, const ShapeClass& shape_class) {
   for (const ShippedChoices& table : shipped_choices()) {
