@@ -54,6 +54,7 @@ std::mutex& console_mutex() {
 /// thread may still be inside one.
 class Loggers {
  public:
+  // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): set() keeps the logger in loggers_
   Loggers() { set({standard_error(), level_from_environment()}); }
 
   void set(Logger logger) {
@@ -99,7 +100,7 @@ void log_message(LogLevel level, std::string_view message) noexcept try {
 void set_logger(LogCallback callback, std::optional<LogLevel> least) {
   loggers().set(
       {callback ? std::move(callback) : standard_error(), least.value_or(level_from_environment())});
-}
+}  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): loggers are never destroyed
 
 std::string_view name(LogLevel level) noexcept {
   return level_names.of(level);

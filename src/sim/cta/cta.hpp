@@ -144,7 +144,7 @@ class Cta {
   /// The load that has written the 16 bytes at `offset`; nothing if a thread has written them since.
   [[nodiscard]] std::optional<Loaded> loaded(std::uint32_t offset) const noexcept {
     const std::uint32_t tag = loaded_[offset / 16];
-    const auto words = std::span(writers_).subspan(offset / 16 * 4, 4);
+    const auto words = std::span(writers_).subspan(std::size_t{offset} / 16 * 4, 4);
     if (tag == 0 || std::ranges::any_of(words, [](std::uint32_t writer) { return writer != 0; })) return {};
     return Loaded{(tag - 1) >> 2, static_cast<Swizzle>((tag - 1) & 3)};
   }
