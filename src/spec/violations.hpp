@@ -36,7 +36,7 @@ class Violations {
   }
 
   [[nodiscard]] std::size_t count() const noexcept { return found_.size(); }
-  [[nodiscard]] std::vector<Violation> take() { return std::move(found_); }
+  [[nodiscard]] std::vector<Violation> take() { return std::exchange(found_, {}); }
 
  private:
   std::string operand_;

@@ -105,7 +105,7 @@ class CaseBuilder {
   [[nodiscard]] std::uint64_t seed() const { return seed_; }
   /// Whether cases have only a few elements, to test the benchmark itself.
   [[nodiscard]] bool tiny() const { return tiny_; }
-  [[nodiscard]] std::vector<Case> take() { return std::move(cases_); }
+  [[nodiscard]] std::vector<Case> take() { return std::exchange(cases_, {}); }
 
   // Each returns `n`, or a small number in its place for tiny cases.
 
