@@ -25,7 +25,7 @@ struct Memory {
   bool compared = true;  ///< false: the kernel's result there is ignored
 };
 
-/// A launch of another kernel of the text, with the same arguments.
+/// A launch before the trial's own: another kernel of the same source, with the trial's arguments.
 struct EarlierLaunch {
   std::string entry;
   tmajit::LaunchShape shape;
@@ -47,7 +47,7 @@ struct Trial {
 struct Case {
   std::string name;  ///< "tensor.load.swizzles"; for a question that the ISA leaves open, "settle: …"
   std::vector<std::string> instructions;  ///< instructions that the kernels execute: "cp.async.bulk.tensor"
-  std::string what;                       ///< a sentence
+  std::string what;                       ///< a sentence: the facts that the case checks
   std::function<std::vector<Trial>(reference::Random&)> trials;
   /// Rules that the case breaks on purpose, and that the simulated device reports.
   std::vector<std::string_view> reports = {};

@@ -30,12 +30,8 @@ std::vector<void*> arguments_of(Kernel& kernel, void** parameters, void** extra)
   return arguments;
 }
 
-Kernel& kernel_at(CUfunction function) {
-  return kernel_of(function);
-}
-
 void launch(CUfunction function, const LaunchShape& shape, CUstream stream, void** parameters, void** extra) {
-  Kernel& kernel = kernel_at(function);
+  Kernel& kernel = kernel_of(function);
   std::vector<void*> arguments = arguments_of(kernel, parameters, extra);
   enqueue(stream, cudaGraphNodeTypeKernel, launch_of(kernel, shape, arguments.data()));
 }
@@ -116,11 +112,11 @@ CUresult cuModuleGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUmodule mo
 
 CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
   return driver_guarded(__func__,
-                        [&] { set_attribute(kernel_at(function), runtime_attribute(attribute), value); });
+                        [&] { set_attribute(kernel_of(function), runtime_attribute(attribute), value); });
 }
 CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function) {
   return driver_guarded(__func__, [&] {
-    const cudaFuncAttributes all = attributes_of(kernel_at(function));
+    const cudaFuncAttributes all = attributes_of(kernel_of(function));
     int& result = require_non_null(value, "the result");
     switch (attribute) {
       case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: result = all.maxThreadsPerBlock; break;
@@ -138,17 +134,17 @@ CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfuncti
   });
 }
 CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache) {
-  return driver_guarded(__func__, [&] { (void)kernel_at(function); });
+  return driver_guarded(__func__, [&] { (void)kernel_of(function); });
 }
 CUresult cuFuncGetName(const char** name, CUfunction function) {
   return driver_guarded(__func__,
-                        [&] { require_non_null(name, "the result") = kernel_at(function).name().c_str(); });
+                        [&] { require_non_null(name, "the result") = kernel_of(function).name().c_str(); });
 }
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* count, CUfunction function, int threads,
                                                      std::size_t shared_bytes) {
   return driver_guarded(__func__, [&] {
     require_non_null(count, "the result") =
-        ctas_per_multiprocessor(kernel_at(function), threads, shared_bytes);
+        ctas_per_multiprocessor(kernel_of(function), threads, shared_bytes);
   });
 }
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* count, CUfunction function, int threads,
@@ -160,7 +156,7 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, CUfunc
                                                    std::size_t shared_bytes, int limit, unsigned) {
   return driver_guarded(__func__, [&] {
     find_block_size(require_non_null(grid, "the grid"), require_non_null(block, "the block"),
-                    kernel_at(function), shared_bytes_of, shared_bytes, limit);
+                    kernel_of(function), shared_bytes_of, shared_bytes, limit);
   });
 }
 CUresult cuOccupancyMaxPotentialBlockSize(int* grid, int* block, CUfunction function,

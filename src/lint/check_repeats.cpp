@@ -15,7 +15,7 @@ constexpr std::size_t max_work = 20'000'000;
 /// Whether the instruction has the same operands in both threads.
 bool is_same_for(const Kernel& kernel, const Event& event,
                  const std::pair<std::uint64_t, std::uint64_t>& threads) {
-  const auto same = [&](const Value& value) { return is_same(kernel.values, value, threads); };
+  const auto same = [&](const Value& value) { return is_equal_in_both(kernel.values, value, threads); };
   // Shared addresses have 32 bits.
   const auto same_address = [&](const Value& value) { return same(kernel.values.convert(value, 32, false)); };
   if (event.kind == Kind::init) return same_address(event.barrier);

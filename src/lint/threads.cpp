@@ -212,8 +212,8 @@ bool reads_of_others(const Values& values, llvm::ArrayRef<Threads> writers, cons
          !any_number(readers.numbers, [&](std::uint64_t reader) { return !reads_other(reader); });
 }
 
-bool is_same(const Values& values, const Value& value,
-             const std::pair<std::uint64_t, std::uint64_t>& threads) {
+bool is_equal_in_both(const Values& values, const Value& value,
+                      const std::pair<std::uint64_t, std::uint64_t>& threads) {
   if (!value.exact()) return false;
   const Value own = parts_of(values, value).second;
   if (own.terms.empty()) return true;

@@ -111,16 +111,16 @@ PadWidths read_widths(std::string_view text, std::string_view subject) {
   const Texts ends = split_at(text, ':');
   if (ends.size() > 2) {
     refuse(
-        fmt::format("{} {}: more than one colon; legal are the widths before all dimensions, a colon, and "
-                    "the widths after them: 1,1:2,2, or 1,1 for the same widths at both ends",
+        fmt::format("{} {}: more than one colon; legal are a width before each dimension, a colon, and a "
+                    "width after each, such as \"1,1:2,2\"; \"1,1\" is the same at both ends",
                     subject, text));
   }
   const PadWidths widths{.before = parse_numbers(ends.front(), subject),
                          .after = parse_numbers(ends.back(), subject)};
   if (widths.before.size() != widths.after.size()) {
     refuse(
-        fmt::format("{} {}: {} numbers before the colon and {} after it; legal is one a dimension on both "
-                    "sides",
+        fmt::format("{} {}: {} numbers before the colon and {} after it; legal is one number for each "
+                    "dimension on both sides",
                     subject, text, widths.before.size(), widths.after.size()));
   }
   return widths;

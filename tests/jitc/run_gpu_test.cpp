@@ -78,7 +78,7 @@ TEST_CASE("map: two inputs of different types, one of them in Fortran order and 
   header.replace(header.find("False"), 5, "True ");
   write_file(folder / "b.npy", header + fortran);
   run_ok({"run", "map", "--expr", "x0 * 2 + (float)x1", "--in", folder / "a.npy", "--in", folder / "b.npy",
-          "--out", folder / "y.npy", "--repeat", "3"});
+          "--out", folder / "y.npy", "--out-dtype", "f32", "--repeat", "3"});
   std::vector<float> expected(a.size());
   for (std::size_t i = 0; i < a.size(); ++i) expected[i] = a[i] * 2 + static_cast<float>(b[i]);
   CHECK(data_of(folder / "y.npy") == bytes_of(expected));

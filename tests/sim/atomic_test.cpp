@@ -11,7 +11,7 @@ using text::Outcome;
 
 namespace {
 
-/// Runs one thread on these words, and returns them. %rd1 is their address, and `smem` is shared memory.
+/// Runs one thread on these words, and returns them. %rd1 is their address, and %r5 that of shared memory.
 std::vector<std::uint32_t> words_after(const std::string& body, std::vector<std::uint32_t> words) {
   words.resize(32);
   const Outcome outcome = text::run(

@@ -75,7 +75,7 @@ DeviceArrays::DeviceArrays(std::shared_ptr<tmajit::Device> device, const Problem
     // The kernel combines results with the outputs' content, which must be numbers.
     fill_with_random(before_.emplace_back(output.memory.bytes), output.view.type, seed + outputs_.size() + 1);
   }
-  clear_outputs();
+  reset_outputs();
 }
 
 Addresses DeviceArrays::addresses() const {
@@ -85,7 +85,7 @@ Addresses DeviceArrays::addresses() const {
   return at;
 }
 
-void DeviceArrays::clear_outputs() const {
+void DeviceArrays::reset_outputs() const {
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     if (before_.empty()) {
       device_->memory().fill(outputs_[i].address(), untouched, outputs_[i].bytes(), nullptr);
@@ -121,7 +121,7 @@ std::vector<Difference> DeviceArrays::compare_outputs() const {
   }
   const Progress progress("checking on the CPU");
   bool makes_values = false;
-  std::vector<double> allowed;  // of the only output: operations that compute have one
+  std::vector<double> allowed;  // errors of the output; an operation that computes has only one
   for (const auto& move : problem_.operation(at).moves) {
     reference::compute(move);
     makes_values = makes_values || reference::makes_values(move);

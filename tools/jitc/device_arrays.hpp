@@ -25,7 +25,7 @@ class DeviceArrays {
   [[nodiscard]] std::span<const tmajit::Buffer> inputs() const noexcept { return inputs_; }
   [[nodiscard]] std::span<const tmajit::Buffer> outputs() const noexcept { return outputs_; }
   /// Restores the initial content of the outputs.
-  void clear_outputs() const;
+  void reset_outputs() const;
 
   /// Copies the memory of an output from the device.
   [[nodiscard]] std::vector<std::byte> read_output(std::size_t index) const;

@@ -40,7 +40,7 @@ void add_tensor_options(CLI::App& command, ProblemOptions& values) {
       ->check(offers(element_types()));
   group
       .add("--out-dtype,--out-type", values.out_dtype, "TYPE",
-           "Element type of the output; default: the first input's")
+           "Element type of the output; default: it follows from the inputs' types")
       ->check(offers(element_types()));
   group.add("--shape", values.shape, "128x64",
             "Shape of the inputs, row-major. Default: the files'; in commands that run nothing, the box's, "

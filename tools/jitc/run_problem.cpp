@@ -120,7 +120,7 @@ Json time_on_gpu(tmajit::Device& device, const tmajit::Plan& plan, const DeviceA
     return measure(device, 2 * size, repeat,
                    [&] { device.memory().copy(to.address(), from.address(), size, nullptr); });
   }();
-  arrays.clear_outputs();
+  arrays.reset_outputs();
   const auto measured = measure(device, bytes, repeat, [&] { plan(); });
   if (!json) {
     say_time(measured);
@@ -209,7 +209,7 @@ int run_problem(const RunOptions& options, bool json) {
     run.update(time_on_gpu(*device, plan, arrays, options.repeat, json));
     if (problem.request.combines()) {
       // The timed runs combined several times; the outputs must show one run.
-      arrays.clear_outputs();
+      arrays.reset_outputs();
       plan();
       device->streams().synchronize(nullptr);
     }

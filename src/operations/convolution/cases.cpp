@@ -42,11 +42,11 @@ struct Layer {
 
 void measured(bench::CaseBuilder& list) {
   const Layer layers[] = {
-      {"3x3", {64, 56, 56, 64}, 64, windows_within({3, 3}, {1, 1})},
-      {"3x3", {64, 14, 14, 256}, 256, windows_within({3, 3}, {1, 1})},
-      {"3x3 by 2", {64, 56, 56, 128}, 128, windows_within({3, 3}, {1, 1}, {2, 2})},
-      {"1x1", {64, 56, 56, 64}, 256, windows_within({1, 1}, {})},
-      {"7x7 by 2 of colours", {64, 224, 224, 3}, 64, windows_within({7, 7}, {3, 3}, {2, 2})},
+      {"3x3", {64, 56, 56, 64}, 64, window_arguments({3, 3}, {1, 1})},
+      {"3x3", {64, 14, 14, 256}, 256, window_arguments({3, 3}, {1, 1})},
+      {"3x3 by 2", {64, 56, 56, 128}, 128, window_arguments({3, 3}, {1, 1}, {2, 2})},
+      {"1x1", {64, 56, 56, 64}, 256, window_arguments({1, 1}, {})},
+      {"7x7 by 2 of colours", {64, 224, 224, 3}, 64, window_arguments({7, 7}, {3, 3}, {2, 2})},
   };
   for (const Layer& layer : layers) {
     const Shape images = measured_images(list, layer.images);

@@ -42,19 +42,19 @@ struct Row {
 
 /// Windows of images, gathered to the rows of a matrix.
 void measured(bench::CaseBuilder& list) {
-  const Arguments around = windows_within({3, 3}, {1, 1});
+  const Arguments around = window_arguments({3, 3}, {1, 1});
   const Row rows[] = {
       {"3x3", {64, 56, 56, 64}, around},
       {"3x3", {64, 56, 56, 64}, around, ElementType::f32},
       {"3x3", {64, 56, 56, 64}, around, ElementType::u8},
       {"3x3 of many channels", {64, 14, 14, 256}, around},
-      {"3x3 by 2", {64, 56, 56, 128}, windows_within({3, 3}, {1, 1}, {2, 2})},
-      {"3x3 inside", {64, 58, 58, 64}, windows_within({3, 3}, {})},
-      {"1x1 by 2", {64, 56, 56, 256}, windows_within({1, 1}, {}, {2, 2})},
-      {"7x7 by 2 of colours", {64, 224, 224, 3}, windows_within({7, 7}, {3, 3}, {2, 2})},
-      {"7x7 by 2 of 8 channels", {64, 224, 224, 8}, windows_within({7, 7}, {3, 3}, {2, 2})},
-      {"9 of a line", {256, 4096, 64}, windows_within({9}, {4})},
-      {"3x3x3", {4, 32, 56, 56, 32}, windows_within({3, 3, 3}, {1, 1, 1})},
+      {"3x3 by 2", {64, 56, 56, 128}, window_arguments({3, 3}, {1, 1}, {2, 2})},
+      {"3x3 inside", {64, 58, 58, 64}, window_arguments({3, 3}, {})},
+      {"1x1 by 2", {64, 56, 56, 256}, window_arguments({1, 1}, {}, {2, 2})},
+      {"7x7 by 2 of colours", {64, 224, 224, 3}, window_arguments({7, 7}, {3, 3}, {2, 2})},
+      {"7x7 by 2 of 8 channels", {64, 224, 224, 8}, window_arguments({7, 7}, {3, 3}, {2, 2})},
+      {"9 of a line", {256, 4096, 64}, window_arguments({9}, {4})},
+      {"3x3x3", {4, 32, 56, 56, 32}, window_arguments({3, 3, 3}, {1, 1, 1})},
   };
   for (const auto& [what, images_of, windows, type] : rows) {
     const Shape images = measured_images(list, images_of);

@@ -11,7 +11,7 @@ namespace {
 
 void check_map(MoveRules& rules) {
   const auto& expression = std::get<Map>(rules.move().body).expression;
-  rules.check_source_count(0);
+  rules.check_min_sources(0);
   if (expression.empty()) {
     rules.add("expression.empty", fmt::format("expression of {}", rules.destination()), "none",
               "an expression, such as \"x0 + x1\"", "a copy, which needs none");
@@ -24,6 +24,7 @@ void check_map(MoveRules& rules) {
 Problem map_problem(const Move& move) {
   const auto& expression = std::get<Map>(move.body).expression;
   const ExpressionReads reads = reads_of(expression);
+  // g has the destination's coordinates, which joined dimensions would lose.
   return elementwise_problem(move, MapProblem{expression, reads}, {.keep_dimensions = reads.g});
 }
 
@@ -37,7 +38,7 @@ const OperationRules& rules_of(const Map&) noexcept {
 
 Operation operation::map(const Tensor& destination, std::string_view expression, List<Tensor> sources) {
   if (expression.empty()) {
-    refuse("a map without an expression; \"x0 + x1\" is one, and a copy needs none");
+    refuse("a map without an expression: give one, such as \"x0 + x1\", or use a copy, which needs none");
   }
   Move move{.destination = destination, .sources = {}, .body = Map{std::string(expression)}};
   for (std::size_t i = 0; i < sources.size(); ++i) {

@@ -21,7 +21,7 @@ std::uint32_t axis_of(const Move& move) {
 void check_scan(MoveRules& rules) {
   const auto& scan = std::get<Scan>(rules.move().body);
   const std::string subject = fmt::format("scan to {}", rules.destination());
-  if (!rules.check_source_count(1)) return;
+  if (!rules.check_min_sources(1)) return;
   if (scan.expression.empty() && rules.move().sources.size() != 1) {
     rules.add("sources.expression", subject,
               fmt::format("{} sources without an expression", rules.move().sources.size()),

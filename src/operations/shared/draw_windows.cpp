@@ -66,7 +66,7 @@ TensorView window_view(CaseDraw& draw, const Shape& shape, bool is_dense) {
   return is_dense ? TensorView::contiguous(draw.type, shape) : draw.rows(draw.type, shape);
 }
 
-Arguments windows_within(const Dims& filter, const Dims& padding, const Dims& strides) {
+Arguments window_arguments(const Dims& filter, const Dims& padding, const Dims& strides) {
   Arguments windows{{"filter", filter}};
   if (!padding.empty()) windows.set("padding", PadWidths{padding, padding});
   if (!strides.empty()) windows.set("strides", strides);

@@ -7,8 +7,8 @@ namespace reference {
 
 /// Shapes of images with one to three dimensions, outermost first, and of their windows and taps.
 struct DrawnWindows {
-  Shape image;    ///< images and pixels, without channels
-  Shape windows;  ///< images and windows, without channels
+  Shape image;    ///< the number of images, then the pixels in each dimension; no channels
+  Shape windows;  ///< the number of images, then the windows in each dimension; no channels
   Shape taps;
   std::uint64_t channels = 0;
 };
@@ -19,9 +19,10 @@ struct DrawnWindows {
 /// A dense view, or one with gaps between rows; tensor maps can describe most of them.
 [[nodiscard]] tmajit::TensorView window_view(CaseDraw& draw, const Shape& shape, bool is_dense);
 
-/// A filter with padding before and after each dimension.
-[[nodiscard]] tmajit::Arguments windows_within(const tmajit::Dims& filter, const tmajit::Dims& padding,
-                                               const tmajit::Dims& strides = {});
+/// The arguments of an operation on windows: the filter, the same padding before and after each dimension,
+/// and the strides.
+[[nodiscard]] tmajit::Arguments window_arguments(const tmajit::Dims& filter, const tmajit::Dims& padding,
+                                                 const tmajit::Dims& strides = {});
 /// The shape of the benchmark's images; few and small ones if the benchmark tests itself.
 [[nodiscard]] Shape measured_images(const bench::CaseBuilder& list, Shape images);
 

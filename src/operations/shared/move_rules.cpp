@@ -52,7 +52,7 @@ bool MoveRules::check_views() {
   return violations_.count() == before;
 }
 
-bool MoveRules::check_source_count(std::size_t least) {
+bool MoveRules::check_min_sources(std::size_t least) {
   const std::size_t count = move_.sources.size();
   if (count >= least && count <= max_inputs) return true;
   add("sources.range", fmt::format("sources of {}", destination()), fmt::format("{}", count),
@@ -62,7 +62,7 @@ bool MoveRules::check_source_count(std::size_t least) {
 
 void MoveRules::check_bits() {
   const std::size_t count = move_.sources.size();
-  check_source_count(1);
+  check_min_sources(1);
   if (count == 0) return;
   if (count != 1) {
     add("sources.expression", fmt::format("sources of {}", destination()),

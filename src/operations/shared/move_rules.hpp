@@ -35,7 +35,7 @@ class MoveRules {
            std::string legal);
 
   /// Checks that there are `least` to max_inputs sources, and returns whether there are.
-  bool check_source_count(std::size_t least);
+  bool check_min_sources(std::size_t least);
   /// Checks that there is one source, whose elements have the size of the destination's: bits are copied.
   void check_bits();
   /// Checks that each source has the destination's shape.

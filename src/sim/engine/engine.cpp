@@ -201,7 +201,7 @@ void Engine::issue_store(const Copy& copy, const Warp& warp, std::uint32_t lane)
     for (std::uint32_t i = 0; i < bytes && !undefined_at; ++i)
       if ((cta_.shadow()[at + i] & undefined) != 0) undefined_at = at + i;
   });
-  if (undefined_at) bulk_store_matters(warp, lane, cta_, *undefined_at);
+  if (undefined_at) report_stored_undefined(warp, lane, cta_, *undefined_at);
   for_each_shared(copy, [&](std::uint32_t at, std::uint32_t bytes) {
     for (std::uint32_t i = 0; i < bytes; ++i) cta_.shadow()[at + i] |= storing;
   });
@@ -267,10 +267,10 @@ void Engine::write(Store& store) {
   const auto put = [&](std::uint64_t address, const std::byte* from, std::uint64_t bytes) {
     std::byte* const to = reach_global(
         cta_, address, bytes, cta_, copy.thread, copy.location, "store.out-of-bounds", "a bulk store writes",
-        copy.tensor
-            ? "a tensor store writes whole 16-byte chunks of a row: end the map's rows at one, and store the "
-              "rest with threads"
-            : "");
+        copy.tensor ? "a tensor store writes whole 16-byte chunks of a row: let the map's rows end after a "
+                      "whole chunk, and store the "
+                      "rest with threads"
+                    : "");
     if (copy.reduction.apply != nullptr) {
       copy.reduction.apply(to, from, static_cast<std::uint32_t>(bytes), copy.reduction.what);
     } else {
@@ -438,7 +438,7 @@ bool SmallCopies::deliver() {
     cta_.report(arrival.thread, arrival.location, rule,
                 barrier == nullptr
                     ? "cp.async.mbarrier.arrive completes on an mbarrier that has been invalidated"
-                    : "cp.async.mbarrier.arrive at an mbarrier whose phase lacks no arrival");
+                    : "cp.async.mbarrier.arrive at an mbarrier whose phase expects no more arrivals");
     if (cta_.launch.continues_after(rule->id)) return true;
     throw Stop{rule->id};
   }

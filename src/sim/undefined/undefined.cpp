@@ -429,7 +429,7 @@ void Undefined::matters(Warp& warp, RegisterNumber number, Mask mask, std::strin
   for_lanes(found.lanes, [&](std::uint32_t lane) { report(warp, lane, location_, origin, how); });
 }
 
-void bulk_store_matters(const Warp& warp, std::uint32_t lane, const Cta& owner, std::uint32_t offset) {
+void report_stored_undefined(const Warp& warp, std::uint32_t lane, const Cta& owner, std::uint32_t offset) {
   const Origins& origins = warp.cta->cluster.origins();
   report(warp, lane, warp.location(), origins[origins.at(owner.in_cluster(offset))], to_global_memory);
 }

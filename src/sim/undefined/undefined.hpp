@@ -139,7 +139,7 @@ void track_pieces(Warp& warp, std::uint32_t lane, std::uint32_t result, Cta& own
                   const std::uint32_t* pieces, std::size_t count, std::uint32_t bytes);
 
 /// Reports a bulk store to global memory of undefined bytes at `offset` of the owner's shared memory.
-void bulk_store_matters(const Warp& warp, std::uint32_t lane, const Cta& owner, std::uint32_t offset);
+void report_stored_undefined(const Warp& warp, std::uint32_t lane, const Cta& owner, std::uint32_t offset);
 
 }  // namespace sim
 TMAJIT_END

@@ -1,6 +1,7 @@
 // Kernels of FlashInfer on rows and pages: norms, rotary positions, activations, caches of keys and values,
 // merged states of attention, and packed masks.
-// LayerNorm of bf16.
+
+// FlashInfer has LayerNorm of bf16 only with this.
 #define ENABLE_BF16 1
 
 #include <flashinfer/activation.cuh>
@@ -56,12 +57,12 @@ int main() {
 
   constexpr std::size_t heads = 4, head = 64, states = 5;
   const auto a = Array<half>::random(states * heads * head), b = Array<half>::random(states * heads * head);
-  const auto of_a = Array<float>::random(states * heads), of_b = Array<float>::random(states * heads);
+  const auto lse_a = Array<float>::random(states * heads), lse_b = Array<float>::random(states * heads);
   Array<half> merged(states * heads * head);
-  Array<float> of_merged(states * heads);
-  must(flashinfer::MergeState(a.device(), of_a.device(), b.device(), of_b.device(), merged.device(), of_merged.device(), states, heads, head));
+  Array<float> lse_merged(states * heads);
+  must(flashinfer::MergeState(a.device(), lse_a.device(), b.device(), lse_b.device(), merged.device(), lse_merged.device(), states, heads, head));
   compare("merged states", merged, 1e-3, [&](std::size_t i) {
-    const double with_a = std::exp2(of_a[i / head]), with_b = std::exp2(of_b[i / head]);
+    const double with_a = std::exp2(lse_a[i / head]), with_b = std::exp2(lse_b[i / head]);
     return (with_a * a[i] + with_b * b[i]) / (with_a + with_b);
   });
 }

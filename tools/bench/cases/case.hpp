@@ -20,14 +20,15 @@ struct Traffic {
 };
 Traffic traffic(const Case& c);
 
-/// Offset of each array in the buffer of its side (sources or destinations), and the buffer's size.
+/// Offset of each array in the buffer of its side (sources or destinations), and the bytes that the arrays
+/// need.
 struct BufferLayout {
   std::vector<std::uint64_t> offsets;
   std::uint64_t bytes = 0;
 };
 BufferLayout buffer_layout(const std::vector<Array>& arrays);
-/// Bytes of the buffer of one side. It holds the side's arrays, and must be large enough for the driver's
-/// copy, which moves as many bytes as the case.
+/// Bytes to allocate for the buffer of one side: those that its arrays need, and at least as many as the
+/// driver's copy reads or writes there, which moves as many bytes as the case.
 std::uint64_t buffer_bytes(const Case& c, const std::vector<Array>& arrays);
 
 /// The case with traffic and layout as JSON, for the Python programs.
