@@ -93,14 +93,18 @@ def container(_cmake: str) -> list[str]:
     text = read("packaging/container/Containerfile")
     copied = [source for line in re.findall(r"^COPY (?!--from)(.*)$", text, re.MULTILINE) for source in line.split()[:-1]]
     wrong = missing_files(copied) + unknown_options(set(re.findall(r"-D(TMAJIT_\w+)=", text)))
-    ignore = read("packaging/container/Containerfile.containerignore")
+    ignore = read("packaging/container/.containerignore")
     sent = re.findall(r"^!(.*)$", ignore, re.MULTILINE)
     if {source.split("/")[0] for source in copied} != set(sent):
-        wrong.append(f"Containerfile.containerignore sends {sent}, but the Containerfile copies {sorted(copied)}")
+        wrong.append(f".containerignore sends {sent}, but the Containerfile copies {sorted(copied)}")
     for preset in re.findall(r"--preset (\w+)", text):
         if preset not in [one["name"] for one in json.loads(read("CMakePresets.json"))["configurePresets"]]:
             wrong.append(f"there is no preset {preset}")
     wrong += [f"{script} cannot be run" for script in re.findall(r"^RUN (tools/\S+)", text, re.MULTILINE) if not os.access(ROOT / script, os.X_OK)]
+    command = re.search(r"^#   (podman build .*)$", text, re.MULTILINE)[1]
+    if command not in read("docs/embedding.md").splitlines():
+        wrong.append(f"docs/embedding.md does not have the command of the Containerfile: {command}")
+    wrong += missing_files(re.findall(r"packaging/\S+", command))
     # The set-up runs before the sources are copied, so it may read only the files that are there then.
     early = text[: text.index("RUN tools/setup.sh")]
     sourced = set(re.findall(r'\$ROOT/((?:tools|cmake)/[\w/.]+)', read("tools/setup.sh") + read("tools/lib/cuda.sh")))
