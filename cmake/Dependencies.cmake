@@ -17,12 +17,16 @@ foreach(lib spdlog::spdlog fmt::fmt)
 endforeach()
 # Compile fmt's functions once if format.cpp supports this version of fmt; if not, use fmt header-only.
 list(REMOVE_DUPLICATES fmt_dirs)
-try_compile(TMAJIT_FMT_COMPILED ${CMAKE_CURRENT_BINARY_DIR}/fmt_check
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/fmt/format.cpp ${CMAKE_CURRENT_LIST_DIR}/fmt/check.cpp
-  CMAKE_FLAGS "-DINCLUDE_DIRECTORIES=${fmt_dirs}"
-  COMPILE_DEFINITIONS -DSPDLOG_FMT_EXTERNAL
-  LINK_LIBRARIES Threads::Threads
-  CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON)
+# try_compile() takes 10 s and does not read its own result from the cache.
+if(NOT TMAJIT_FMT_TRIED STREQUAL "${fmt_VERSION} ${fmt_dirs}")
+  try_compile(TMAJIT_FMT_COMPILED ${CMAKE_CURRENT_BINARY_DIR}/fmt_check
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/fmt/format.cpp ${CMAKE_CURRENT_LIST_DIR}/fmt/check.cpp
+    CMAKE_FLAGS "-DINCLUDE_DIRECTORIES=${fmt_dirs}"
+    COMPILE_DEFINITIONS -DSPDLOG_FMT_EXTERNAL
+    LINK_LIBRARIES Threads::Threads
+    CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON)
+  set(TMAJIT_FMT_TRIED "${fmt_VERSION} ${fmt_dirs}" CACHE INTERNAL "The fmt that TMAJIT_FMT_COMPILED is about")
+endif()
 if(TMAJIT_FMT_COMPILED)
   add_library(tmajit_fmt STATIC ${CMAKE_CURRENT_LIST_DIR}/fmt/format.cpp)
   target_include_directories(tmajit_fmt SYSTEM PRIVATE ${fmt_dirs})

@@ -6,7 +6,8 @@ include(CMakePackageConfigHelpers)
 set(headers ${PROJECT_SOURCE_DIR}/include/tmajit)
 set(sim_headers ${headers}/finding.hpp ${headers}/lint.hpp ${headers}/sim.hpp ${headers}/sim_module.hpp)
 install(TARGETS tmajit EXPORT tmajitTargets
-        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development)
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 install(DIRECTORY ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
         FILES_MATCHING PATTERN "*.hpp" REGEX "/(finding|lint|sim|sim_module)\\.hpp$" EXCLUDE REGEX "/(launch|machine|report|view)$" EXCLUDE)
 # The library contains these texts, too. The installed templates are for reading, the device headers for editors and nvcc -I.
@@ -22,13 +23,14 @@ if(TARGET tmajit_cudart_sim)
 endif()
 set_target_properties(${sim_libraries} PROPERTIES INSTALL_RPATH "$ORIGIN")
 install(TARGETS ${sim_libraries} EXPORT tmajitSimTargets
-        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT sim)
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT sim ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT sim)
 install(FILES ${sim_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tmajit COMPONENT sim)
 install(DIRECTORY ${headers}/launch ${headers}/machine ${headers}/report ${headers}/view DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tmajit COMPONENT sim)
 
 # The C interface needs both libraries.
 set_target_properties(tmajit_c_interface PROPERTIES INSTALL_RPATH "$ORIGIN")
-install(TARGETS tmajit_c_interface EXPORT tmajitCTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT c)
+install(TARGETS tmajit_c_interface EXPORT tmajitCTargets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT c ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT c)
 install(FILES ${headers}/c.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tmajit COMPONENT c)
 install(DIRECTORY ${headers}/c DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tmajit COMPONENT c)
 
@@ -74,6 +76,13 @@ cmake_path(SET pc_dir ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH TMAJIT_PC_TO_PREFIX ${pc_dir} ${CMAKE_INSTALL_PREFIX})
 cmake_path(SET TMAJIT_PC_TO_PREFIX NORMALIZE "${TMAJIT_PC_TO_PREFIX}")
 string(REGEX REPLACE "/$" "" TMAJIT_PC_TO_PREFIX "${TMAJIT_PC_TO_PREFIX}")
+# The lines that `pkg-config --static` needs for archives.
+if(NOT BUILD_SHARED_LIBS)
+  list(TRANSFORM TMAJIT_CXX_LIBRARIES PREPEND -l OUTPUT_VARIABLE cxx_libraries)
+  list(JOIN cxx_libraries " " cxx_libraries)
+  set(TMAJIT_PC_PRIVATE "Libs.private: ${cxx_libraries} -l${CMAKE_DL_LIBS} ${CMAKE_THREAD_LIBS_INIT}")
+  set(TMAJIT_PC_C_PRIVATE "Requires.private: tmajit-sim = ${PROJECT_VERSION}")
+endif()
 foreach(file tmajit.pc tmajit-sim.pc tmajit-c.pc)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/${file}.in ${CMAKE_CURRENT_BINARY_DIR}/${file} @ONLY)
 endforeach()

@@ -3,6 +3,7 @@
 set -euo pipefail
 step=$1 build=$2 work=$3 compiler=$4
 here=$(cd "$(dirname "$0")" && pwd)
+source=$(cd "$here/../.." && pwd)
 project=$here/project
 prefix=$work/prefix  # everything
 core=$work/core      # without the components sim and c
@@ -161,6 +162,56 @@ case $step in
     # $(pkg-config …) is unquoted to split into words.
     cc -std=c99 "$here/../c/consumer"/*.c -o "$work/deb/consumer" $(pkg-config --cflags --libs "tmajit-c >= $(version)")
     "$work/deb/consumer"
+    ;;
+  fetched)
+    rm -rf "$work/fetched"
+    # Both builds use the same fmt, so its check, which takes 10 s, need not run again.
+    mapfile -t fmt < <(sed -nE 's/^(TMAJIT_FMT_[A-Z]+):[A-Z]+=/-D\1=/p' "$build/CMakeCache.txt")
+    cmake "${fmt[@]}" -G Ninja -S "$here/fetched" -B "$work/fetched" -DFETCHCONTENT_SOURCE_DIR_TMAJIT="$source" -DCMAKE_CXX_COMPILER="$compiler"
+    # Only the libraries that the project links are built with it.
+    if ninja -C "$work/fetched" -t inputs all | grep -E 'tmajit-build/.*(test|tool|jitc|example|python|conformance|reference|planning|cudart)'; then
+      fail "the project builds the files above"
+    fi
+    # Compiling the libraries again takes minutes, so link the project's own object with the libraries of this build.
+    object=$(ninja -C "$work/fetched" -t inputs fetched | grep '/start\.cpp\.o$')
+    ninja -C "$work/fetched" "$object"
+    "$compiler" "$work/fetched/$object" -o "$work/fetched/start" -L"$build/bin" -ltmajit_sim -ltmajit -Wl,-rpath,"$build/bin"
+    "$work/fetched/start"
+    ;;
+  archives)
+    cmake -DBUILD_SHARED_LIBS=OFF -DTMAJIT_INSTALL=ON "$work/fetched"
+    # Put archives of this build's objects where that build would put its own, because compiling the objects again takes minutes.
+    there=$work/fetched/_deps/tmajit-build
+    for pair in tmajit:tmajit tmajit_simulator:tmajit_sim tmajit_cudart_sim:tmajit_cudart tmajit_c_interface:tmajit_c; do
+      [[ ! -e $build/src/lib${pair%:*}_archive.a ]] || cp "$build/src/lib${pair%:*}_archive.a" "$there/src/lib${pair#*:}.a"
+    done
+    rm -rf "$there/include" "$work/archives" "$work/archives-build"
+    cp -r "$build/include" "$there/"
+    cmake --install "$work/fetched" --prefix "$work/archives" >/dev/null
+    if find "$work/archives" -name '*.so*' | grep .; then fail "the shared libraries above are installed"; fi
+    for archive in "$work"/archives/lib*/*.a; do
+      if nm -g "$archive" | grep -E ' w [^_]'; then fail "$archive may lack the functions above, because it links without them"; fi
+      if nm -Cg --defined-only "$archive" | grep -E '^[0-9a-f]+ . ' | grep -vE ' ((vtable|typeinfo|typeinfo name) for )?(tmajit::v[0-9]|tmajit_|(__)?cu(da)?[A-Z])'; then
+        fail "$archive defines the symbols above, which may clash with a program's"
+      fi
+    done
+    # The steps cmake and c compiled the programs.
+    cmake -G Ninja -S "$here/archives" -B "$work/archives-build" -DCMAKE_PREFIX_PATH="$work/archives" -DCMAKE_CXX_COMPILER="$compiler" \
+      -DOBJECTS="$work/cmake/CMakeFiles" -DC_OBJECTS="$work/c/CMakeFiles/c_consumer.dir"
+    ninja -C "$work/archives-build"
+    "$work/archives-build/consumer"
+    "$work/archives-build/consumer_sim"
+    "$work/archives-build/c_consumer"
+    if [[ -e $work/archives-build/whole_program ]]; then
+      rm -f "$work/archives-build/reports.json"
+      TMAJIT_PTX=$project/whole_program.ptx TMAJIT_REPORTS=$work/archives-build/reports.json "$work/archives-build/whole_program"
+    fi
+    command -v pkg-config >/dev/null || exit 0
+    pc=$(find "$work/archives" -name tmajit.pc)
+    export PKG_CONFIG_PATH=${pc%/*}
+    # $(pkg-config …) is unquoted to split into words.
+    cc "$work/c/CMakeFiles/c_consumer.dir"/*.o -o "$work/archives-build/c-consumer-pc" $(pkg-config --static --libs tmajit-c)
+    "$work/archives-build/c-consumer-pc"
     ;;
   device_headers)
     nvcc=$(PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin command -v nvcc) || { echo "SKIP: no nvcc"; exit 77; }
