@@ -95,13 +95,19 @@ class Random:
 
     def reversed(self, x: torch.Tensor):
         """The tensor, or one time in four an array whose strides are partly negative, and a tensor equal to it."""
-        if self.arrays is None or not x.ndim or x.dtype in (torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2):
+        if (
+            self.arrays is None
+            or not x.ndim
+            or x.dtype in (torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2)
+        ):
             return x, x
         if self.integer(0, 4) != 0:
             return x, x
         axes = [d for d in range(x.ndim) if self.integer(0, 2)]
         parts = tuple(slice(None, None, -1 if d in axes else 1) for d in range(x.ndim))
-        return self.arrays(x)[parts], x.flip(axes) if x.dtype != torch.bool else x.to(torch.uint8).flip(axes).to(torch.bool)
+        return self.arrays(x)[parts], x.flip(axes) if x.dtype != torch.bool else x.to(torch.uint8).flip(
+            axes
+        ).to(torch.bool)
 
     def call(self) -> Call:
         return self.one_of(CALLS)(self)
@@ -127,7 +133,9 @@ def flip(random: Random) -> Call:
 
 def slices(random: Random) -> Call:
     rank = random.integer(0, 9)
-    parts = tuple(slice(random.integer(0, 2), random.integer(2, 9), random.integer(1, 3)) for _ in range(rank))
+    parts = tuple(
+        slice(random.integer(0, 2), random.integer(2, 9), random.integer(1, 3)) for _ in range(rank)
+    )
     return random.moved(f"slice {parts}", lambda x: tmajit.slice(x, parts), lambda x: x[parts], rank)
 
 
@@ -135,7 +143,9 @@ def pad(random: Random) -> Call:
     rank = random.integer(1, 9)
     widths = tuple((random.integer(0, 3), random.integer(0, 3)) for _ in range(rank))
     flat = [n for width in reversed(widths) for n in width]
-    return random.moved(f"pad {widths}", lambda x: tmajit.pad(x, widths), lambda x: functional.pad(x, flat), rank)
+    return random.moved(
+        f"pad {widths}", lambda x: tmajit.pad(x, widths), lambda x: functional.pad(x, flat), rank
+    )
 
 
 def broadcast(random: Random) -> Call:
@@ -147,7 +157,9 @@ def broadcast(random: Random) -> Call:
 def concat(random: Random) -> Call:
     rank = random.integer(1, 9)
     axis = random.integer(-rank, rank)
-    return random.moved(f"concat {axis}", lambda x: tmajit.concat([x, x], axis), lambda x: torch.cat([x, x], axis), rank)
+    return random.moved(
+        f"concat {axis}", lambda x: tmajit.concat([x, x], axis), lambda x: torch.cat([x, x], axis), rank
+    )
 
 
 def stack(random: Random) -> Call:
@@ -163,7 +175,9 @@ def split(random: Random) -> Call:
     def parts(x):
         return (x.shape[0] // 2, x.shape[0] - x.shape[0] // 2)
 
-    return random.moved("split", lambda x: tmajit.split(x, 0, parts(x)), lambda x: torch.split(x, parts(x)), rank)
+    return random.moved(
+        "split", lambda x: tmajit.split(x, 0, parts(x)), lambda x: torch.split(x, parts(x)), rank
+    )
 
 
 def copy(random: Random) -> Call:
@@ -213,7 +227,9 @@ def stencil(random: Random) -> Call:
         right = x.index_select(1, (last + 1).clamp(max=x.shape[1] - 1))
         return right - x.index_select(1, (last - 1).clamp(min=0))
 
-    return Call("stencil", [x], lambda x: tmajit.stencil("x(0,1) - x(0,-1)", x, boundary="clamp"), theirs, [x])
+    return Call(
+        "stencil", [x], lambda x: tmajit.stencil("x(0,1) - x(0,-1)", x, boundary="clamp"), theirs, [x]
+    )
 
 
 def reduce(random: Random) -> Call:
@@ -227,8 +243,12 @@ def reduce(random: Random) -> Call:
 
 
 def reduce_into(random: Random) -> Call:
-    x = random.numbers((random.integer(1, 99), 16 * random.integer(1, 30)), random.one_of([torch.int32, torch.float32]))
-    return Call("reduce_into", [x], lambda x: tmajit.reduce_into(x, "add", torch.ones_like(x)), lambda x: x + 1, [x])
+    x = random.numbers(
+        (random.integer(1, 99), 16 * random.integer(1, 30)), random.one_of([torch.int32, torch.float32])
+    )
+    return Call(
+        "reduce_into", [x], lambda x: tmajit.reduce_into(x, "add", torch.ones_like(x)), lambda x: x + 1, [x]
+    )
 
 
 def scan(random: Random) -> Call:
@@ -242,7 +262,9 @@ def scan(random: Random) -> Call:
 
 def convolution(random: Random) -> Call:
     channels, filters = random.integer(1, 9), random.integer(1, 9)
-    x = random.numbers((random.integer(1, 4), random.integer(3, 9), random.integer(3, 9), channels), torch.float32)
+    x = random.numbers(
+        (random.integer(1, 4), random.integer(3, 9), random.integer(3, 9), channels), torch.float32
+    )
     w = random.numbers((filters, random.integer(1, 4), random.integer(1, 4), channels), torch.float32)
 
     def theirs(x, w):
@@ -253,4 +275,19 @@ def convolution(random: Random) -> Call:
 
 
 MOVES = [permute, flip, slices, pad, broadcast, concat, stack, split, copy, copy_ragged]
-CALLS = [*MOVES, *MOVES, tiles, im2col, cast, cast, map_two, stencil, reduce, reduce, reduce_into, scan, scan, convolution]
+CALLS = [
+    *MOVES,
+    *MOVES,
+    tiles,
+    im2col,
+    cast,
+    cast,
+    map_two,
+    stencil,
+    reduce,
+    reduce,
+    reduce_into,
+    scan,
+    scan,
+    convolution,
+]
