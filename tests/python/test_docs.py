@@ -13,7 +13,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.tmajit_findings  # some blocks show findings, which do not fail the test
+@pytest.mark.tmajit_findings  # findings do not fail it
 @pytest.mark.parametrize("page", ["docs/python.md", "docs/start_python.md", "docs/recipes.md", "README.md"])
 def test_every_block(page):
     text = (ROOT / page).read_text(encoding="utf-8")

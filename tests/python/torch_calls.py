@@ -51,7 +51,7 @@ def as_bits(x: torch.Tensor) -> torch.Tensor:
 
 
 class Random:
-    """Draws tensors and calls. `arrays` is the library of arrays with negative strides, which PyTorch does not have."""
+    """Draws tensors and calls. `arrays` makes arrays of tensors: PyTorch has no negative strides."""
 
     def __init__(self, seed: int, place: str, arrays=None, max_elements: int = MAX_ELEMENTS):
         self.rng = np.random.default_rng(seed)
@@ -94,7 +94,7 @@ class Random:
         return view
 
     def reversed(self, x: torch.Tensor):
-        """The tensor, or one time in four an array whose strides are partly negative, and a tensor equal to it."""
+        """The tensor, or one time in four an array with negative strides; and a tensor equal to it."""
         if (
             self.arrays is None
             or not x.ndim
