@@ -90,26 +90,90 @@ bool is_tensor(nb::handle value) {
   return nb::hasattr(value, "__dlpack__") || nb::hasattr(value.type(), "__dlpack_c_exchange_api__");
 }
 
-PythonTensorMap make_tiled(nb::object tensor, nb::handle box, std::string_view swizzle, std::string_view l2,
-                           std::string_view oob, nb::handle element_strides) {
-  const Operand operand = read_operand(tensor, "the tensor");
-  std::vector<std::int64_t> extents;
-  for (const nb::handle extent : nb::borrow<nb::object>(box))
-    extents.push_back(nb::cast<std::int64_t>(extent));
-  TensorMapSpec spec = TensorMapSpec::of(operand.tensor.view, Dims(extents), parse<Swizzle>(swizzle));
-  spec.l2_promotion = parse<L2Promotion>(l2);
-  spec.oob_fill = parse<OobFill>(oob);
-  if (!element_strides.is_none()) {
-    std::size_t d = 0;
-    for (const nb::handle step : nb::borrow<nb::object>(element_strides)) {
-      if (d >= spec.rank) break;
-      spec.element_strides[d++] = nb::cast<std::uint32_t>(step);
-    }
-    if (d != spec.rank)
-      throw Error(ErrorCode::invalid_argument, "element_strides has other dimensions than the tensor");
+/// The whole numbers of a sequence. Throws Error{invalid_argument} if there are more or fewer than `count`.
+template <class T>
+std::vector<T> numbers_of(nb::handle values, std::size_t count, const char* name) {
+  std::vector<T> numbers;
+  for (const nb::handle value : nb::borrow<nb::object>(values)) numbers.push_back(nb::cast<T>(value));
+  if (numbers.size() != count)
+    throw Error(ErrorCode::invalid_argument, std::string(name) + " needs " + std::to_string(count) +
+                                                 " numbers; found " + std::to_string(numbers.size()));
+  return numbers;
+}
+
+/// The options that tiled and im2col maps share.
+struct MapOptions {
+  std::string_view swizzle;
+  std::string_view l2;
+  std::string_view oob;
+  nb::handle element_strides;
+  std::string_view interleave;
+};
+
+/// A map of the tensor without the boxes. With an interleaved layout the tensor's last dimension is a slice
+/// of channels, which is the element of the map.
+TensorMapSpec spec_of(TensorView view, const MapOptions& options) {
+  TensorMapSpec spec{.type = view.type,
+                     .interleave = parse<Interleave>(options.interleave),
+                     .swizzle = parse<Swizzle>(options.swizzle),
+                     .l2_promotion = parse<L2Promotion>(options.l2),
+                     .oob_fill = parse<OobFill>(options.oob)};
+  const std::uint64_t element = size_of(view.type);
+  if (spec.interleave != Interleave::none) {
+    const std::uint64_t slice = spec.interleave == Interleave::b16 ? 16 : 32;
+    if (view.rank < 2 || view.shape[view.rank - 1] * element != slice || view.strides[view.rank - 1] != 1)
+      throw Error(ErrorCode::invalid_argument, "with interleave " + std::string(options.interleave) +
+                                                   " the last dimension must be a dense slice of channels, " +
+                                                   std::to_string(slice) + " bytes");
+    --view.rank;
   }
+  if (view.rank < 1 || view.rank > max_map_rank)
+    throw Error(ErrorCode::invalid_argument,
+                "a tensor map has 1 to 5 dimensions; found " + std::to_string(view.rank));
+  spec.rank = static_cast<std::uint8_t>(view.rank);
+  constexpr std::uint64_t always_legal = 32;  // in place of a stride that no copy uses
+  for (std::uint32_t d = 0; d < view.rank; ++d) {
+    if (view.strides[d] < 0)
+      throw Error(ErrorCode::invalid_argument, "a tensor map takes strides of 0 or more; dimension " +
+                                                   std::to_string(d) + " has " +
+                                                   std::to_string(view.strides[d]));
+    const bool innermost = d + 1 == view.rank && spec.interleave == Interleave::none;
+    spec.shape[d] = view.shape[d];
+    spec.strides[d] = view.shape[d] != 1 ? static_cast<std::uint64_t>(view.strides[d]) * element
+                      : innermost        ? element
+                                         : always_legal;
+    spec.element_strides[d] = 1;
+  }
+  if (!options.element_strides.is_none()) {
+    const auto steps = numbers_of<std::uint32_t>(options.element_strides, spec.rank, "element_strides");
+    std::ranges::copy(steps, spec.element_strides.begin());
+  }
+  return spec;
+}
+
+PythonTensorMap checked(nb::object tensor, const TensorMapSpec& spec) {
   if (auto broken = validate(spec); !broken.empty()) throw SpecError(std::move(broken));
   return {std::move(tensor), spec};
+}
+
+PythonTensorMap make_tiled(nb::object tensor, nb::handle box, const MapOptions& options) {
+  TensorMapSpec spec = spec_of(read_operand(tensor, "the tensor").tensor.view, options);
+  std::ranges::copy(numbers_of<std::uint32_t>(box, spec.rank, "box"), spec.box.begin());
+  return checked(std::move(tensor), spec);
+}
+
+PythonTensorMap make_im2col(nb::object tensor, std::uint32_t channels, std::uint32_t pixels, nb::handle lower,
+                            nb::handle upper, const MapOptions& options) {
+  TensorMapSpec spec = spec_of(read_operand(tensor, "the images").tensor.view, options);
+  spec.mode = MapMode::im2col;
+  spec.pixel_box.channels = channels;
+  spec.pixel_box.pixels = pixels;
+  const std::size_t dimensions = spec.rank > 2 ? spec.rank - 2 : 0;
+  if (!lower.is_none())
+    std::ranges::copy(numbers_of<std::int32_t>(lower, dimensions, "lower"), spec.pixel_box.lower.begin());
+  if (!upper.is_none())
+    std::ranges::copy(numbers_of<std::int32_t>(upper, dimensions, "upper"), spec.pixel_box.upper.begin());
+  return checked(std::move(tensor), spec);
 }
 
 std::string shown(const PythonTensorMap& map) {
@@ -118,9 +182,14 @@ std::string shown(const PythonTensorMap& map) {
     for (std::size_t d = 0; d < numbers.size(); ++d) text += (d > 0 ? "x" : "") + std::to_string(numbers[d]);
   };
   add(std::span(map.spec.shape).first(map.spec.rank));
-  text += ", box ";
-  const std::vector<std::uint64_t> box(map.spec.box.begin(), map.spec.box.begin() + map.spec.rank);
-  add(box);
+  if (map.spec.mode == MapMode::im2col) {
+    text += ", " + std::to_string(map.spec.pixel_box.channels) + " channels of " +
+            std::to_string(map.spec.pixel_box.pixels) + " pixels";
+  } else {
+    text += ", box ";
+    const std::vector<std::uint64_t> box(map.spec.box.begin(), map.spec.box.begin() + map.spec.rank);
+    add(box);
+  }
   text += ", swizzle " + std::string(name(map.spec.swizzle)) + ">";
   return text;
 }
@@ -211,15 +280,37 @@ void bind_tensor_map(nb::module_& module) {
   nb::class_<PythonTensorMap>(
       module, "TensorMap",
       "A tensor map of an array, as an argument of kernels: the array, and the boxes in "
-      "which the copy engine walks it.")
+      "which the copy engine walks it. TensorMap.im2col() makes one that copies pixels of images. With "
+      "interleave=\"16B\" or \"32B\" the last dimension of x is a slice of channels.")
       .def(
           "__init__",
           [](PythonTensorMap* self, nb::object x, nb::handle box, std::string_view swizzle,
-             std::string_view l2, std::string_view oob, nb::handle element_strides) {
-            new (self) PythonTensorMap(make_tiled(std::move(x), box, swizzle, l2, oob, element_strides));
+             std::string_view l2, std::string_view oob, nb::handle element_strides,
+             std::string_view interleave) {
+            new (self) PythonTensorMap(
+                make_tiled(std::move(x), box, {swizzle, l2, oob, element_strides, interleave}));
           },
           nb::arg("x"), nb::arg("box"), nb::arg("swizzle") = "none", nb::arg("l2") = "none",
-          nb::arg("oob") = "zero", nb::arg("element_strides").none() = nb::none())
+          nb::arg("oob") = "zero", nb::arg("element_strides").none() = nb::none(),
+          nb::arg("interleave") = "none")
+      .def_static(
+          "im2col",
+          [](nb::object x, std::uint32_t channels, std::uint32_t pixels, nb::handle lower, nb::handle upper,
+             std::string_view swizzle, std::string_view l2, std::string_view oob, nb::handle element_strides,
+             std::string_view interleave) {
+            return make_im2col(std::move(x), channels, pixels, lower, upper,
+                               {swizzle, l2, oob, element_strides, interleave});
+          },
+          nb::arg("x"), nb::arg("channels"), nb::arg("pixels"), nb::arg("lower").none() = nb::none(),
+          nb::arg("upper").none() = nb::none(), nb::kw_only(), nb::arg("swizzle") = "none",
+          nb::arg("l2") = "none", nb::arg("oob") = "zero", nb::arg("element_strides").none() = nb::none(),
+          nb::arg("interleave") = "none",
+          "The map of images, by which a copy moves `channels` channels of `pixels` pixels (PTX ISA, "
+          "\"Im2col "
+          "mode\"). x has the shape (images, height, width, channels), with one to three dimensions of "
+          "pixels; "
+          "lower and upper are the corners of the box over which a filter moves, by default the whole image. "
+          "With interleave the shape is (images, slices, height, width, channels of a slice).")
       .def_prop_ro("tensor", [](const PythonTensorMap& self) { return self.tensor; })
       .def("__repr__", &shown);
 }

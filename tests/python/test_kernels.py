@@ -157,6 +157,56 @@ def test_tensor_maps():
     assert "64 elements" in caught.value.legal
 
 
+def test_tensor_maps_of_images():
+    images = np.zeros((2, 9, 8, 64), np.float16)
+    made = tmajit.TensorMap.im2col(images, 64, 32, (-1, -1), (-1, -1), swizzle="128B")
+    assert repr(made) == "<tmajit.TensorMap of f16 2x9x8x64, 64 channels of 32 pixels, swizzle 128B>"
+    with pytest.raises(tmajit.SpecError):
+        tmajit.TensorMap.im2col(images, 512, 32)
+    with pytest.raises(tmajit.ArgumentError, match="lower needs 2 numbers; found 3"):
+        tmajit.TensorMap.im2col(images, 64, 32, (0, 0, 0))
+
+
+def test_interleaved_tensor_maps():
+    slices = np.zeros((2, 4, 9, 8, 8), np.float16)  # images, slices, height, width, 8 channels of 16 bytes
+    made = tmajit.TensorMap(slices, (1, 1, 4, 8), interleave="16B")
+    assert repr(made) == "<tmajit.TensorMap of f16 2x4x9x8, box 1x1x4x8, swizzle none>"
+    with pytest.raises(tmajit.ArgumentError, match="dense slice of channels, 32 bytes"):
+        tmajit.TensorMap(slices, (1, 1, 4, 8), interleave="32B")
+    with pytest.raises(tmajit.ArgumentError, match="strides of 0 or more"):
+        tmajit.TensorMap(np.zeros((8, 64), np.float32)[::-1], (8, 32))
+
+
+PIXELS = """
+#include "tmajit/barrier.cuh"
+#include "tmajit/im2col.cuh"
+using namespace tmajit;
+extern "C" __global__ void pixels(const __grid_constant__ TensorMap map, float* out) {
+  __shared__ alignas(128) float tile[8 * 4];
+  __shared__ u64 word;
+  const auto full = Barrier<>(ptx::shared_address(&word)).init(1, threadIdx.x == 0);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    full.expect(sizeof(tile));
+    const Coordinates<4> first{0, 0, 0, 0};
+    ptx::im2col_load(ptx::shared_address(tile), map, first, TapOffsets<2>{1, 0}, full.address());
+  }
+  full.wait(0);
+  out[threadIdx.x] = tile[threadIdx.x];
+}
+"""
+
+
+def test_a_kernel_that_loads_pixels():
+    images = np.arange(2 * 3 * 4 * 4, dtype=np.float32).reshape(2, 3, 4, 4)
+    out = np.zeros((8, 4), np.float32)
+    kernel = tmajit.kernel(PIXELS)
+    # The pixels of two rows, each shifted by a tap of one pixel; outside of the image they are zero.
+    kernel(tmajit.TensorMap.im2col(images, 4, 8), out, grid=1, block=32)
+    wanted = np.pad(images[0], ((0, 0), (0, 1), (0, 0)))[:2, 1:]
+    assert (out == wanted.reshape(8, 4)).all()
+
+
 @pytest.mark.tmajit_findings
 def test_a_kernel_with_a_tensor_map():
     x = np.arange(32 * 32, dtype=np.float32).reshape(32, 32)
