@@ -17,8 +17,7 @@ namespace {
 
 /// Micro-operations that a warp executes in one turn.
 constexpr std::uint32_t slice = 20'000;
-/// In a round after one in which nothing changed, because all warps wait, spin or only compute.
-constexpr std::uint32_t quiet_slice = 2'000;
+constexpr std::uint32_t quiet_slice = 2'000;  ///< after a round in which warps only waited, spun or computed
 /// In mode random, half of all turns, drawn at random, have at most this many micro-operations.
 constexpr std::uint32_t short_slice = 128;
 
@@ -58,8 +57,7 @@ std::string describe_wait(Cta& cta, const Group& group) {
   }
 }
 
-/// The instruction at which a group waits (index into Program::locations). At a CTA barrier its pc is already
-/// past the instruction.
+/// The instruction at which a group waits: an index into Program::locations. At a CTA barrier pc is past it.
 std::uint32_t location_of(const Program& program, const Group& group) {
   const std::uint32_t pc = group.pc - (group.wait.kind == Wait::Kind::barrier ? 1 : 0);
   return program.location_of[pc < program.location_of.size() ? pc : 0];
@@ -82,8 +80,7 @@ Cta::Cta(Launch& all, Cluster& peers, std::uint32_t own_rank)
       small_copies(*this),
       random(all.options.seed),
       shared_bytes_(program.static_shared_bytes + launch.shape.shared_bytes),
-      // Rounded up, because the copy engine accesses whole chunks of 16 bytes. Bounds checks use
-      // shared_bytes_.
+      // The copy engine accesses whole chunks of 16 bytes; bounds checks use shared_bytes_.
       shared_((std::size_t{shared_bytes_} + 15) / 16 * 16),
       shadow_(shared_.size()),
       writers_(shared_bytes_ / 4 + 4),
@@ -192,8 +189,8 @@ bool Cta::turn(std::uint64_t round, bool quiet) {
     ran = true;
     const bool random_mode = launch.options.mode == SimOptions::Mode::random;
     // With short turns, other threads may run between the two stores of a thread that publishes a value.
-    const std::uint32_t longest = quiet ? quiet_slice : slice;
-    const std::uint32_t limit = random_mode && random() % 2 == 0 ? 1 + random() % short_slice : longest;
+    std::uint32_t limit = quiet ? quiet_slice : slice;
+    if (random_mode && random() % 2 == 0) limit = 1 + random() % short_slice;
     execute(*warp, limit);
     if (random_mode && random() % 4 == 0) (void)engine.deliver();
   }
