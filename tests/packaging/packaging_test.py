@@ -38,12 +38,20 @@ def missing_files(patterns: list[str]) -> list[str]:
     return [f"{pattern} matches no file" for pattern in patterns if not any(ROOT.glob(pattern))]
 
 
+def undocumented(command: str) -> list[str]:
+    """A command that a recipe names must be in the documentation, which may add options to it."""
+    known = any(line.startswith(command) for line in read("docs/embedding.md").splitlines())
+    return [] if known else [f"docs/embedding.md does not have the command: {command}"]
+
+
 def conan(_cmake: str) -> list[str]:
     recipe = read("packaging/conan/conanfile.py")
     compile(recipe, "conanfile.py", "exec")
+    compile(read("packaging/conan/test_package/conanfile.py"), "test_package/conanfile.py", "exec")
     parts = re.search(r'for part in \(([A-Z", ]+)\):\n\s+toolchain', recipe)[1]
     options = {f"TMAJIT_BUILD_{part}" for part in re.findall(r"[A-Z]+", parts)} | set(re.findall(r'\["(TMAJIT_\w+)"\]', recipe))
     wrong = unknown_options(options) + missing_files(re.findall(r'"([^"]+)"', re.search(r"for pattern in \((.*)\):", recipe)[1]))
+    wrong += undocumented(re.search(r"`(conan create [^`]+)`", recipe)[1])
     exported = set(re.findall(r"EXPORT_NAME (\w+)", read("src/CMakeLists.txt"))) | {"tmajit"}
     components = set(re.findall(r'"(\w+)": \("tmajit', recipe)) | set(re.findall(r'libraries\["(\w+)"\] =', recipe))
     if components != exported:
@@ -81,6 +89,7 @@ def vcpkg(cmake: str) -> list[str]:
     wrong += unknown_options(set(re.findall(r"-D(\w+)=", configured[2])))
     wrong += [f"portfile.cmake installs {name}, which does not exist" for name in re.findall(r"(?:FILE_LIST|file INSTALL);([^;\n]+)", done.stderr)
               if not pathlib.Path(name).exists()]
+    wrong += undocumented(f"vcpkg install {port.name} --overlay-ports={port.parent.relative_to(ROOT)}")
     # Packages that the build asks for, apart from those of the system.
     asked = set(re.findall(r"^find_package\((\w+)", read("cmake/Dependencies.cmake"), re.MULTILINE)) - {"Threads", "LLVM"}
     given = {name for name in manifest["dependencies"] if isinstance(name, str)}
@@ -102,9 +111,7 @@ def container(_cmake: str) -> list[str]:
             wrong.append(f"there is no preset {preset}")
     wrong += [f"{script} cannot be run" for script in re.findall(r"^RUN (tools/\S+)", text, re.MULTILINE) if not os.access(ROOT / script, os.X_OK)]
     command = re.search(r"^#   (podman build .*)$", text, re.MULTILINE)[1]
-    if command not in read("docs/embedding.md").splitlines():
-        wrong.append(f"docs/embedding.md does not have the command of the Containerfile: {command}")
-    wrong += missing_files(re.findall(r"packaging/\S+", command))
+    wrong += undocumented(command) + missing_files(re.findall(r"packaging/\S+", command))
     # The set-up runs before the sources are copied, so it may read only the files that are there then.
     early = text[: text.index("RUN tools/setup.sh")]
     sourced = set(re.findall(r'\$ROOT/((?:tools|cmake)/[\w/.]+)', read("tools/setup.sh") + read("tools/lib/cuda.sh")))
