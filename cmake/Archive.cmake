@@ -33,5 +33,8 @@ function(tmajit_add_archive target exports)
     DEPENDS ${inputs} ${exports} WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR} COMMENT "Linking ${target}.o"
     COMMAND_EXPAND_LISTS VERBATIM)
   add_library(${target} STATIC ${object})
+  # Makefiles have rules for an object only in its own target, so the rooms' targets must be built before.
+  list(TRANSFORM ARGN PREPEND tmajit_)
+  add_dependencies(${target} ${ARGN})
   set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
 endfunction()

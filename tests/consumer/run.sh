@@ -164,7 +164,7 @@ case $step in
     "$work/deb/consumer"
     ;;
   fetched)
-    rm -rf "$work/fetched"
+    rm -rf "$work/fetched" "$work/fetched-make"
     # Both builds use the same fmt, so its check, which takes 10 s, need not run again.
     mapfile -t fmt < <(sed -nE 's/^(TMAJIT_FMT_[A-Z]+):[A-Z]+=/-D\1=/p' "$build/CMakeCache.txt")
     cmake "${fmt[@]}" -G Ninja -S "$here/fetched" -B "$work/fetched" -DFETCHCONTENT_SOURCE_DIR_TMAJIT="$source" -DCMAKE_CXX_COMPILER="$compiler"
@@ -172,6 +172,11 @@ case $step in
     if ninja -C "$work/fetched" -t inputs all | grep -E 'tmajit-build/.*(test|tool|jitc|example|python|conformance|reference|planning|cudart)'; then
       fail "the project builds the files above"
     fi
+    # Ninja finds the rule of every file, make only in the file's own target, so there an archive must wait for the rooms' targets.
+    cmake "${fmt[@]}" -G 'Unix Makefiles' -S "$here/fetched" -B "$work/fetched-make" -DBUILD_SHARED_LIBS=OFF \
+      -DFETCHCONTENT_SOURCE_DIR_TMAJIT="$source" -DCMAKE_CXX_COMPILER="$compiler" >/dev/null
+    grep -q '/src/CMakeFiles/tmajit\.dir/all: .*/tmajit_files\.dir/all' "$work/fetched-make/CMakeFiles/Makefile2" ||
+      fail "make links libtmajit.a before it compiles the objects"
     # Compiling the libraries again takes minutes, so link the project's own object with the libraries of this build.
     object=$(ninja -C "$work/fetched" -t inputs fetched | grep '/start\.cpp\.o$')
     ninja -C "$work/fetched" "$object"
