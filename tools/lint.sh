@@ -68,9 +68,9 @@ check_format() {
 
 check_words() {
   local list
-  mapfile -t list < <(files '*.cpp' '*.hpp' '*.c' '*.h' '*.cu' '*.cuh')
+  mapfile -t list < <(files '*.cpp' '*.hpp' '*.c' '*.h' '*.cu' '*.cuh' '*.md')
   ((${#list[@]})) || return 0
-  step words "words of comments in ${#list[@]} files" python3 tools/lib/words.py "${list[@]}"
+  step words "words of comments and pages in ${#list[@]} files" python3 tools/lib/words.py "${list[@]}"
 }
 
 # tools/setup.sh fetches ruff, and ruff.toml says how Python is written.

@@ -10,10 +10,10 @@ import unittest
 CHECK = pathlib.Path(__file__).resolve().parents[2] / "tools/lib/words.py"
 
 
-def found(*lines: str) -> list[int]:
+def found(*lines: str, name: str = "text.cpp") -> list[int]:
     """The numbers of the lines that the check reports."""
     with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "text.cpp"
+        path = pathlib.Path(folder) / name
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
         done = subprocess.run([sys.executable, CHECK, path], capture_output=True, text=True, check=False)
     numbers = [int(line.removeprefix(f"{path}:").split(":")[0]) for line in done.stdout.splitlines()]
@@ -32,6 +32,10 @@ class Words(unittest.TestCase):
     def test_accepts_good_comments_strings_and_second_lines(self):
         self.assertEqual(found("// The number of tiles", "// Of a row this is the length.", 'const char* a = "Of // nobody";'), [])
         self.assertEqual(found("int of;  ///< of a CTA", "// The least of them."), [])
+
+    def test_reads_pages_without_their_code(self):
+        page = ["## What is left", "", "Of three kernels one is slow.", "It is one", "Of them.", "```sh", "Of course", "```", "- Who waits"]
+        self.assertEqual(found(*page, name="page.md"), [1, 3, 9])
 
 
 if __name__ == "__main__":
