@@ -108,6 +108,10 @@ struct TensorMapSpec {
   /// breaks, Error{invalid_argument} for a negative number in `box`, or if box and view differ in rank.
   [[nodiscard]] TMAJIT_API static TensorMapSpec of(const TensorView& view, const Dims& box,
                                                    Swizzle swizzle = Swizzle::none);
+  /// The map of `view` with the boxes and all other members of `options` but type, rank, shape and strides;
+  /// element strides of 0 become 1. With an interleaved layout the view's innermost dimension counts slices,
+  /// and its stride is a slice's elements. Throws SpecError with every rule that the map breaks.
+  [[nodiscard]] TMAJIT_API static TensorMapSpec of(const TensorView& view, const TensorMapSpec& options);
   /// The im2col map of `images`, of 3 to 5 dimensions, by `pixel_box`; other fields as above. Throws
   /// SpecError with every rule that it breaks.
   [[nodiscard]] TMAJIT_API static TensorMapSpec im2col(const TensorView& images, const PixelBox& pixel_box,

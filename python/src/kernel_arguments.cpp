@@ -1,7 +1,6 @@
 #include "kernel_arguments.hpp"
 
 #include <tmajit/error.hpp>
-#include <tmajit/validate.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -90,15 +89,18 @@ bool is_tensor(nb::handle value) {
   return nb::hasattr(value, "__dlpack__") || nb::hasattr(value.type(), "__dlpack_c_exchange_api__");
 }
 
-/// The whole numbers of a sequence. Throws Error{invalid_argument} if there are more or fewer than `count`.
-template <class T>
-std::vector<T> numbers_of(nb::handle values, std::size_t count, const char* name) {
-  std::vector<T> numbers;
-  for (const nb::handle value : nb::borrow<nb::object>(values)) numbers.push_back(nb::cast<T>(value));
-  if (numbers.size() != count)
+/// Sets `to` from a sequence of `count` whole numbers. Throws Error{invalid_argument} for another count. A
+/// map of more numbers than `to` holds is refused by TensorMapSpec::of().
+template <class T, std::size_t size>
+void set_numbers(std::array<T, size>& to, nb::handle values, std::size_t count, const char* name) {
+  std::size_t found = 0;
+  for (const nb::handle value : nb::borrow<nb::object>(values)) {
+    if (found < size) to[found] = nb::cast<T>(value);
+    ++found;
+  }
+  if (found != count)
     throw Error(ErrorCode::invalid_argument, std::string(name) + " needs " + std::to_string(count) +
-                                                 " numbers; found " + std::to_string(numbers.size()));
-  return numbers;
+                                                 " numbers; found " + std::to_string(found));
 }
 
 /// The options that tiled and im2col maps share.
@@ -110,70 +112,49 @@ struct MapOptions {
   std::string_view interleave;
 };
 
-/// A map of the tensor without the boxes. With an interleaved layout the tensor's last dimension is a slice
-/// of channels, which is the element of the map.
-TensorMapSpec spec_of(TensorView view, const MapOptions& options) {
-  TensorMapSpec spec{.type = view.type,
-                     .interleave = parse<Interleave>(options.interleave),
+/// The view that a map of `tensor` describes. With an interleaved layout the tensor's last dimension is a
+/// slice of channels: an element of the map, and not one of its dimensions.
+TensorView view_of(nb::handle tensor, Interleave interleave) {
+  TensorView view = read_operand(tensor, "the tensor").tensor.view;
+  if (interleave == Interleave::none) return view;
+  const std::uint64_t slice = interleave == Interleave::b16 ? 16 : 32;
+  const std::uint32_t last = view.rank - 1;
+  if (view.rank < 2 || view.shape[last] * size_of(view.type) != slice || view.strides[last] != 1)
+    throw Error(ErrorCode::invalid_argument, "with interleave " + std::string(name(interleave)) +
+                                                 " the last dimension must be a dense slice of channels, " +
+                                                 std::to_string(slice) + " bytes");
+  view.rank = last;
+  return view;
+}
+
+TensorMapSpec spec_of(const MapOptions& options, std::uint32_t rank) {
+  TensorMapSpec spec{.interleave = parse<Interleave>(options.interleave),
                      .swizzle = parse<Swizzle>(options.swizzle),
                      .l2_promotion = parse<L2Promotion>(options.l2),
                      .oob_fill = parse<OobFill>(options.oob)};
-  const std::uint64_t element = size_of(view.type);
-  if (spec.interleave != Interleave::none) {
-    const std::uint64_t slice = spec.interleave == Interleave::b16 ? 16 : 32;
-    if (view.rank < 2 || view.shape[view.rank - 1] * element != slice || view.strides[view.rank - 1] != 1)
-      throw Error(ErrorCode::invalid_argument, "with interleave " + std::string(options.interleave) +
-                                                   " the last dimension must be a dense slice of channels, " +
-                                                   std::to_string(slice) + " bytes");
-    --view.rank;
-  }
-  if (view.rank < 1 || view.rank > max_map_rank)
-    throw Error(ErrorCode::invalid_argument,
-                "a tensor map has 1 to 5 dimensions; found " + std::to_string(view.rank));
-  spec.rank = static_cast<std::uint8_t>(view.rank);
-  constexpr std::uint64_t always_legal = 32;  // in place of a stride that no copy uses
-  for (std::uint32_t d = 0; d < view.rank; ++d) {
-    if (view.strides[d] < 0)
-      throw Error(ErrorCode::invalid_argument, "a tensor map takes strides of 0 or more; dimension " +
-                                                   std::to_string(d) + " has " +
-                                                   std::to_string(view.strides[d]));
-    const bool innermost = d + 1 == view.rank && spec.interleave == Interleave::none;
-    spec.shape[d] = view.shape[d];
-    spec.strides[d] = view.shape[d] != 1 ? static_cast<std::uint64_t>(view.strides[d]) * element
-                      : innermost        ? element
-                                         : always_legal;
-    spec.element_strides[d] = 1;
-  }
-  if (!options.element_strides.is_none()) {
-    const auto steps = numbers_of<std::uint32_t>(options.element_strides, spec.rank, "element_strides");
-    std::ranges::copy(steps, spec.element_strides.begin());
-  }
+  if (!options.element_strides.is_none())
+    set_numbers(spec.element_strides, options.element_strides, rank, "element_strides");
   return spec;
 }
 
-PythonTensorMap checked(nb::object tensor, const TensorMapSpec& spec) {
-  if (auto broken = validate(spec); !broken.empty()) throw SpecError(std::move(broken));
-  return {std::move(tensor), spec};
-}
-
 PythonTensorMap make_tiled(nb::object tensor, nb::handle box, const MapOptions& options) {
-  TensorMapSpec spec = spec_of(read_operand(tensor, "the tensor").tensor.view, options);
-  std::ranges::copy(numbers_of<std::uint32_t>(box, spec.rank, "box"), spec.box.begin());
-  return checked(std::move(tensor), spec);
+  const TensorView view = view_of(tensor, parse<Interleave>(options.interleave));
+  TensorMapSpec spec = spec_of(options, view.rank);
+  set_numbers(spec.box, box, view.rank, "box");
+  return {std::move(tensor), TensorMapSpec::of(view, spec)};
 }
 
 PythonTensorMap make_im2col(nb::object tensor, std::uint32_t channels, std::uint32_t pixels, nb::handle lower,
                             nb::handle upper, const MapOptions& options) {
-  TensorMapSpec spec = spec_of(read_operand(tensor, "the images").tensor.view, options);
+  const TensorView view = view_of(tensor, parse<Interleave>(options.interleave));
+  TensorMapSpec spec = spec_of(options, view.rank);
   spec.mode = MapMode::im2col;
   spec.pixel_box.channels = channels;
   spec.pixel_box.pixels = pixels;
-  const std::size_t dimensions = spec.rank > 2 ? spec.rank - 2 : 0;
-  if (!lower.is_none())
-    std::ranges::copy(numbers_of<std::int32_t>(lower, dimensions, "lower"), spec.pixel_box.lower.begin());
-  if (!upper.is_none())
-    std::ranges::copy(numbers_of<std::int32_t>(upper, dimensions, "upper"), spec.pixel_box.upper.begin());
-  return checked(std::move(tensor), spec);
+  const std::uint32_t dimensions = std::max(view.rank, 2U) - 2;
+  if (!lower.is_none()) set_numbers(spec.pixel_box.lower, lower, dimensions, "lower");
+  if (!upper.is_none()) set_numbers(spec.pixel_box.upper, upper, dimensions, "upper");
+  return {std::move(tensor), TensorMapSpec::of(view, spec)};
 }
 
 std::string shown(const PythonTensorMap& map) {

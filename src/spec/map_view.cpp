@@ -37,7 +37,7 @@ void set_view(TensorMapSpec& map, const TensorView& view) noexcept {
   for (std::uint32_t d = 0; d < std::min<std::uint32_t>(map.rank, max_map_rank); ++d) {
     map.shape[d] = view.shape[d];
     map.strides[d] = d + 1U < map.rank    ? outer_stride(view.shape[d], view.strides[d], size, map.interleave)
-                     : view.shape[d] == 1 ? size
+                     : view.shape[d] == 1 ? inner_unit(map.type, map.interleave)
                                           : sat_mul(static_cast<std::uint64_t>(view.strides[d]), size);
   }
 }
@@ -66,7 +66,9 @@ namespace {
 TensorMapSpec checked(TensorMapSpec map, const TensorView& view) {
   map.type = view.type;
   map.rank = static_cast<std::uint8_t>(view.rank);
-  for (std::uint32_t d = 0; d < std::min(view.rank, max_map_rank); ++d) map.element_strides[d] = 1;
+  for (std::uint32_t d = 0; d < std::min(view.rank, max_map_rank); ++d) {
+    if (map.element_strides[d] == 0) map.element_strides[d] = 1;
+  }
   Violations violations;
   check_form(map, violations);
   check_kind(map, violations);
@@ -90,6 +92,10 @@ TensorMapSpec TensorMapSpec::of(const TensorView& view, const Dims& box, Swizzle
   // If the view has too many dimensions, the map holds the outermost ones, without the innermost.
   for (std::uint32_t d = 0; d < std::min(view.rank, max_map_rank); ++d) map.box[d] = as_u32(box, d, "box");
   return checked(map, view);
+}
+
+TensorMapSpec TensorMapSpec::of(const TensorView& view, const TensorMapSpec& options) {
+  return checked(options, view);
 }
 
 TensorMapSpec TensorMapSpec::im2col(const TensorView& images, const PixelBox& pixel_box, Swizzle swizzle) {

@@ -173,8 +173,9 @@ def test_interleaved_tensor_maps():
     assert repr(made) == "<tmajit.TensorMap of f16 2x4x9x8, box 1x1x4x8, swizzle none>"
     with pytest.raises(tmajit.ArgumentError, match="dense slice of channels, 32 bytes"):
         tmajit.TensorMap(slices, (1, 1, 4, 8), interleave="32B")
-    with pytest.raises(tmajit.ArgumentError, match="strides of 0 or more"):
+    with pytest.raises(tmajit.SpecError) as caught:
         tmajit.TensorMap(np.zeros((8, 64), np.float32)[::-1], (8, 32))
+    assert caught.value.rule == "view.negative-stride"
 
 
 PIXELS = """

@@ -55,6 +55,39 @@ TEST_CASE("a dimension of extent 1 gets a legal stride, whatever the view's") {
   CHECK(TensorMapSpec::of(one, {4, 4}).strides == Map{64, 4});
 }
 
+TEST_CASE("a map takes all members of its options but type, rank, shape and strides") {
+  const TensorMapSpec options{.type = ElementType::u8,
+                              .rank = 1,
+                              .interleave = Interleave::b16,
+                              .swizzle = Swizzle::b32,
+                              .oob_fill = OobFill::nan,
+                              .shape = {7},
+                              .box = {1, 1, 4, 8},
+                              .element_strides = {0, 0, 2, 0}};
+  // The innermost dimension counts slices of 16 bytes.
+  const TensorView slices = TensorView::strided(ElementType::f16, {2, 4, 9, 8}, {2304, 576, 64, 8});
+  TensorMapSpec wanted = options;
+  wanted.type = ElementType::f16;
+  wanted.rank = 4;
+  wanted.shape = {2, 4, 9, 8};
+  wanted.strides = {4608, 1152, 128, 16};
+  wanted.element_strides = {1, 1, 2, 1};
+  CHECK(TensorMapSpec::of(slices, options) == wanted);
+  const TensorView one = TensorView::strided(ElementType::f16, {2, 4, 9, 1}, {2304, 576, 64, 8});
+  CHECK(TensorMapSpec::of(one, options).strides == Map{4608, 1152, 128, 16});
+  TensorMapSpec wrong = options;
+  wrong.box = {1, 1, 4, 257};
+  CHECK_THROWS_AS(TensorMapSpec::of(slices, wrong), SpecError);
+  TensorMapSpec pixels = options;
+  pixels.interleave = Interleave::none;
+  pixels.mode = MapMode::im2col;
+  pixels.box = {};
+  pixels.element_strides = {};
+  pixels.pixel_box = {.channels = 8, .pixels = 4};
+  const TensorView images = TensorView::contiguous(ElementType::f16, {2, 9, 8, 16});
+  CHECK(TensorMapSpec::of(images, pixels).strides == Map{2304, 256, 32, 2});
+}
+
 TEST_CASE("the error for a view that no tensor map can describe names the broken rules") {
   const auto f32 = ElementType::f32;
   CHECK(broken_map(TensorView::contiguous(f32, {}), {}) == std::vector<std::string>{"rank.range"});

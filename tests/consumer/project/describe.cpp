@@ -71,6 +71,11 @@ static void tiles() {
   const TensorView images = TensorView::contiguous(ElementType::f32, {2, 16, 32});
   expect(tile_layout(TensorMapSpec::im2col(images, {.channels = 32, .pixels = 8})).rows == 8, "im2col()");
 
+  // Slices of 16 bytes: the innermost dimension counts them.
+  const TensorView slices = TensorView::strided(ElementType::f32, {2, 3, 8}, {96, 32, 4});
+  expect(TensorMapSpec::of(slices, {.interleave = Interleave::b16, .box = {1, 1, 8}}).strides[2] == 16,
+         "of() with options");
+
   const BoxLayout box(map);
   const auto offset = BoxLayout(ElementType::f32, {8, 32}, Swizzle::b128).offset({3, 5});
   expect(box.element(offset) == BoxElement{3, 5}, "element() is offset()'s inverse");
