@@ -30,11 +30,12 @@ function(tmajit_add_room room)
   target_link_libraries(tmajit_${room} PRIVATE tmajit::options ${arg_USES})
 endfunction()
 
-# tmajit_add_test(<name> [AT_ONCE <n>] SOURCES <file>… [ALONE <file>…] USES <target>…): a Catch2 program. ctest runs its cases one by
-# one, with the label <name>. Cases of names that begin with gpu do not run in parallel, because they share one device and
-# its memory. 16 or AT_ONCE files of SOURCES form one translation unit; each file of ALONE is one.
+# A Catch2 program. ctest runs its cases one by one, with the label <name>. Cases of names that begin with gpu do not run in
+# parallel, because they share one device and its memory.
+#   tmajit_add_test(<name> [AT_ONCE <n>] SOURCES <file>… [ALONE <file>…] USES <target>… [ENVIRONMENT <name=value>])
+# 16 or AT_ONCE files of SOURCES form one translation unit; each file of ALONE is one.
 function(tmajit_add_test name)
-  cmake_parse_arguments(arg "" "AT_ONCE" "SOURCES;ALONE;USES" ${ARGN})
+  cmake_parse_arguments(arg "" "AT_ONCE;ENVIRONMENT" "SOURCES;ALONE;USES" ${ARGN})
   if(NOT arg_AT_ONCE)
     set(arg_AT_ONCE 16)
   endif()
@@ -54,8 +55,8 @@ function(tmajit_add_test name)
   if(name MATCHES "^(c|families|ops|scan|sim)$")
     list(APPEND properties FIXTURES_REQUIRED kernels ENVIRONMENT "TMAJIT_TEST_KERNELS=${TMAJIT_TEST_KERNELS}")
   endif()
-  if(name STREQUAL "movement")  # it compiles hundreds of kernels, as the tests of the benchmark beside it do
-    list(APPEND properties ENVIRONMENT "TMAJIT_CACHE_DIR=${CMAKE_CURRENT_BINARY_DIR}/cache")
+  if(arg_ENVIRONMENT)
+    list(APPEND properties ENVIRONMENT ${arg_ENVIRONMENT})
   endif()
   if(name MATCHES "^gpu")
     list(APPEND properties RESOURCE_LOCK gpu)

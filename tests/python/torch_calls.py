@@ -9,6 +9,7 @@ import torch
 from torch.nn import functional
 
 import tmajit
+from operation_cases import as_list
 from support import random_shape
 
 INTEGERS = [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64]
@@ -16,33 +17,34 @@ FLOATS = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 MOVED = [*INTEGERS, *FLOATS, torch.float8_e4m3fn, torch.float8_e5m2, torch.bool, torch.complex64]
 EXACT = [torch.int32, torch.int64, torch.float32, torch.float64]  # sums of small numbers are exact
 SAME_SIZE = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+NUMPY_FLOATS = [torch.float16, torch.float32, torch.float64]
+REVERSIBLE = [*INTEGERS, *NUMPY_FLOATS, torch.bool, torch.complex64]  # NumPy has them
 MAX_ELEMENTS = 1 << 20
 
 
 class Call(NamedTuple):
-    """A call and what it must return. Both are functions, so that a graph can be captured and replayed."""
+    """A call, and the function of PyTorch that must give the same results. A graph can replay both."""
 
     name: str
     sources: list[Any]
-    ours: Any  # of `sources`
-    theirs: Any  # of tensors with the same elements as `sources`
-    same: list[torch.Tensor]
+    ours: Any  # a function of `sources`
+    theirs: Any  # a function of `tensors`
+    tensors: list[torch.Tensor]  # equal to `sources`, some of which are arrays with negative strides
 
     def __str__(self) -> str:
-        views = [f"{tuple(x.shape)} by {tuple(x.stride())} {x.dtype}" for x in self.same]
+        views = [f"{tuple(x.shape)} by {tuple(x.stride())} {x.dtype}" for x in self.tensors]
         return f"{self.name} of {', '.join(views)}"
 
     def check(self, found=None) -> None:
+        """Runs the call, unless its results are given, and compares type, device, shape and bits."""
         found = self.ours(*self.sources) if found is None else found
-        wanted = self.theirs(*self.same)
-        for one, other in zip(as_tensors(found), as_tensors(wanted), strict=True):
-            assert tuple(one.shape) == tuple(other.shape), (str(self), one.shape, other.shape)
+        wanted = self.theirs(*self.tensors)
+        for one, other in zip(as_list(found), as_list(wanted), strict=True):
+            assert type(one) is type(self.sources[0]), (str(self), type(one))
+            one = one if isinstance(one, torch.Tensor) else torch.from_dlpack(one)
+            described = [(x.dtype, x.device, tuple(x.shape)) for x in (one, other)]
+            assert described[0] == described[1], (str(self), described)
             assert torch.equal(as_bits(one), as_bits(other)), str(self)
-
-
-def as_tensors(results) -> list[torch.Tensor]:
-    results = list(results) if isinstance(results, (list, tuple)) else [results]
-    return [x if isinstance(x, torch.Tensor) else torch.from_dlpack(x) for x in results]
 
 
 def as_bits(x: torch.Tensor) -> torch.Tensor:
@@ -74,18 +76,22 @@ class Random:
         return tuple(shape)
 
     def numbers(self, shape, dtype) -> torch.Tensor:
-        """A dense tensor: any bits if elements only move, else small whole numbers."""
-        generator = np.random.default_rng(self.integer(0, 1 << 30))
-        if dtype == torch.bool:
-            return torch.from_numpy(generator.integers(0, 2, shape).astype(np.bool_)).to(self.place)
-        return torch.from_numpy(generator.integers(0, 8, shape).astype(np.float32)).to(self.place).to(dtype)
+        """A dense tensor of small whole numbers."""
+        return torch.from_numpy(self.rng.integers(0, 8, shape).astype(np.float32)).to(self.place).to(dtype)
 
-    def tensor(self, shape, dtype) -> torch.Tensor:
+    def any_bits(self, shape, dtype) -> torch.Tensor:
+        """A dense tensor of random bits; of random truth values for bool."""
+        size = torch.empty(0, dtype=dtype).element_size()
+        high = 2 if dtype == torch.bool else 1 << (8 * size - 1)
+        integers = torch.from_numpy(self.rng.integers(0 if dtype == torch.bool else -high, high, shape))
+        return integers.to(SAME_SIZE[size]).to(self.place).view(dtype)
+
+    def tensor(self, shape, dtype, values=None) -> torch.Tensor:
         """A tensor of that shape with permuted dimensions, gaps and dimensions of stride 0."""
         rank = len(shape)
         order = self.rng.permutation(rank)
         steps = [self.one_of([1, 1, 1, 2]) for _ in shape]
-        whole = self.numbers(tuple(shape[d] * steps[d] for d in order), dtype)
+        whole = (values or self.numbers)(tuple(shape[d] * steps[d] for d in order), dtype)
         view = whole.permute(tuple(int(d) for d in np.argsort(order)))
         view = view[tuple(slice(None, None, step) for step in steps)]
         for d in range(rank):
@@ -95,28 +101,22 @@ class Random:
 
     def reversed(self, x: torch.Tensor):
         """The tensor, or one time in four an array with negative strides; and a tensor equal to it."""
-        if (
-            self.arrays is None
-            or not x.ndim
-            or x.dtype in (torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2)
-        ):
-            return x, x
-        if self.integer(0, 4) != 0:
+        if self.arrays is None or x.ndim == 0 or x.dtype not in REVERSIBLE or self.integer(0, 4) != 0:
             return x, x
         axes = [d for d in range(x.ndim) if self.integer(0, 2)]
         parts = tuple(slice(None, None, -1 if d in axes else 1) for d in range(x.ndim))
-        return self.arrays(x)[parts], x.flip(axes) if x.dtype != torch.bool else x.to(torch.uint8).flip(
-            axes
-        ).to(torch.bool)
+        return self.arrays(x)[parts], as_bits(x).flip(axes).view(x.dtype)
 
     def call(self) -> Call:
         return self.one_of(CALLS)(self)
 
     def moved(self, name, ours, theirs, rank=None) -> Call:
         """A call that moves the elements of one tensor: PyTorch moves integers of the same size."""
-        x = self.tensor(self.shape(self.integer(0, 9) if rank is None else rank), self.one_of(MOVED))
-        given, same = self.reversed(x)
-        return Call(name, [given], ours, lambda x: theirs(as_bits(x)), [same])
+        shape = self.shape(self.integer(0, 9) if rank is None else rank)
+        given, same = self.reversed(self.tensor(shape, self.one_of(MOVED), self.any_bits))
+        return Call(
+            name, [given], ours, lambda x: [y.view(x.dtype) for y in as_list(theirs(as_bits(x)))], [same]
+        )
 
 
 def permute(random: Random) -> Call:

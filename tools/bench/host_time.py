@@ -20,9 +20,17 @@ import torch
 import tmajit.torch
 
 try:
-    import triton.language as tl
+    import triton
+    from triton import language as tl
 except ImportError:
-    tl = argparse.Namespace(constexpr=int)  # without Triton its row is left out
+    triton = None
+else:
+
+    @triton.jit
+    def triton_copy(source, destination, block: tl.constexpr):
+        at = tl.program_id(0) * block + tl.arange(0, block)
+        tl.store(destination + at, tl.load(source + at))
+
 
 BATCH, BATCHES = 200, 60
 
@@ -66,10 +74,9 @@ def contestants():
 
 def other_launches(x):
     """[(text, call)]: launches by other packages that are installed."""
-    if importlib.util.find_spec("triton"):
-        copy = importlib.import_module("triton").jit(triton_copy)
+    if triton:
         y = torch.empty_like(x)
-        yield "a copy by Triton, y[…] = x[…]", lambda: copy[(x.numel() // 1024,)](x, y, 1024)
+        yield "a copy by Triton, y[…] = x[…]", lambda: triton_copy[(x.numel() // 1024,)](x, y, 1024)
     if importlib.util.find_spec("cupy"):
         cupy = importlib.import_module("cupy")
         a = cupy.asarray(x)
@@ -80,24 +87,24 @@ def other_launches(x):
         yield "a function of TVM's FFI, of two tensors, no launch", lambda: nothing(x, x)
 
 
-def triton_copy(source, destination, block: tl.constexpr):
-    at = tl.program_id(0) * block + tl.arange(0, block)
-    tl.store(destination + at, tl.load(source + at))
-
-
 def raw_launch_us(bench):
     """The host's time of cuLaunchKernelEx alone, by tmajit-bench, whose path is `bench`."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "dispatch.json")
         subprocess.run([bench, "--only", "dispatch", "--json", report], check=True, stdout=subprocess.DEVNULL)
         rows = json.loads(report.read_text())["dispatch"]
-    return statistics.median(row["raw_ns"] for row in rows if row["device"] == "gpu" and row["threads"] == 1) / 1e3
+    return (
+        statistics.median(row["raw_ns"] for row in rows if row["device"] == "gpu" and row["threads"] == 1)
+        / 1e3
+    )
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", metavar="FILE", help="also write the numbers to this file")
-    parser.add_argument("--bench", metavar="FILE", help="tmajit-bench, to measure cuLaunchKernelEx alone in the same run")
+    parser.add_argument(
+        "--bench", metavar="FILE", help="tmajit-bench, to measure cuLaunchKernelEx alone in the same run"
+    )
     options = parser.parse_args()
     print(f"{torch.cuda.get_device_name()}, tmajit {tmajit.__version__}, torch {torch.__version__}\n")
     raw = raw_launch_us(options.bench) if options.bench else None

@@ -175,7 +175,8 @@ std::vector<Case> chosen(const Options& options) {
     const auto in_label = [label = c.label()](const std::string& part) {
       return label.find(part) != std::string::npos;
     };
-    return (options.quick && !options.model && !c.quick) ||
+    const bool is_long = options.random == 0 && !c.quick;
+    return (options.quick && !options.model && is_long) ||
            !(options.only.empty() || std::ranges::any_of(options.only, in_label));
   });
   return cases;
