@@ -53,7 +53,7 @@ struct ScanPlan {
   u32 tiles;            // tiles of the launch
   Divider row;          // vectors of a row; where tiles are dense, elements of one
   Divider chain;        // chains, of tiles that look back
-  Divider threads_across;  // vectors of columns of a tile
+  Divider threads_across;  // threads side by side, each with a vector of columns
   u32 threads_along;    // threads that share a column
   u32 prefetch_distance;  // tiles between a tile and the one that it prefetches; 0: it does not prefetch
   ScanRing ring;

@@ -304,8 +304,7 @@ class ScanFamily final : public ScanBase {
     SourceParts parts{.kernel = facts.columns != 0 ? "scan_columns" : "scan_rows",
                       .why =
                           "Each byte is loaded once and stored once, in the widest accesses that its layout "
-                          "allows; partial results combine in "
-                          "an order that never changes.",
+                          "allows; partial results combine in an order that never changes.",
                       .max_threads = max_scan_threads,
                       .call = entry_call(facts)};
     parts.min_ctas = facts.vector <= 8 ? 2 : 1;

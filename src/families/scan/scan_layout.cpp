@@ -17,22 +17,22 @@ constexpr std::uint32_t input_registers = 32;   // registers for the vectors tha
 constexpr std::uint32_t max_rows_at_once = 32;  // most rows that a thread loads at once if it scans alone
 // Several threads share each column of 17 to 32 rows if an SM has fewer columns than this.
 constexpr std::uint64_t min_short_per_sm = 64;
-constexpr std::uint64_t by_threads_per_sm = 512;   // if threads that scan alone are fewer, vectors shrink
-constexpr std::uint64_t many_alone_per_sm = 1024;  // with so many threads, each loads few rows at once
-constexpr std::uint32_t min_at_once = 4;           // these threads may load so few rows at once, not fewer
-constexpr std::uint64_t min_alone_per_sm = 256;    // if long columns are fewer, several threads share each
-constexpr std::uint64_t wide_rows = 64;            // bytes: if rows begin closer, lanes may share columns
-constexpr std::uint64_t narrow_vectors = 6;        // the most vectors in a row for that
-constexpr std::uint32_t lane_turns = 2;            // most rows that such a lane loads at once
-constexpr std::uint64_t min_narrow_per_sm = 5;     // if long columns are fewer, CTAs share them
-constexpr std::uint32_t shared_turns = 8;          // most rows of a thread in short shared columns
-constexpr std::uint64_t shared_phases = 16;        // at most shared_phases * shared_turns rows are short
-constexpr std::uint32_t min_shared_threads = 64;   // least threads of a CTA whose threads share columns
-constexpr std::uint32_t column_state = 32;         // most bytes of a thread's states
-constexpr std::uint32_t min_line = 128;            // least contiguous bytes for threads side by side
-constexpr std::uint64_t threads_per_sm = 1024;     // if columns are fewer, several threads share each
-constexpr std::uint64_t split_ctas_per_sm = 2;     // columns are split only if there are fewer chains
-constexpr std::uint64_t short_chain = 4;           // columns of so few tiles: each tile is its own block
+constexpr std::uint64_t column_threads_per_sm = 512;  // if threads that scan alone are fewer, vectors shrink
+constexpr std::uint64_t many_alone_per_sm = 1024;     // with so many threads, each loads few rows at once
+constexpr std::uint32_t min_at_once = 4;              // these threads may load so few rows at once, not fewer
+constexpr std::uint64_t min_alone_per_sm = 256;       // if long columns are fewer, several threads share each
+constexpr std::uint64_t wide_rows = 64;               // bytes: if rows begin closer, lanes may share columns
+constexpr std::uint64_t narrow_vectors = 6;           // the most vectors in a row for that
+constexpr std::uint32_t lane_turns = 2;               // most rows that such a lane loads at once
+constexpr std::uint64_t min_narrow_per_sm = 5;        // if long columns are fewer, CTAs share them
+constexpr std::uint32_t shared_turns = 8;             // most rows of a thread in short shared columns
+constexpr std::uint64_t shared_phases = 16;           // at most shared_phases * shared_turns rows are short
+constexpr std::uint32_t min_shared_threads = 64;      // least threads of a CTA whose threads share columns
+constexpr std::uint32_t column_state = 32;            // most bytes of a thread's states
+constexpr std::uint32_t min_line = 128;               // least contiguous bytes for threads side by side
+constexpr std::uint64_t threads_per_sm = 1024;        // if columns are fewer, several threads share each
+constexpr std::uint64_t split_ctas_per_sm = 2;        // columns are split only if there are fewer chains
+constexpr std::uint64_t short_chain = 4;              // columns of so few tiles: each tile is its own block
 
 // Rows.
 constexpr std::uint32_t longest_turns = 8;       // most vectors of a thread
@@ -305,9 +305,9 @@ class Planner {
         layout_.length <= max_rows_at_once / 2 ||
         (layout_.length <= max_rows_at_once && columns >= problem_.sm_count * min_short_per_sm);
     layout_.by_threads =
-        !tuning_.share_columns && (is_short || columns >= problem_.sm_count * min_by_threads());
+        !tuning_.share_columns && (is_short || columns >= problem_.sm_count * min_column_threads());
     while (layout_.by_threads && layout_.vector > 1 &&
-           columns / layout_.vector < problem_.sm_count * by_threads_per_sm)
+           columns / layout_.vector < problem_.sm_count * column_threads_per_sm)
       layout_.vector /= 2;
     if (layout_.by_threads) return plan_by_threads(column);
     plan_shared(column);
@@ -408,7 +408,7 @@ class Planner {
 
   /// The least number of columns per SM with which a thread scans a long column alone. Sharing a column costs
   /// more with states of 64-bit integers than with floating-point states.
-  [[nodiscard]] std::uint64_t min_by_threads() const {
+  [[nodiscard]] std::uint64_t min_column_threads() const {
     return is_float(problem_.type[1]) ? min_alone_per_sm : min_alone_per_sm / 4;
   }
 
@@ -431,7 +431,7 @@ class Planner {
     // With many threads, enough loads are in flight even if each thread loads fewer rows at once.
     if (layout_.lines >= problem_.sm_count * many_alone_per_sm) {
       most = std::min(most, std::max(most / 4, min_at_once));
-    } else if (most < layout_.length && layout_.lines >= problem_.sm_count * by_threads_per_sm) {
+    } else if (most < layout_.length && layout_.lines >= problem_.sm_count * column_threads_per_sm) {
       most = std::max(most / 2, 1U);
     }
     layout_.parts = ceil_div(layout_.length, tuning_.turns > 0 ? tuning_.turns : most);

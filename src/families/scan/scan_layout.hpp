@@ -32,8 +32,8 @@ struct ScanLayout {
   bool split = false;       ///< the tiles of a row run concurrently in different CTAs, and look back
   bool by_threads = false;  ///< one thread scans a column from the first row to the last
   bool by_lanes = false;    ///< `threads_along` neighbouring lanes share columns: each takes `turns` rows
-  bool synchronised =
-      false;  ///< if `by_threads`: a CTA's threads synchronise before they store, to share sectors
+  /// If `by_threads`: a CTA's threads synchronise before they store, so that they share sectors.
+  bool synchronised = false;
   bool staggered = false;  ///< rows do not begin at boundaries of vectors
   bool cut = false;        ///< a vector may extend beyond its row, or beyond the columns
   std::uint32_t vector = 1;
@@ -50,14 +50,14 @@ struct ScanLayout {
   std::uint64_t lines = 1;           ///< number of rows, or of vectors of columns
   std::uint64_t row_vectors = 0;     ///< vectors of a row
   std::uint32_t rows = 1;            ///< rows of a packed tile
-  std::uint32_t threads_across = 1;  ///< vectors of columns in a tile
+  std::uint32_t threads_across = 1;  ///< threads side by side, each with a vector of columns
   std::uint32_t threads_along = 1;   ///< threads that share a column
   /// Long rows, tiles of packed rows, or tiles side by side: in each of them tiles follow one another.
   std::uint64_t chains = 1;
   std::uint64_t parts = 1;  ///< tiles along the scanned dimension
   ScanRingLayout ring = {};
-  std::uint32_t prefetch_distance =
-      0;  ///< a tile prefetches the tile of its row that is so many tiles later; 0: none
+  /// A tile prefetches the tile of its row that is this number of tiles later; 0: none.
+  std::uint32_t prefetch_distance = 0;
 
   /// Whether the linear index of a row, or of a vector of columns, needs 64 bits.
   [[nodiscard]] bool is_wide() const noexcept { return lines >= std::uint64_t{1} << 30; }

@@ -268,8 +268,7 @@ void Engine::write(Store& store) {
     std::byte* const to = reach_global(
         cta_, address, bytes, cta_, copy.thread, copy.location, "store.out-of-bounds", "a bulk store writes",
         copy.tensor ? "a tensor store writes whole 16-byte chunks of a row: let the map's rows end after a "
-                      "whole chunk, and store the "
-                      "rest with threads"
+                      "whole chunk, and store the rest with threads"
                     : "");
     if (copy.reduction.apply != nullptr) {
       copy.reduction.apply(to, from, static_cast<std::uint32_t>(bytes), copy.reduction.what);
