@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from . import _core
+from ._errors import Error
 
 Kernel = _core.Kernel
 TensorMap = _core.TensorMap
@@ -41,6 +44,116 @@ def kernel(
         ArgumentError: two constants have the same name, or `entry` names no kernel.
     """
     return Kernel(text, entry, dict(constants or {}), list((headers or {}).items()), list(include), file)
+
+
+@dataclass(frozen=True)
+class KernelTuning:
+    """What tune_kernel() measured.
+
+    Attributes:
+        kernel: the Kernel with the fastest constants.
+        candidates: for each combination of constants that ran, the fastest first, a pair: the constants as a
+            dict, and the median time in microseconds.
+        left_out: for each other combination a pair: the constants, and the reason why it did not run.
+    """
+
+    kernel: Kernel
+    candidates: list[tuple[dict[str, Any], float]]
+    left_out: list[tuple[dict[str, Any], str]]
+
+    @property
+    def constants(self) -> dict[str, Any]:
+        """The fastest constants."""
+        return self.candidates[0][0]
+
+    def _repr_html_(self) -> str:
+        import html
+
+        rows = [(constants, f"{time:.2f}") for constants, time in self.candidates] + self.left_out
+        names = list(self.constants)
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
+        body = "".join(
+            f"<tr>{''.join(f'<td>{constants[name]}</td>' for name in names)}<td>{html.escape(text)}</td></tr>"
+            for constants, text in rows
+        )
+        return f"<table><tr>{head}<th>µs</th></tr>{body}</table>"
+
+
+def tune_kernel(
+    text: str,
+    launch: Callable[..., Any],
+    choices: Mapping[str, Sequence[Any]],
+    *,
+    entry: str = "",
+    constants: Mapping[str, Any] | None = None,
+    headers: Mapping[str, str] | None = None,
+    include: Sequence[str] = (),
+    file: str = "kernel.cu",
+    repeats: int = 20,
+    progress: Callable[[int, int, str], Any] | None = None,
+) -> KernelTuning:
+    """Measures a kernel of your own for all combinations of constants, on a GPU.
+
+    For each combination `launch(run, **constants)` is called. It calls `run` once with the arguments of a
+    launch, as for kernel(*arguments, grid=…, block=…). Combinations for which it does not call `run`, or
+    raises a tmajit.Error, are left out, as are those that do not compile. All launches run many times, on the
+    arrays that they are given.
+
+        tuning = tmajit.tune_kernel(
+            text,
+            lambda run, rows, stages: run(y, tmajit.TensorMap(x, (rows, 64)), grid=n // rows, block=128),
+            {"rows": [32, 64, 128], "stages": [2, 3, 4]},
+        )
+        tuning.kernel(y, tmajit.TensorMap(x, (tuning.constants["rows"], 64)), grid=…, block=128)
+
+    Args:
+        text, entry, constants, headers, include, file: as for kernel(). `constants` have one value each.
+        launch: a function of `run` and the tuned constants, which are passed by name.
+        choices: for each tuned constant the values to try, at most 4096 combinations in all.
+        repeats: timed runs of each combination.
+        progress: called before each measurement with the work done so far in units of combinations, the
+            number of combinations, and the constants as text.
+
+    Returns:
+        A KernelTuning.
+
+    Raises:
+        CompileError, SpecError, ArgumentError: no combination can be launched; this is the first one's error.
+        Error: the arrays are not on a GPU; the code is "unavailable".
+    """
+    calls: list[Any] = []
+    errors = []
+    for values in itertools.product(*choices.values()):
+        recorded: list[Any] = []
+        why = "launch() did not call run()"
+
+        def run(*arguments: Any, _recorded: list = recorded, **shape: Any) -> None:
+            _recorded.append(_core.KernelCall(arguments, **shape))
+
+        try:
+            launch(run, **dict(zip(choices, values, strict=True)))
+        except Error as error:
+            errors.append(error)
+            recorded.clear()
+            why = str(error)
+        if len(recorded) > 1:
+            raise ValueError("the launch function called run() more than once")
+        calls.append(recorded[0] if recorded else why)
+    if errors and len(errors) == len(calls):
+        raise errors[0]
+    kernel, candidates, left_out = _core.tune_kernel(
+        text,
+        entry,
+        dict(constants or {}),
+        list((headers or {}).items()),
+        list(include),
+        file,
+        dict(choices),
+        calls,
+        repeats,
+        progress,
+    )
+    return KernelTuning(kernel, candidates, left_out)
 
 
 def _repr(self: Kernel) -> str:

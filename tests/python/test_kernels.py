@@ -76,6 +76,32 @@ def test_a_kernel_that_does_not_compile():
     assert "factor" in caught.value.log
 
 
+def test_errors_of_tuning():
+    y, x = arrays()
+
+    def launch(run, threads):
+        run(y, x, 10, 2.0, grid=1, block=threads)
+
+    choices = {"threads": [32, 64]}
+    with pytest.raises(tmajit.Error, match="on a GPU") as caught:
+        tmajit.tune_kernel(SCALE, launch, choices, constants={"factor": 2.0})
+    assert caught.value.code == "unavailable"
+    with pytest.raises(tmajit.CompileError, match="factor"):
+        tmajit.tune_kernel(SCALE, launch, choices)
+    with pytest.raises(tmajit.ArgumentError, match="takes 4 arguments; found 2"):
+        tmajit.tune_kernel(SCALE, lambda run, factor: run(y, x), {"factor": [1.0]})
+    with pytest.raises(TypeError, match="argument 2 .* takes a whole number"):
+        tmajit.tune_kernel(SCALE, lambda run, factor: run(y, x, 1.5, 2.0), {"factor": [1.0]})
+    with pytest.raises(tmajit.ArgumentError, match="did not call run"):
+        tmajit.tune_kernel(SCALE, lambda run, factor: None, {"factor": [1.0]})
+    with pytest.raises(tmajit.ArgumentError, match="no values"):
+        tmajit.tune_kernel(SCALE, launch, {"factor": []})
+    with pytest.raises(ValueError, match="more than once"):
+        tmajit.tune_kernel(
+            SCALE, lambda run, factor: [run(y, x, 10, 2.0) for _ in range(2)], {"factor": [1.0]}
+        )
+
+
 @pytest.mark.tmajit_findings
 def test_a_mistake_is_found_with_its_line():
     kernel = tmajit.kernel(SCALE, constants={"factor": 2.0}, file="scale.cu")

@@ -109,6 +109,47 @@ def test_pytorch_plans():
     assert torch.equal(plan(x), x.T)
 
 
+TUNED = """
+extern "C" __global__ void __launch_bounds__(threads) scale(float* y, const float* x, int n) {
+  for (int i = blockIdx.x * threads + threadIdx.x; i < n; i += gridDim.x * threads) y[i] = x[i] * factor;
+}
+"""
+
+
+def test_pytorch_tunes_a_kernel():
+    torch = pytest.importorskip("torch")
+    place = gpu(torch)
+    n = 1 << 22
+    x = torch.rand(n, device=place)
+    y = torch.empty_like(x)
+    seen = []
+
+    def launch(run, threads, ctas):
+        if threads * ctas <= 1 << 18:
+            run(y, x, n, grid=ctas, block=threads)
+
+    tuning = tmajit.tune_kernel(
+        TUNED,
+        launch,
+        {"threads": [32, 2048, 256], "ctas": [1, 528, 4096]},
+        constants={"factor": 2.0},
+        repeats=3,
+        progress=lambda done, candidates, constants: seen.append((done, candidates, constants)),
+    )
+    # A CTA has at most 1024 threads, and launch() leaves out one combination of 256.
+    assert len(tuning.candidates) == 5
+    assert len(tuning.left_out) == 4
+    assert {constants["threads"] for constants, _ in tuning.left_out} == {2048, 256}
+    times = [time for _, time in tuning.candidates]
+    assert times == sorted(times)
+    assert tuning.candidates[-1][0] == {"threads": 32, "ctas": 1}
+    assert seen and all(candidates == 5 and "threads = " in constants for _, candidates, constants in seen)
+    y.zero_()
+    tuning.kernel(y, x, n, grid=tuning.constants["ctas"], block=tuning.constants["threads"])
+    assert torch.equal(y, 2 * x)
+    assert "528" in tuning._repr_html_()
+
+
 def test_cupy():
     cupy = pytest.importorskip("cupy")
     x = cupy.arange(24, dtype=cupy.float32).reshape(4, 6)
