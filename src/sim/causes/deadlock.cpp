@@ -107,7 +107,8 @@ class Search {
     const NamedBarrier& barrier = wait.cta->barriers[wait.what()];
     if (barrier.expected == 0) return std::nullopt;
     std::uint32_t users = 0;
-    for (const auto& warp : wait.cta->warps) users += (warp->at_barriers >> wait.what() & 1) != 0 ? lanes : 0;
+    for (const auto& warp : wait.cta->warps)
+      users += (warp->used_barriers >> wait.what() & 1) != 0 ? lanes : 0;
     const std::string first = fmt::format("wait at barrier {}:", wait.what());
     const std::string what =
         fmt::format("barrier {} at PTX line {} is for {} threads, and {} threads arrive at it", wait.what(),
@@ -324,7 +325,7 @@ class Search {
       case Wait::Kind::barrier: {
         if (wait.cta->barriers[wait.what()].expected == 0) return find(elsewhere);
         return find([&](const Waiting& other) {
-          return elsewhere(other) && (other.warp->at_barriers >> wait.what() & 1) != 0;
+          return elsewhere(other) && (other.warp->used_barriers >> wait.what() & 1) != 0;
         });
       }
       case Wait::Kind::cluster:

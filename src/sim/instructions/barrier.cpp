@@ -49,19 +49,19 @@ void arrive_at_barrier(Warp& warp, const BarrierRequest& named, const WarpArriva
     warp.fail(first, "barrier.overflow", fmt::format("{} threads at barrier {} for {}", arrived, id, needed));
   }
   if (state.arrived == 0 && state.expected != expected) {
-    for (const auto& each : cta.warps) each->at_barriers &= ~(1U << id);
+    for (const auto& each : cta.warps) each->used_barriers &= ~(1U << id);
   }
   state.expected = expected;
   state.true_predicates += lanes_here.true_predicates;
   state.arrived = arrived;
   ++cta.changes;
-  ++warp.steps;
-  warp.at_barriers |= 1U << id;
+  ++warp.sync_arrivals;
+  warp.used_barriers |= 1U << id;
   if (cta.races) cta.races->barrier_arrive(id, warp, lanes_here.all, lanes_here.waits);
   if (arrived == needed) {
     if (cta.races && lanes_here.passing != 0) cta.races->barrier_pass(id, warp, lanes_here.passing);
-    warp.reductions[id] = state.true_predicates;
-    warp.reduced[id] = state.arrived;
+    warp.red_true[id] = state.true_predicates;
+    warp.red_total[id] = state.arrived;
     cta.release_barrier(id);
   } else if (lanes_here.passing != 0) {
     warp.park(lanes_here.passing, warp.pc, {Wait::Kind::barrier, id, 0});
@@ -112,11 +112,11 @@ template <bool number, bool all = false>
 void barrier_result(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
     const std::uint32_t id = get<std::uint32_t>(warp.registers + op.a, lane) % 16;
-    const std::uint32_t yes = warp.reductions[id];
+    const std::uint32_t yes = warp.red_true[id];
     if constexpr (number) {
       put(warp.registers + op.d, lane, yes);
     } else {
-      write_lane(warp, op.d, lane, all ? yes == warp.reduced[id] : yes != 0);
+      write_lane(warp, op.d, lane, all ? yes == warp.red_total[id] : yes != 0);
     }
   });
 }

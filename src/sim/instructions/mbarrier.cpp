@@ -251,7 +251,7 @@ void arrive(Warp& warp, const MicroOp& op, Mask mask) {
       races->mbarrier_arrive(warp, lane, at.owner->in_cluster(at.offset), (op.c & relaxed) == 0);
     arrive_at(warp, lane, at, count);
   });
-  ++warp.steps;
+  ++warp.sync_arrivals;
   if (races != nullptr) races->arrived(warp);
 }
 
