@@ -127,8 +127,8 @@ class Decoder {
   void emit_transfer(const Callee::Formal& formal, const Arg& own, bool to_mailbox);
 
   /// The instruction that is being decoded.
-  [[nodiscard]] const ptx::Instruction& in() const noexcept { return *flat_->instruction; }
-  [[nodiscard]] bool has(std::string_view word) const noexcept { return in().has(word); }
+  [[nodiscard]] const ptx::Instruction& instruction() const noexcept { return *flat_->instruction; }
+  [[nodiscard]] bool has(std::string_view word) const noexcept { return instruction().has(word); }
   [[nodiscard]] const std::vector<Arg>& args() const noexcept { return args_; }
   [[nodiscard]] const Arg& arg(std::size_t i) const;
   [[nodiscard]] Program& program() noexcept { return program_; }

@@ -64,25 +64,25 @@ void Decoder::watch_registers() {
 }
 
 void Decoder::record_flow(std::uint32_t first) {
-  const Opcode opcode = in().opcode;
+  const Opcode opcode = instruction().opcode;
   Flow flow;
   flow.kind = ptx::data_flow(*flat_);
   flow.guarded = ptx::has_effects(flow.kind, opcode);
   flow.first = first;
   flow.last = static_cast<std::uint32_t>(program_.code.size() - 1);
-  if (in().guard) flow.guard = guard_number_;
+  if (instruction().guard) flow.guard = guard_number_;
   if (opcode == Opcode::ld || opcode == Opcode::ldu || opcode == Opcode::st)
     flow.access = static_cast<std::uint32_t>(program_.accesses.size() - 1);
-  const auto types = in().types();
+  const auto types = instruction().types();
   if (!types.empty()) flow.bytes = static_cast<std::uint8_t>(std::min(ptx::bits_of(types.back()) / 8, 8U));
   std::vector<RegisterNumber>& all = program_.flow_registers;
   flow.begin = static_cast<std::uint32_t>(all.size());
   auto count = [&, from = all.size()]() mutable {
     return static_cast<std::uint16_t>(all.size() - std::exchange(from, all.size()));
   };
-  const std::size_t from = ptx::writes_first(in()) ? 1 : 0;
+  const std::size_t from = ptx::writes_first(instruction()) ? 1 : 0;
   if (from == 1) append_numbers(all, args_[0]);
-  if (in().has("cc")) all.push_back(carry_number);
+  if (instruction().has("cc")) all.push_back(carry_number);
   flow.results = count();
   const auto append_addresses = [&](const auto& self, const std::vector<Arg>& args) -> void {
     for (const Arg& arg : args) {
@@ -121,8 +121,8 @@ void Decoder::record_flow(std::uint32_t first) {
 /// one, and predicate p decides whether d is the addend.
 void Decoder::append_fragments(Flow flow) {
   std::vector<RegisterNumber>& all = program_.flow_registers;
-  const bool of_warpgroup = in().opcode == Opcode::wgmma_mma_async;
-  flow.packs = in().types().front() == ScalarType::f16;
+  const bool of_warpgroup = instruction().opcode == Opcode::wgmma_mma_async;
+  flow.packs = instruction().types().front() == ScalarType::f16;
   const auto append = [&](std::size_t i) {
     const std::size_t before = all.size();
     append_numbers(all, args_[i]);
