@@ -200,7 +200,7 @@ bool Cta::turn(std::uint64_t round, bool quiet) {
 void Cta::finish() {
   finish_warpgroups(*this);
   engine.finish();
-  if (races) races->leave(*this);
+  if (races) races->cta_exited(*this);
   small_copies.reset();
   ended = true;
   ++changes;

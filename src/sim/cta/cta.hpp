@@ -170,7 +170,7 @@ class Cta {
   /// Whether the writer of `tag` seems to be ahead of `thread` by an iteration of a common loop that executes
   /// fence.proxy.async. True if `thread` has executed the fence at least once, and the writer had executed it
   /// at least as often before the write.
-  [[nodiscard]] bool is_turn_ahead(std::uint32_t tag, std::uint32_t thread) const noexcept {
+  [[nodiscard]] bool is_iteration_ahead(std::uint32_t tag, std::uint32_t thread) const noexcept {
     return tag != 0 && fences_[thread] != 0 && ((tag & ~by_small_copy) - 1) >> 10 >= fences_[thread];
   }
   /// Whether copies and products that the lane issues may read a word of shared memory (4 bytes). True if the

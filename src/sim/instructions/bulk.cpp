@@ -168,7 +168,7 @@ std::uint32_t barrier_offset(Warp& warp, std::uint32_t lane, std::uint64_t addre
   const std::uint32_t mbarrier = target.in_cluster(at.offset);
   if (!target.visible(*target.mbarrier(at.offset)) &&
       (!target.races || target.races->follows_write(warp, lane, mbarrier) ||
-       target.races->met_since_write(mbarrier))) {
+       target.races->write_precedes_cluster_phase(mbarrier))) {
     warp.report(
         lane, "mbarrier.init-not-fenced",
         fmt::format("a load completes on the mbarrier at shared address {:#x}, whose mbarrier.init no fence "

@@ -253,7 +253,7 @@ void move_matrices(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.cta->races) return;
   // Each row is recorded as an access by the lane that has its address. The lanes have synchronised, so any
   // lane would do.
-  warp.cta->races->meet(warp, mask);
+  warp.cta->races->synchronise(warp, mask);
   if (legal != 0)
     warp.cta->races->access(warp, {Memory::shared, row_bytes, !loads, {}, same_value}, rows, legal);
 }

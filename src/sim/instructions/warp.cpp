@@ -93,7 +93,7 @@ void for_each_exchange(Warp& warp, const MicroOp& op, Slot members, Mask mask, c
       warp.require_progress(arriving, member_mask, missing);
       return warp.park(arriving, warp.here(), {Wait::Kind::warp, missing, member_mask});
     }
-    if (warp.cta->races) warp.cta->races->meet(warp, exchange.lanes());
+    if (warp.cta->races) warp.cta->races->synchronise(warp, exchange.lanes());
     visit(exchange);
     if (exchange.parties().size() == 1) return;
     for (Group& group : warp.groups) {

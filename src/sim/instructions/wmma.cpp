@@ -82,7 +82,7 @@ bool move_lines(Warp& warp, const MemoryAccess& access, Mask mask, const Lines& 
           : std::memcpy(targets[i].memory, line, lines.bytes);
   }
   if (!warp.cta->races) return maybe_undefined;
-  warp.cta->races->meet(warp, mask);
+  warp.cta->races->synchronise(warp, mask);
   for (std::uint32_t at = 0; at < lines.bytes; at += lines.alignment) {
     Trace trace(warp, lines.alignment, !loads, access.ordering);
     for (std::uint32_t i = 0; i < lines.count; ++i) {
