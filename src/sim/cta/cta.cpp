@@ -306,7 +306,7 @@ void Cta::drop_mbarrier(std::uint32_t offset) {
 
 void Cta::fence_mbarriers(std::uint32_t thread) {
   for (auto& [offset, barrier] : mbarriers_) {
-    if (((barrier.writer - 1) & 1023) == thread) barrier.fenced = true;
+    if (thread_of_tag(barrier.writer) == thread) barrier.fenced = true;
   }
 }
 

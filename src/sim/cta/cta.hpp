@@ -160,11 +160,15 @@ class Cta {
   [[nodiscard]] std::uint32_t thread_tag(std::uint32_t thread) const noexcept {
     return (fences_[thread] << 10 | thread) + 1;
   }
+  /// The thread that a tag names.
+  [[nodiscard]] static std::uint32_t thread_of_tag(std::uint32_t tag) noexcept {
+    return ((tag & ~by_small_copy) - 1) & 1023;
+  }
   /// Whether the writer of `tag` has executed fence.proxy.async since the write. Sets `thread` to the writer.
   [[nodiscard]] bool published(std::uint32_t tag, std::uint32_t& thread) const noexcept {
     if (tag == 0) return true;
     const std::uint32_t fences_and_thread = (tag & ~by_small_copy) - 1;
-    thread = fences_and_thread & 1023;
+    thread = thread_of_tag(tag);
     return fences_and_thread >> 10 != fences_[thread];
   }
   /// Whether the writer of `tag` seems to be ahead of `thread` by an iteration of a common loop that executes

@@ -117,7 +117,7 @@ void track_lines(Warp& warp, Mask mask, const std::array<Target, max_lines>& tar
       }
       if (loads) track_pieces(warp, lane, r, *owner, pieces.data(), pieces.size(), bytes);
     });
-    if (!loads) warp.undefined->operand_matters(warp, r, to_global);
+    if (!loads) warp.undefined->report_if_operand_undefined(warp, r, to_global);
   }
 }
 
@@ -213,7 +213,7 @@ class UndefinedElements {
   void visit_operand(Warp& warp, Mask mask, const Fragment& fragment, std::uint32_t first, std::uint32_t per,
                      const Use& use) {
     for (std::uint32_t r = 0; r * per < fragment.run(); ++r) {
-      const Undefined::Found found = warp.undefined->operand(warp, first + r, mask);
+      const Undefined::State found = warp.undefined->operand(warp, first + r, mask);
       if (found.lanes != 0) origin_ = found.origin;
       for_lanes(found.lanes, [&](std::uint32_t lane) {
         for (std::uint32_t i = r * per; i < std::min((r + 1) * per, fragment.run()); ++i) {
@@ -227,7 +227,7 @@ class UndefinedElements {
   /// Marks each register of the result undefined in the lanes in which all its elements are undefined.
   void mark_result(Warp& warp, Mask mask, const Fragment& fragment, std::uint32_t per) {
     for (std::uint32_t r = 0; r < fragment.run() / per; ++r) {
-      Undefined::Found found{0, origin_};
+      Undefined::State found{0, origin_};
       for_lanes(mask, [&](std::uint32_t lane) {
         for (std::uint32_t i = 0; i < per; ++i) {
           const auto [row, column] = fragment.position(lane, r * per + i);

@@ -266,6 +266,7 @@ class Races {
   void release_fenced(const Warp& warp, std::uint32_t lane, Clock& target);
   /// Joins LaneFences::waited of the lanes into `target`.
   void add_waited(const Warp& warp, Mask mask, Clock& target) const;
+  /// Whether the clock includes the last write of 4 bytes of shared memory.
   [[nodiscard]] bool knows_write(const Clock& known, std::uint32_t offset);
   [[nodiscard]] Agent new_agent() noexcept { return next_agent_++; }
   [[nodiscard]] Phases& phases(std::uint32_t offset);
@@ -289,6 +290,7 @@ class Races {
   /// end). `first` is Access::first in the first line; it grows by `step` from line to line.
   void record_range(std::uint64_t at, std::uint64_t end, const Touch& touch, int first, int step);
   void record_lines(std::uint64_t line, std::uint64_t end, const Touch& touch, int first, int step);
+  /// Sets issue_ to the knowledge of the lane, which issues a copy or a product.
   void begin_issue(const Warp& warp, std::uint32_t lane);
   /// Checks and records the accesses of a copy in the shared memory of `cta` and in global memory.
   void record_copy(const Copy& copy, const Cta& cta, const Touch& in_shared, const Touch& in_global);
