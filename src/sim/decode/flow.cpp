@@ -99,8 +99,8 @@ void Decoder::record_flow(std::uint32_t first) {
   const bool last_is_checked = flow.kind == Kind::shuffles || flow.kind == Kind::meets ||
                                (opcode == Opcode::wmma && !has("mma") && args_.size() > 2);
   if (last_is_checked) append_numbers(all, args_.back());
-  // The pointer of an indirect call must be defined; it is the only register outside the lists in
-  // parentheses.
+  // The pointer of an indirect call must be defined. It is the only register operand of a call that is not in
+  // a list in parentheses.
   for (const Arg& arg : args_)
     if (opcode == Opcode::call && arg.kind == Arg::Kind::reg) all.push_back(arg.number);
   flow.addresses = count();
@@ -149,19 +149,19 @@ void Decoder::find_unwritten(const ptx::FlatFunction& function) {
   std::vector<std::uint32_t> slot_of(function.registers.size(), none);
   std::vector<std::uint32_t> written_in(function.registers.size(), none);
   std::vector<std::uint32_t> candidates;
-  std::vector<bool> always(function.registers.size(), false);
+  std::vector<bool> always_written(function.registers.size(), false);
   for (std::uint32_t i = 0; i < function.instructions.size(); ++i) {
     const ptx::FlatInstruction& flat = function.instructions[i];
     const std::uint32_t block = flow.block_of(i);
     ptx::for_each_read(flat, [&](std::uint32_t reg) {
-      if (always[reg] || written_in[reg] == block || slot_of[reg] != none) return;
+      if (always_written[reg] || written_in[reg] == block || slot_of[reg] != none) return;
       slot_of[reg] = static_cast<std::uint32_t>(candidates.size());
       candidates.push_back(reg);
     });
     if (flat.instruction->guard) continue;
     ptx::for_each_written(flat, [&](std::uint32_t reg, std::uint32_t) {
       written_in[reg] = block;
-      always[reg] = always[reg] || block == 0;
+      always_written[reg] = always_written[reg] || block == 0;
     });
   }
   ptx::Liveness live;

@@ -217,6 +217,7 @@ void Undefined::before(Warp& warp, Mask mask) {
     case Kind::selects:
     case Kind::conjoins:
     case Kind::disjoins:
+      // The slots of a single micro-operation are those of the instruction's operands.
       if (flow.first == flow.last) {
         found = flow.kind == Kind::selects ? selected(warp, flow, mask) : absorbed(warp, flow, mask);
         break;
