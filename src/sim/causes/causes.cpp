@@ -65,7 +65,7 @@ std::optional<Cause> wrong_barrier(Cta& owner, std::uint32_t offset, const Mbarr
 Cause at_init(Cta& cta, const Mbarrier& barrier, std::string found) {
   return {.rule = "mbarrier.arrivals",
           .cta = &cta,
-          .thread = (barrier.writer - 1) & 1023,
+          .thread = Cta::thread_of_tag(barrier.writer),
           .location = barrier.location,
           .found = std::move(found),
           .expected =
@@ -74,9 +74,9 @@ Cause at_init(Cta& cta, const Mbarrier& barrier, std::string found) {
           .remedy = "count in mbarrier.init every arrival that releases the stage"};
 }
 
-/// The mistake of a thread that did not flip its parity: its last wait ended by the same phase as the wait
-/// before. `before_any_phase`: also a wait that ended before any phase was over. `any_wait`: also an earlier
-/// wait.
+/// The mistake of a thread that did not flip its parity: the same phase ended its last two waits. With
+/// `before_any_phase`, also the mistake of a wait that ended before any phase was over. With `any_wait`,
+/// earlier pairs of waits count, too.
 std::optional<Cause> wrong_parity(Cta& cta, std::uint32_t thread, Cta& owner, std::uint32_t offset,
                                   const Mbarrier& barrier, bool before_any_phase, bool any_wait = false) {
   MbarrierUses::Thread uses = barrier.uses.of(cta.number_of(thread));
@@ -108,8 +108,8 @@ std::optional<Cause> wrong_parity(Cta& cta, std::uint32_t thread, Cta& owner, st
 std::pair<std::uint32_t, std::uint32_t> arrival_of(const Reader& reader, const Mbarrier& barrier,
                                                    std::uint64_t from = 0) {
   const auto arrived = [&](std::uint32_t thread) {
-    const MbarrierUses::Thread its = barrier.uses.of(reader.cta->number_of(thread));
-    return its.arrival != 0 && its.arrived_in >= from ? its.arrival : 0;
+    const MbarrierUses::Thread uses = barrier.uses.of(reader.cta->number_of(thread));
+    return uses.arrival != 0 && uses.arrived_in >= from ? uses.arrival : 0;
   };
   std::uint32_t by = reader.thread;
   std::uint32_t arrival = arrived(by);
@@ -159,18 +159,18 @@ std::optional<Cause> released_early(Cta& owner, std::uint32_t offset, const Mbar
   }
   // The caller reports the missing wait for the product before the arrival.
   if (reader.product) return std::nullopt;
-  const bool its_own = by == reader.thread;
+  const bool by_reader = by == reader.thread;
   return Cause{.rule = rule,
                .cta = reader.cta,
                .thread = by,
                .location = arrival - 1,
                .found = fmt::format("the arrival of {} at {} hands the stage back before {}{}",
                                     name_of(*reader.cta, by), name_of(owner, offset, barrier), what,
-                                    its_own ? "" : " by " + name_of(*reader.cta, reader.thread)),
-               .expected = its_own ? "the arrival after the last read of the stage"
-                                   : "the arrival after all lanes have read the stage",
-               .remedy = its_own ? "arrive after the last use of the stage"
-                                 : "call __syncwarp() between the reads and the arrival of one lane"};
+                                    by_reader ? "" : " by " + name_of(*reader.cta, reader.thread)),
+               .expected = by_reader ? "the arrival after the last read of the stage"
+                                     : "the arrival after all lanes have read the stage",
+               .remedy = by_reader ? "arrive after the last use of the stage"
+                                   : "call __syncwarp() between the reads and the arrival of one lane"};
 }
 
 }  // namespace

@@ -36,10 +36,10 @@ struct Reader {
 [[nodiscard]] std::string name_of(const Cta& cta, std::uint32_t offset, const Mbarrier& barrier);
 /// "thread (3, 0, 0)"
 [[nodiscard]] std::string name_of(const Cta& cta, std::uint32_t thread);
-/// The mistake of a thread that waits for the wrong mbarrier before it loads a stage again. It has waited for
-/// the one at `offset`, and no thread waits for the mbarrier at which the stage's readers arrive. The latter
-/// is one at which `reader` arrives. If the thread's own load completes on the mbarrier at `offset`, it is
-/// any mbarrier that no load uses.
+/// The mistake of a thread that waits for the wrong mbarrier before it loads a stage again: it has waited for
+/// the mbarrier at `offset`, and no thread waits for the mbarrier at which the stage's readers arrive. The
+/// readers' mbarrier is one that no load uses and at which `reader` arrives. If the thread's own load
+/// completes on the mbarrier at `offset`, it may be any mbarrier that no load uses.
 [[nodiscard]] std::optional<Cause> waits_elsewhere(Cta& cta, std::uint32_t thread, std::uint32_t offset,
                                                    const Mbarrier& barrier,
                                                    const std::optional<Reader>& reader = {});
@@ -50,7 +50,8 @@ struct Reader {
 /// barrier.
 [[nodiscard]] bool is_about_to_wait(const Cta& cta, std::uint32_t thread);
 /// Why `thread` of `cta` overwrites a stage in use, or arrives once too often: the mistake in its last wait
-/// for an mbarrier. `rule` is the rule of the report to explain. Nothing if that wait shows no mistake.
+/// for an mbarrier. `rule` is the rule of the report to explain. Returns nothing if that wait shows no
+/// mistake.
 [[nodiscard]] std::optional<Cause> why_too_early(Cta& cta, std::uint32_t thread, check::RuleId rule,
                                                  const std::optional<Reader>& reader = {});
 /// Why `thread` of `cta` reads bytes that a load has not delivered. The load completes on the mbarrier at

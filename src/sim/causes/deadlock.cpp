@@ -22,13 +22,22 @@ struct Waiting {
   [[nodiscard]] std::uint32_t thread() const { return warp->thread(first_lane(group->mask)); }
 };
 
-/// Evidence that a wait cannot end. Evidence of a lower rank is stronger.
+/// Kinds of evidence that a wait cannot end, the strongest first.
+enum class Rank : std::uint8_t {
+  wrong_count,    ///< a count of arrivals, threads or bytes that cannot fit
+  skipped_phase,  ///< a thread waits for a phase after one that no thread has waited for
+  lone_barrier,   ///< all users of a CTA barrier have arrived, but they are too few
+  lone_mbarrier,  ///< all users of an mbarrier have arrived in this phase, but they are too few
+  first_load,     ///< a thread waits before it loads for the first time
+  first_wait,     ///< the first phase of a load's mbarrier is over, and no wait for the mbarrier has ended
+};
+
 struct Evidence {
-  int rank = 0;
+  Rank rank{};
   DeadlockCause cause;
 };
 
-std::string threads(std::uint32_t count) {
+std::string count_of_threads(std::uint32_t count) {
   return fmt::format("{} thread{}", count, count == 1 ? "" : "s");
 }
 
@@ -53,7 +62,7 @@ class Search {
       const auto found = evidence(each);
       if (found && (!best || found->rank < best->rank)) best = found;
     }
-    if (!best || best->rank > 0) {
+    if (!best || best->rank != Rank::wrong_count) {
       if (auto found = waits_for_own_load()) return found;
     }
     if (best) return best->cause;
@@ -91,14 +100,15 @@ class Search {
     const Mbarrier* const before = last ? wait.cta->mbarrier(*last) : nullptr;
     if (before != nullptr && before->uses.arrivers() > before->expected) {
       if (auto cause = wrong_count(*wait.cta, *last, *before))
-        return make_evidence(0, *cause, fmt::format("shared address {:#x} for", *last + shared_base), true);
+        return make_evidence(Rank::wrong_count, *cause,
+                             fmt::format("shared address {:#x} for", *last + shared_base), true);
     }
     if (wait.kind() == Wait::Kind::barrier) return barrier_evidence(wait);
     if (wait.kind() == Wait::Kind::mbarrier) return mbarrier_evidence(wait);
     return std::nullopt;
   }
 
-  static Evidence make_evidence(int rank, const Cause& cause, std::string first, bool certain) {
+  static Evidence make_evidence(Rank rank, const Cause& cause, std::string first, bool certain) {
     return {rank, {cause, std::move(first), certain}};
   }
 
@@ -107,14 +117,15 @@ class Search {
     const NamedBarrier& barrier = wait.cta->barriers[wait.what()];
     if (barrier.expected == 0) return std::nullopt;
     std::uint32_t users = 0;
-    for (const auto& warp : wait.cta->warps) users += (warp->at_barriers >> wait.what() & 1) != 0 ? lanes : 0;
+    for (const auto& warp : wait.cta->warps)
+      users += (warp->used_barriers >> wait.what() & 1) != 0 ? lanes : 0;
     const std::string first = fmt::format("wait at barrier {}:", wait.what());
     const std::string what =
         fmt::format("barrier {} at PTX line {} is for {} threads, and {} threads arrive at it", wait.what(),
                     line_of(wait), barrier.expected, users);
     if (users > barrier.expected && users % barrier.expected != 0) {
       return make_evidence(
-          0,
+          Rank::wrong_count,
           at_wait(wait, what + fmt::format(": {} of them wait for more threads, and the others have already "
                                            "passed it",
                                            barrier.arrived)),
@@ -125,7 +136,8 @@ class Search {
       return other.cta != wait.cta || (other.kind() == Wait::Kind::barrier && other.what() == wait.what());
     });
     if (alone && users == barrier.arrived && users < barrier.expected)
-      return make_evidence(2, at_wait(wait, what + ", all of which have arrived"), first, false);
+      return make_evidence(Rank::lone_barrier, at_wait(wait, what + ", all of which have arrived"), first,
+                           false);
     return std::nullopt;
   }
 
@@ -134,25 +146,26 @@ class Search {
     if (barrier == nullptr) return std::nullopt;
     const std::string first = fmt::format("shared address {} for", address_of(wait));
     if (auto cause = wrong_count(*wait.cta, wait.what(), *barrier))
-      return make_evidence(0, *cause, first, true);
+      return make_evidence(Rank::wrong_count, *cause, first, true);
     const MbarrierUses::Thread uses = barrier->uses.of(wait.cta->number_of(wait.thread()));
     // Threads that take turns at an mbarrier skip the phases of the others, so only phases that no thread has
     // waited for are evidence.
     const auto passed = [&](const MbarrierUses::Thread& each) {
       return each.wait != 0 && each.ended == barrier->phase;
     };
-    const bool passed_one = uses.wait != 0 && barrier->phase == uses.ended + 1 &&
-                            std::ranges::none_of(barrier->uses.all(), passed);
+    const bool skipped_phase = uses.wait != 0 && barrier->phase == uses.ended + 1 &&
+                               std::ranges::none_of(barrier->uses.all(), passed);
     // The first phase of a load's mbarrier is over, and no wait for the mbarrier has ever ended.
-    const bool passed_first =
+    const bool missed_first_phase =
         barrier->phase == 1 && loaded(*barrier) && barrier->pending != 0 &&
         std::ranges::all_of(barrier->uses.all(), [](const auto& each) { return each.wait == 0; });
-    if (passed_one || passed_first) {
+    if (skipped_phase || missed_first_phase) {
       const std::string found = fmt::format(
           "{} waits for phase {} of {}, and has not waited for phase {}, which is over: its parity does "
           "not follow the phases",
           thread_name(wait), barrier->phase, name_of(wait, *barrier), barrier->phase - 1);
-      return make_evidence(passed_one ? 1 : 5, at_wait(wait, found, "mbarrier.parity"), first, passed_one);
+      return make_evidence(skipped_phase ? Rank::skipped_phase : Rank::first_wait,
+                           at_wait(wait, found, "mbarrier.parity"), first, skipped_phase);
     }
     if (barrier->pending == 0) return std::nullopt;
     const std::uint32_t arrivers = barrier->uses.arrivers();
@@ -167,7 +180,7 @@ class Search {
                                load.bytes, name_of(wait, *barrier)),
           .expected = "mbarrier.arrive.expect_tx of the load's bytes by the thread that loads, in each phase",
           .remedy = "arrive with the bytes that the loads of the phase bring, before they are issued"};
-      return make_evidence(0, cause, first, true);
+      return make_evidence(Rank::wrong_count, cause, first, true);
     }
     if (arrivers != 0 && missing_arrivers(wait, *barrier).empty()) {
       const std::string found = fmt::format(
@@ -175,7 +188,7 @@ class Search {
           barrier->pending, barrier->expected,
           arrivers == 1 ? "1 thread arrives at it" : fmt::format("{} threads arrive at it", arrivers),
           arrivers == 1 ? "has" : "all have");
-      return make_evidence(3, at_wait(wait, found), first, false);
+      return make_evidence(Rank::lone_mbarrier, at_wait(wait, found), first, false);
     }
     // In the first round of a ring of stages all stages are free, so the producer must not wait for arrivals.
     if (barrier->phase == 0 && uses.wait == 0 && arrivers == 0 && loads_next(wait)) {
@@ -187,14 +200,15 @@ class Search {
         const std::string found = fmt::format(
             "{} waits for {}, on which its own load completes, before it loads for the first time",
             thread_name(wait), name_of(wait, *barrier));
-        return make_evidence(4, at_wait(wait, found), first, false);
+        return make_evidence(Rank::first_load, at_wait(wait, found), first, false);
       }
       const std::string found = fmt::format(
           "{} waits for the first phase of {} before it loads the stage for the first time, and no thread "
           "arrives there before that load has come: the first wait for a free stage takes parity 1",
           thread_name(wait), name_of(wait, *barrier));
-      return waits_for_each_other(wait) ? std::optional(make_evidence(4, at_wait(wait, found), first, false))
-                                        : std::nullopt;
+      return waits_for_each_other(wait)
+                 ? std::optional(make_evidence(Rank::first_load, at_wait(wait, found), first, false))
+                 : std::nullopt;
     }
     return std::nullopt;
   }
@@ -324,7 +338,7 @@ class Search {
       case Wait::Kind::barrier: {
         if (wait.cta->barriers[wait.what()].expected == 0) return find(elsewhere);
         return find([&](const Waiting& other) {
-          return elsewhere(other) && (other.warp->at_barriers >> wait.what() & 1) != 0;
+          return elsewhere(other) && (other.warp->used_barriers >> wait.what() & 1) != 0;
         });
       }
       case Wait::Kind::cluster:
@@ -336,6 +350,7 @@ class Search {
         });
       case Wait::Kind::products:
         return find([&](const Waiting& other) {
+          // The warps of one warpgroup have the same index / 4.
           return other.cta == wait.cta && other.warp->index / 4 == wait.warp->index / 4 &&
                  other.kind() != Wait::Kind::products;
         });
@@ -364,8 +379,9 @@ class Search {
     if (barrier->uses.arrivers() == 0 && std::ranges::all_of(waits_, waits_here)) return std::nullopt;
     const std::string found = fmt::format(
         "{} lacks {} of {} arrivals: {}", name_of(*last, *barrier), barrier->pending, barrier->expected,
-        barrier->uses.arrivers() == 0 ? "no thread has ever arrived at it"
-                                      : fmt::format("{} arrive at it", threads(barrier->uses.arrivers())));
+        barrier->uses.arrivers() == 0
+            ? "no thread has ever arrived at it"
+            : fmt::format("{} arrive at it", count_of_threads(barrier->uses.arrivers())));
     return DeadlockCause{at_wait(*last, found), fmt::format("shared address {} for", address_of(*last)),
                          false};
   }

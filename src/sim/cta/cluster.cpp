@@ -13,7 +13,7 @@ namespace sim {
 namespace {
 
 /// Delayed accesses and copies act after this many rounds even if threads still make changes: threads that
-/// spin with atomics never stop.
+/// spin with atomics make changes in every round.
 constexpr std::uint64_t rounds_before_delivery = 16;
 
 /// Moves the lines that contain `part` to the front. Each line of `text` begins with a line break.

@@ -71,14 +71,14 @@ std::string describe_threads(const Warp& warp, Mask mask) {
   return fmt::format("lanes {:#x} of warp {}", mask, warp.index);
 }
 
-Cta::Cta(Launch& all, Cluster& peers, std::uint32_t own_rank)
-    : launch(all),
-      cluster(peers),
+Cta::Cta(Launch& cta_launch, Cluster& cta_cluster, std::uint32_t own_rank)
+    : launch(cta_launch),
+      cluster(cta_cluster),
       program(all.program),
       rank(own_rank),
       engine(*this),
       small_copies(*this),
-      random(all.options.seed),
+      random(cta_launch.options.seed),
       shared_bytes_(program.static_shared_bytes + launch.shape.shared_bytes),
       // The copy engine accesses whole chunks of 16 bytes; bounds checks use shared_bytes_.
       shared_((std::size_t{shared_bytes_} + 15) / 16 * 16),
@@ -149,7 +149,7 @@ void Cta::start(const Triple& index) {
     warp->gave_up.clear();
     begin_undefined(*warp);
     warp->cluster_arrived = warp->cluster_passed = warp->released = 0;
-    warp->steps = warp->at_barriers = 0;
+    warp->sync_arrivals = warp->used_barriers = 0;
     warp->update_join();
     for (const SpecialSlot& special : program.specials) {
       for (std::uint32_t lane = 0; lane < lanes; ++lane) {
@@ -200,7 +200,7 @@ bool Cta::turn(std::uint64_t round, bool quiet) {
 void Cta::finish() {
   finish_warpgroups(*this);
   engine.finish();
-  if (races) races->leave(*this);
+  if (races) races->cta_exited(*this);
   small_copies.reset();
   ended = true;
   ++changes;
@@ -256,8 +256,8 @@ bool Cta::is_peer_address(std::uint64_t address, Space space) const noexcept {
   } else if (space != Space::shared) {
     return false;
   }
-  const std::uint64_t named = address >> rank_shift;
-  return named != 0 && named != rank + 1;
+  const std::uint64_t rank_plus_1 = address >> rank_shift;
+  return rank_plus_1 != 0 && rank_plus_1 != rank + 1;
 }
 
 check::RuleId Cta::unmapped_rule(std::uint64_t address) const {
@@ -306,7 +306,7 @@ void Cta::drop_mbarrier(std::uint32_t offset) {
 
 void Cta::fence_mbarriers(std::uint32_t thread) {
   for (auto& [offset, barrier] : mbarriers_) {
-    if (((barrier.writer - 1) & 1023) == thread) barrier.fenced = true;
+    if (thread_of_tag(barrier.writer) == thread) barrier.fenced = true;
   }
 }
 
@@ -337,8 +337,8 @@ void Cta::release_barrier(std::uint32_t id) {
       if (races) races->barrier_pass(id, *warp, group.mask);
     }
     if (waits) {
-      warp->reductions[id] = state.true_predicates;
-      warp->reduced[id] = state.arrived;
+      warp->red_true[id] = state.true_predicates;
+      warp->red_total[id] = state.arrived;
     }
     warp->update_join();
   }
@@ -382,7 +382,7 @@ void Cta::report_unread_source(std::uint32_t thread, std::uint32_t location, std
 
 void Cta::waited(const Warp& warp, std::uint32_t lane, std::uint32_t offset, Mbarrier& barrier) {
   const std::uint32_t thread = warp.thread(lane);
-  barrier.uses.pass(number_of(thread), warp.location(), barrier.phase, warp.steps);
+  barrier.uses.pass(number_of(thread), warp.location(), barrier.phase, warp.sync_arrivals);
   last_waits_[thread] = offset + 1;
 }
 

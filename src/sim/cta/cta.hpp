@@ -155,25 +155,32 @@ class Cta {
   }
   /// Bit of a tag: a cp.async of the thread wrote the bytes, not a store.
   static constexpr std::uint32_t by_small_copy = 1U << 31;
-  /// The tag of a write by a thread: its number, and how many fence.proxy.async it has executed before.
+  /// The tag of a write by a thread: 1 plus a number whose bits 0 to 9 are the thread's number, and whose
+  /// bits 10 to 29 count the fence.proxy.async that the thread has executed before.
   [[nodiscard]] std::uint32_t thread_tag(std::uint32_t thread) const noexcept {
     return (fences_[thread] << 10 | thread) + 1;
+  }
+  /// The thread that a tag names.
+  [[nodiscard]] static std::uint32_t thread_of_tag(std::uint32_t tag) noexcept {
+    return ((tag & ~by_small_copy) - 1) & 1023;
   }
   /// Whether the writer of `tag` has executed fence.proxy.async since the write. Sets `thread` to the writer.
   [[nodiscard]] bool published(std::uint32_t tag, std::uint32_t& thread) const noexcept {
     if (tag == 0) return true;
     const std::uint32_t fences_and_thread = (tag & ~by_small_copy) - 1;
-    thread = fences_and_thread & 1023;
+    thread = thread_of_tag(tag);
     return fences_and_thread >> 10 != fences_[thread];
   }
-  /// Whether the writer of `tag` is an iteration of a common loop ahead of `thread`: it had executed at least
-  /// as many fence.proxy.async before its write as `thread` has, which must be at least one.
-  [[nodiscard]] bool is_turn_ahead(std::uint32_t tag, std::uint32_t thread) const noexcept {
+  /// Whether the writer of `tag` seems to be ahead of `thread` by an iteration of a common loop that executes
+  /// fence.proxy.async. True if `thread` has executed the fence at least once, and the writer had executed it
+  /// at least as often before the write.
+  [[nodiscard]] bool is_iteration_ahead(std::uint32_t tag, std::uint32_t thread) const noexcept {
     return tag != 0 && fences_[thread] != 0 && ((tag & ~by_small_copy) - 1) >> 10 >= fences_[thread];
   }
-  /// Whether copies and products that the lane issues may read a word of shared memory (4 bytes). Either the
-  /// word's writer has executed fence.proxy.async since the write, or the lane has after it knew of the
-  /// write. Without race detection, any fence of the lane counts. Sets `writer` to the writer.
+  /// Whether copies and products that the lane issues may read a word of shared memory (4 bytes). True if the
+  /// word's writer has executed fence.proxy.async since the write, or if the lane has executed it after the
+  /// write happened before it. Without race detection, any fence of the lane counts. Sets `writer` to the
+  /// writer.
   [[nodiscard]] bool visible(const Warp& warp, std::uint32_t lane, std::uint32_t word,
                              std::uint32_t& writer) const {
     if (published(writers_[word], writer)) return true;

@@ -21,9 +21,9 @@ constexpr std::uint64_t progress_batch = 1 << 20;
 template <bool checks_products, bool tracks_undefined>
 std::uint32_t Cta::run(Warp& warp, std::uint32_t limit) {
   const MicroOp* const code = program.code.data();
-  std::uint64_t threads = 0;
-  std::uint32_t n = 0;
-  while (warp.running && n < limit) {
+  std::uint64_t thread_instructions = 0;
+  std::uint32_t executed = 0;
+  while (warp.running && executed < limit) {
     const std::uint32_t pc = warp.pc;
     const MicroOp& op = code[pc];
     const Mask guard = read_mask(warp, op.guard);
@@ -33,8 +33,8 @@ std::uint32_t Cta::run(Warp& warp, std::uint32_t limit) {
     }
     if constexpr (tracks_undefined) warp.undefined->before(warp, mask);
     ++warp.pc;
-    ++n;
-    threads += mask == all_lanes ? lanes : static_cast<std::uint64_t>(std::popcount(mask));
+    ++executed;
+    thread_instructions += mask == all_lanes ? lanes : static_cast<std::uint64_t>(std::popcount(mask));
     if (mask != 0) {
       try {
         op.handler(warp, op, mask);
@@ -49,9 +49,9 @@ std::uint32_t Cta::run(Warp& warp, std::uint32_t limit) {
     }
     if (tracks_undefined && !warp.undefined->any()) break;
   }
-  thread_instructions_ += threads;
-  executed_ += n;
-  return n;
+  thread_instructions_ += thread_instructions;
+  executed_ += executed;
+  return executed;
 }
 
 void Cta::execute(Warp& warp, std::uint32_t limit) {
@@ -85,9 +85,9 @@ void Cta::report_limit(const Warp& warp) {
 void Cta::report_late(const Warp& warp) {
   // Only the first host thread that misses the deadline reports it.
   if (launch.late.exchange(true)) throw Stop{};
-  std::string found = fmt::format("the launch has run for {} s: {} of {} CTAs have ended; of CTA {}",
-                                  launch.options.seconds_limit, launch.ctas_done.load(),
-                                  volume(launch.shape.grid), text_of(ctaid));
+  std::string found = fmt::format(
+      "the launch has run for {} s: {} of {} CTAs have ended; in CTA {}:", launch.options.seconds_limit,
+      launch.ctas_done.load(), volume(launch.shape.grid), text_of(ctaid));
   for (const auto& each : warps) {
     if (each->active == 0) continue;
     found += fmt::format(

@@ -10,28 +10,30 @@ namespace {
 Cta& peer_of(Warp& warp, std::uint32_t lane, std::uint64_t address, bool peers, bool writes) {
   Cta& cta = *warp.cta;
   Cluster& cluster = cta.cluster;
-  const auto named = static_cast<std::uint32_t>(address >> rank_shift) - 1;
-  if (named >= cluster.size()) {
-    warp.fail(lane, "shared.cluster-rank",
-              fmt::format("shared address {:#x} is of the CTA with rank {} of the cluster", address, named),
-              fmt::format("a rank below %cluster_nctarank, which is {}", cluster.size()));
+  const auto peer_rank = static_cast<std::uint32_t>(address >> rank_shift) - 1;
+  if (peer_rank >= cluster.size()) {
+    warp.fail(
+        lane, "shared.cluster-rank",
+        fmt::format("shared address {:#x} is of the CTA with rank {} of the cluster", address, peer_rank),
+        fmt::format("a rank below %cluster_nctarank, which is {}", cluster.size()));
   }
   if (!peers) {
     warp.fail(lane, "shared.cluster-rank",
               fmt::format("shared address {:#x} is of the CTA with rank {}, not of the thread's own, {}",
-                          address, named, cta.rank),
+                          address, peer_rank, cta.rank),
               "an address in the thread's own CTA for a .shared::cta access",
               "use the .shared::cluster form, or the address before mapa");
   }
-  Cta& peer = cluster.cta(named);
+  Cta& peer = cluster.cta(peer_rank);
   if (!peer.started) {
-    warp.fail(lane, "shared.peer-not-started",
-              fmt::format("an access to shared memory of the CTA with rank {}, which has not begun", named));
+    warp.fail(
+        lane, "shared.peer-not-started",
+        fmt::format("an access to shared memory of the CTA with rank {}, which has not begun", peer_rank));
   }
   if (peer.ended) {
     warp.fail(lane, writes ? check::RuleId("exit.peer-writes") : check::RuleId("exit.peer-reads"),
               fmt::format("{} shared memory of the CTA with rank {}, which has exited",
-                          writes ? "a write to" : "a read of", named));
+                          writes ? "a write to" : "a read of", peer_rank));
   }
   return peer;
 }
@@ -152,21 +154,22 @@ bool check_shadow(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_
   if (wrong == 0 && (writes || (all & initialised) != 0)) [[likely]]
     return true;
   if (wrong == 0 && maybe_undefined != nullptr) return false;
-  const auto misused = [&](check::RuleId rule, std::string_view what, std::string_view why = {},
-                           Shadow meets = initialised) {
+  const auto report_misuse = [&](check::RuleId rule, std::string_view what, std::string_view why = {},
+                                 Shadow conflict = initialised) {
     if (cta.launch.reports.count_repeat(rule->id, warp.program->locations[warp.location()].line))
       return false;
     Copy access;
     access.shared = at.offset;
     access.bytes = bytes;
-    const auto copy = meets == initialised ? Engine::InFlight{} : cta.engine.find_in_flight(access, meets);
-    if (meets == loading && report_read_early(warp, lane, cta, copy, rule)) return false;
+    const auto copy =
+        conflict == initialised ? Engine::InFlight{} : cta.engine.find_in_flight(access, conflict);
+    if (conflict == loading && report_read_early(warp, lane, cta, copy, rule)) return false;
     if (copy.store != nullptr && warp.cta->races != nullptr &&
         warp.cta->races->report_unsynchronised_write(warp, lane, at.offset + shared_base, *copy.store,
                                                      copy.group))
       return false;
     About about(copy.location);
-    if (meets == initialised)
+    if (conflict == initialised)
       about.cause = fmt::format("in segment {}", warp.program->locations[warp.location()].segment);
     if (copy.store != nullptr && warp.cta->races != nullptr)
       about.replacement = warp.cta->races->missing_barrier(warp, lane, *copy.store, copy.group);
@@ -177,18 +180,18 @@ bool check_shadow(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_
   };
   const std::string_view access = writes ? "a store to shared memory" : "a load of shared memory";
   if ((any & in_mbarrier) != 0) {
-    return misused("mbarrier.plain-access",
-                   writes ? "a plain store onto the mbarrier" : "a plain load of the mbarrier");
+    return report_misuse("mbarrier.plain-access",
+                         writes ? "a plain store onto the mbarrier" : "a plain load of the mbarrier");
   }
   if ((any & loading) != 0) {
-    return writes ? misused("shared.in-flight-write", access,
-                            " that an asynchronous load in flight writes too", loading)
-                  : misused("shared.in-flight-read", access,
-                            " that an asynchronous load has not delivered yet", loading);
+    return writes ? report_misuse("shared.in-flight-write", access,
+                                  " that an asynchronous load in flight writes too", loading)
+                  : report_misuse("shared.in-flight-read", access,
+                                  " that an asynchronous load has not delivered yet", loading);
   }
-  return writes ? misused("shared.overwritten-before-store-read", access,
-                          " that a bulk store has not read yet", storing)
-                : misused("shared.uninitialised", access, " that no thread or copy has written");
+  return writes ? report_misuse("shared.overwritten-before-store-read", access,
+                                " that a bulk store has not read yet", storing)
+                : report_misuse("shared.uninitialised", access, " that no thread or copy has written");
 }
 
 }  // namespace sim

@@ -18,11 +18,12 @@ constexpr std::uint32_t partitions_of_sm = 4;
 constexpr std::uint32_t min_thread_registers = 24;
 constexpr std::uint32_t max_thread_registers = 255;
 
-/// `log` is the list of products or of settings. Reports the warpgroup from warp `first` on if a warp that
-/// satisfies `lags` has a shorter list than another. Returns false if there is no such warp.
-template <typename Lags>
-bool compare(Cta& cta, std::size_t first, std::vector<std::uint32_t> WarpgroupState::*log, check::RuleId rule,
-             const char* what, const Lags& lags) {
+/// Reports the warpgroup whose first warp is `first` if one of its warps has executed an instruction less
+/// often than another warp and satisfies `may_lag`. Returns false if there is no such warp. `log` is the list
+/// of executions (products or settings), `instruction` the instruction's name.
+template <typename MayLag>
+bool report_lag(Cta& cta, std::size_t first, std::vector<std::uint32_t> WarpgroupState::*log,
+                check::RuleId rule, const char* instruction, const MayLag& may_lag) {
   const std::size_t end = std::min(first + warps_of_group, cta.warps.size());
   const Warp* longest = nullptr;
   const Warp* shortest = nullptr;
@@ -32,7 +33,7 @@ bool compare(Cta& cta, std::size_t first, std::vector<std::uint32_t> WarpgroupSt
   for (std::size_t i = first; i < end; ++i) {
     const Warp& warp = *cta.warps[i];
     if (longest == nullptr || length(warp) > length(*longest)) longest = &warp;
-    if ((shortest == nullptr || length(warp) < length(*shortest)) && lags(warp)) shortest = &warp;
+    if ((shortest == nullptr || length(warp) < length(*shortest)) && may_lag(warp)) shortest = &warp;
   }
   if (shortest == nullptr || length(*longest) == length(*shortest)) return false;
   const WarpgroupState& state = *longest->warpgroup;
@@ -40,16 +41,16 @@ bool compare(Cta& cta, std::size_t first, std::vector<std::uint32_t> WarpgroupSt
       log == &WarpgroupState::products ? state.products[length(*shortest)] : state.last_setting;
   cta.report(longest->thread(0), location, rule,
              fmt::format("warp {} executes {} {}, warp {} of its warpgroup {}", longest->index,
-                         length(*longest), what, shortest->index, length(*shortest)));
+                         length(*longest), instruction, shortest->index, length(*shortest)));
   return true;
 }
 
-template <typename Lags>
-bool compare_warpgroups(Cta& cta, const Lags& lags) {
+template <typename MayLag>
+bool report_lags(Cta& cta, const MayLag& may_lag) {
   bool found = false;
   for (std::size_t first = 0; first < cta.warps.size(); first += warps_of_group) {
-    found |= compare(cta, first, &WarpgroupState::products, "wgmma.warpgroup", "wgmma.mma_async", lags);
-    found |= compare(cta, first, &WarpgroupState::settings, "setmaxnreg.warpgroup", "setmaxnreg", lags);
+    found |= report_lag(cta, first, &WarpgroupState::products, "wgmma.warpgroup", "wgmma.mma_async", may_lag);
+    found |= report_lag(cta, first, &WarpgroupState::settings, "setmaxnreg.warpgroup", "setmaxnreg", may_lag);
   }
   return found;
 }
@@ -168,7 +169,7 @@ void finish_warpgroups(Cta& cta) {
     cta.report(warp->thread(0), first.location, "exit.wgmma-in-flight",
                "the CTA ends while a wgmma.mma_async may still read its shared memory");
   }
-  (void)compare_warpgroups(cta, [](const Warp&) { return true; });
+  (void)report_lags(cta, [](const Warp&) { return true; });
 }
 
 bool report_lagging_warps(Cta& cta) {
@@ -178,7 +179,7 @@ bool report_lagging_warps(Cta& cta) {
       return group.wait.kind == Wait::Kind::mbarrier || group.wait.kind == Wait::Kind::registers;
     });
   };
-  return compare_warpgroups(cta, may_lag);
+  return report_lags(cta, may_lag);
 }
 
 // Measured with ptxas 13.0 (sm_90a) for all .maxntid and .minnctapersm, and for .maxnreg. A kernel needs

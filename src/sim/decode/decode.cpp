@@ -203,7 +203,7 @@ void Decoder::decode_one(const ptx::FlatInstruction& flat) {
 }
 
 void Decoder::select_one() {
-  const ptx::Instruction& instruction = in();
+  const ptx::Instruction& instruction = *flat_->instruction;
   if (instruction.opcode == Opcode::unknown)
     throw Error(ErrorCode::unsupported,
                 fmt::format("{}: {}", refusal(program_, instruction, {}), instruction.fault));
@@ -246,7 +246,7 @@ Arg Decoder::convert_name(const ptx::Operand& operand) {
   if (const auto* variable = std::get_if<const ptx::Variable*>(&binding))
     return variable_arg(**variable, operand.offset);
   if (const auto* function = std::get_if<const ptx::Function*>(&binding)) {
-    if (in().opcode == Opcode::call) return {.kind = Arg::Kind::function, .function = *function};
+    if (instruction().opcode == Opcode::call) return {.kind = Arg::Kind::function, .function = *function};
     return {.kind = Arg::Kind::constant, .bits = function_address(**function)};
   }
   target_lists_.push_back(targets(binding));
@@ -303,7 +303,7 @@ const Arg& Decoder::arg(std::size_t i) const {
 }
 
 ScalarType Decoder::type() const {
-  const auto types = in().types();
+  const auto types = instruction().types();
   if (types.empty()) unsupported("an instruction without a type");
   return types.back();
 }
@@ -370,12 +370,12 @@ MemoryAccess Decoder::address(const Arg& arg, Space space) const {
   if (arg.kind != Arg::Kind::memory) unsupported("this address");
   MemoryAccess access = arg.access;
   access.space = arg.passed != nullptr ? Space::local : space;
-  access.peers = has("shared::cluster") || in().spaces().empty();
+  access.peers = has("shared::cluster") || instruction().spaces().empty();
   return access;
 }
 
 Space Decoder::space() const {
-  const auto spaces = in().spaces();
+  const auto spaces = instruction().spaces();
   if (spaces.empty()) return Space::generic;
   switch (spaces.front()) {
     case StateSpace::constant: return Space::constant;
@@ -419,7 +419,7 @@ void Decoder::emit_branch(Handler handler, std::uint64_t target) {
 }
 
 void Decoder::unsupported(std::string_view what) const {
-  throw Error(ErrorCode::unsupported, refusal(program_, in(), what));
+  throw Error(ErrorCode::unsupported, refusal(program_, instruction(), what));
 }
 
 std::optional<Arg> Decoder::convert_clock(std::string_view name) {

@@ -46,16 +46,16 @@ using ptx::StateSpace;
 /// One operand of an instruction, with resolved names.
 struct Arg {
   enum class Kind : std::uint8_t {
-    reg,
-    predicate,
-    constant,
-    sink,
-    label,
-    table,
-    group,
-    memory,
-    function,
-    targets,  ///< targets of an indirect call: index into Decoder::target_list()
+    reg,        ///< a register that is no predicate
+    predicate,  ///< a predicate register, possibly negated
+    constant,   ///< a literal, or the address of a variable or function
+    sink,       ///< `_`: no operand, or a result to discard
+    label,      ///< an instruction of the function
+    table,      ///< a table of branch targets
+    group,      ///< a vector, or a pair of results
+    memory,     ///< an address in brackets
+    function,   ///< a function to call
+    targets,    ///< targets of an indirect call: index into Decoder::target_list()
   };
   Kind kind = Kind::sink;
   Slot slot = 0;
@@ -127,8 +127,8 @@ class Decoder {
   void emit_transfer(const Callee::Formal& formal, const Arg& own, bool to_mailbox);
 
   /// The instruction that is being decoded.
-  [[nodiscard]] const ptx::Instruction& in() const noexcept { return *flat_->instruction; }
-  [[nodiscard]] bool has(std::string_view word) const noexcept { return in().has(word); }
+  [[nodiscard]] const ptx::Instruction& instruction() const noexcept { return *flat_->instruction; }
+  [[nodiscard]] bool has(std::string_view word) const noexcept { return instruction().has(word); }
   [[nodiscard]] const std::vector<Arg>& args() const noexcept { return args_; }
   [[nodiscard]] const Arg& arg(std::size_t i) const;
   [[nodiscard]] Program& program() noexcept { return program_; }
@@ -200,6 +200,7 @@ class Decoder {
   [[nodiscard]] std::vector<const ptx::Function*> called_by(const ptx::FlatFunction& flat) const;
   /// Writes the addresses of variables and functions into initial values, once all addresses are known.
   void write_relocations();
+  /// Assigns addresses to all variables and parameters of the kernel and its functions.
   void lay_out(const ptx::Module& module, const ptx::FlatFunction& function);
   void lay_out_callee(Callee& callee);
   void place_variable(const ptx::Variable& variable);
@@ -211,6 +212,7 @@ class Decoder {
   void check_room(std::string_view what, std::uint64_t bytes, std::uint64_t limit) const;
   void allocate_registers(const ptx::FlatFunction& function);
   void decode_function(const ptx::FlatFunction& function);
+  /// Fills in the registers that a call of a recursive function saves.
   void describe_frame(Callee& callee);
   [[nodiscard]] Arg variable_arg(const ptx::Variable& variable, std::int64_t offset);
   void decode_one(const ptx::FlatInstruction& flat);
@@ -250,21 +252,21 @@ class Decoder {
   std::vector<const ptx::Function*> addressed_;              ///< functions whose address the program takes
   std::vector<std::vector<const ptx::Function*>> target_lists_;
   std::vector<Relocation> relocations_;
-  const ptx::FlatInstruction* flat_ = nullptr;
-  std::size_t binding_ = 0;  ///< index in flat_->bindings of the next name
-  std::vector<Arg> args_;    ///< operands of the instruction
+  const ptx::FlatInstruction* flat_ = nullptr;  ///< the instruction that is being decoded
+  std::size_t binding_ = 0;                     ///< index in flat_->bindings of the next name
+  std::vector<Arg> args_;                       ///< operands of the instruction
   std::uint32_t guard_ = true_slot;
-  RegisterNumber guard_number_ = 0;
-  std::vector<Arg> registers_;  ///< of the current function
-  std::map<const ptx::Variable*, std::uint64_t> addresses_;
-  std::set<const ptx::Variable*> passed_;  ///< .param variables that are in local memory
+  RegisterNumber guard_number_ = 0;                          ///< of the guard's register
+  std::vector<Arg> registers_;                               ///< of the current function
+  std::map<const ptx::Variable*, std::uint64_t> addresses_;  ///< in the variable's space, bank or frame
+  std::set<const ptx::Variable*> passed_;                    ///< .param variables that are in local memory
   std::set<const ptx::Variable*> framed_;  ///< variables of recursive functions, at offsets in the frame
-  std::map<const ptx::Variable*, Arg> formal_registers_;
-  std::vector<std::unique_ptr<Callee>> callees_;  ///< each function before its callers
+  std::map<const ptx::Variable*, Arg> formal_registers_;  ///< .reg parameters and results of functions
+  std::vector<std::unique_ptr<Callee>> callees_;          ///< each function before its callers
   Callee* current_ = nullptr;
   std::vector<std::pair<std::uint32_t, const Callee*>> calls_;  ///< (micro-operation, callee) of each call
   std::map<std::pair<std::uint64_t, bool>, Slot> constants_;
-  std::map<std::string, Slot> specials_;
+  std::map<std::string, Slot> specials_;              ///< special registers, by name and component
   std::vector<MicroOp> after_;                        ///< micro-operations that convert results: see write()
   std::vector<std::uint32_t> first_;                  ///< by instruction: index of its first micro-operation
   std::vector<std::uint32_t> branches_;               ///< indices of the branches' micro-operations
@@ -274,7 +276,7 @@ class Decoder {
   Slot sink_[2] = {0, 0};       ///< slots for discarded results: 4 and 8 bytes a lane
   check::OwnFiles own_files_;
   std::uint32_t statements_ = 0;  ///< number of source frames in the functions decoded so far
-  std::uint32_t segment_ = 0;
+  std::uint32_t segment_ = 0;     ///< see CodeLocation::segment
 };
 
 }  // namespace sim

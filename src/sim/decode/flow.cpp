@@ -64,25 +64,25 @@ void Decoder::watch_registers() {
 }
 
 void Decoder::record_flow(std::uint32_t first) {
-  const Opcode opcode = in().opcode;
+  const Opcode opcode = instruction().opcode;
   Flow flow;
   flow.kind = ptx::data_flow(*flat_);
   flow.guarded = ptx::has_effects(flow.kind, opcode);
   flow.first = first;
   flow.last = static_cast<std::uint32_t>(program_.code.size() - 1);
-  if (in().guard) flow.guard = guard_number_;
+  if (instruction().guard) flow.guard = guard_number_;
   if (opcode == Opcode::ld || opcode == Opcode::ldu || opcode == Opcode::st)
     flow.access = static_cast<std::uint32_t>(program_.accesses.size() - 1);
-  const auto types = in().types();
+  const auto types = instruction().types();
   if (!types.empty()) flow.bytes = static_cast<std::uint8_t>(std::min(ptx::bits_of(types.back()) / 8, 8U));
   std::vector<RegisterNumber>& all = program_.flow_registers;
   flow.begin = static_cast<std::uint32_t>(all.size());
   auto count = [&, from = all.size()]() mutable {
     return static_cast<std::uint16_t>(all.size() - std::exchange(from, all.size()));
   };
-  const std::size_t from = ptx::writes_first(in()) ? 1 : 0;
+  const std::size_t from = ptx::writes_first(instruction()) ? 1 : 0;
   if (from == 1) append_numbers(all, args_[0]);
-  if (in().has("cc")) all.push_back(carry_number);
+  if (instruction().has("cc")) all.push_back(carry_number);
   flow.results = count();
   const auto append_addresses = [&](const auto& self, const std::vector<Arg>& args) -> void {
     for (const Arg& arg : args) {
@@ -99,8 +99,8 @@ void Decoder::record_flow(std::uint32_t first) {
   const bool last_is_checked = flow.kind == Kind::shuffles || flow.kind == Kind::meets ||
                                (opcode == Opcode::wmma && !has("mma") && args_.size() > 2);
   if (last_is_checked) append_numbers(all, args_.back());
-  // The pointer of an indirect call must be defined; it is the only register outside the lists in
-  // parentheses.
+  // The pointer of an indirect call must be defined. It is the only register operand of a call that is not in
+  // a list in parentheses.
   for (const Arg& arg : args_)
     if (opcode == Opcode::call && arg.kind == Arg::Kind::reg) all.push_back(arg.number);
   flow.addresses = count();
@@ -121,8 +121,8 @@ void Decoder::record_flow(std::uint32_t first) {
 /// one, and predicate p decides whether d is the addend.
 void Decoder::append_fragments(Flow flow) {
   std::vector<RegisterNumber>& all = program_.flow_registers;
-  const bool of_warpgroup = in().opcode == Opcode::wgmma_mma_async;
-  flow.packs = in().types().front() == ScalarType::f16;
+  const bool of_warpgroup = instruction().opcode == Opcode::wgmma_mma_async;
+  flow.packs = instruction().types().front() == ScalarType::f16;
   const auto append = [&](std::size_t i) {
     const std::size_t before = all.size();
     append_numbers(all, args_[i]);
@@ -149,19 +149,19 @@ void Decoder::find_unwritten(const ptx::FlatFunction& function) {
   std::vector<std::uint32_t> slot_of(function.registers.size(), none);
   std::vector<std::uint32_t> written_in(function.registers.size(), none);
   std::vector<std::uint32_t> candidates;
-  std::vector<bool> always(function.registers.size(), false);
+  std::vector<bool> always_written(function.registers.size(), false);
   for (std::uint32_t i = 0; i < function.instructions.size(); ++i) {
     const ptx::FlatInstruction& flat = function.instructions[i];
     const std::uint32_t block = flow.block_of(i);
     ptx::for_each_read(flat, [&](std::uint32_t reg) {
-      if (always[reg] || written_in[reg] == block || slot_of[reg] != none) return;
+      if (always_written[reg] || written_in[reg] == block || slot_of[reg] != none) return;
       slot_of[reg] = static_cast<std::uint32_t>(candidates.size());
       candidates.push_back(reg);
     });
     if (flat.instruction->guard) continue;
     ptx::for_each_written(flat, [&](std::uint32_t reg, std::uint32_t) {
       written_in[reg] = block;
-      always[reg] = always[reg] || block == 0;
+      always_written[reg] = always_written[reg] || block == 0;
     });
   }
   ptx::Liveness live;

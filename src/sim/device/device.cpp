@@ -43,8 +43,10 @@ namespace {
 
 /// The state of a device, which its kernels share: kernels may outlive the device.
 struct State {
-  explicit State(const SimOptions& all)
-      : options(all), memory(all.memory_bytes, range.first_address()), heap(all.heap_bytes) {}
+  explicit State(const SimOptions& sim_options)
+      : options(sim_options),
+        memory(sim_options.memory_bytes, range.first_address()),
+        heap(sim_options.heap_bytes) {}
 
   SimOptions options;
   DeviceRange range;
@@ -196,8 +198,9 @@ class SimKernel final : public LoadedKernel {
   }
 
   [[nodiscard]] std::uint32_t ctas_per_sm(std::uint32_t threads, std::uint32_t shared_bytes) const override {
+    // An SM has room for 2048 threads, in whole warps, and for 32 CTAs. It has 228 KiB of shared memory, and
+    // each CTA takes 1 KiB more than it asks for.
     const std::uint32_t by_threads = 2048 / ((std::max(threads, 1U) + 31) / 32 * 32);
-    // An SM has 228 KiB of shared memory, and each CTA takes 1 KiB more than it asks for.
     const std::uint32_t by_memory = 228 * 1024 / (shared_bytes + program_->static_shared_bytes + 1024);
     return std::min({32U, by_threads, by_memory});
   }

@@ -17,6 +17,7 @@ namespace {
 constexpr int poison = 0xcb;
 /// Limit of stores that have read their source and not written yet. If there are more, the oldest one writes.
 constexpr std::size_t max_unwritten_stores = 32;
+/// The longest row of a tile: 256 slices of channels, of 32 bytes each (Interleave::b32).
 constexpr std::uint32_t max_row_bytes = 256 * 32;
 
 /// Rounds f32 elements to tf32, as loads through a tf32 map do. Other types are unchanged.
@@ -30,6 +31,8 @@ void convert_row(ElementType type, std::byte* row, std::uint32_t bytes) {
   }
 }
 
+/// Writes the values of elements outside the tensor: zeros, or 0x7ff7 in every 16 bits, which is NaN in every
+/// float type (docs/tma.md).
 void fill_row(OobFill fill, std::byte* row, std::uint32_t bytes) {
   if (fill == OobFill::zero) {
     std::memset(row, 0, bytes);
@@ -111,13 +114,13 @@ void Engine::issue_load(const Copy& copy, const Warp& warp, std::uint32_t lane) 
                   "a write before the reduction");
     }
   } else {
-    std::optional<Cta::Loaded> how;
-    if (copy.tensor) how = {copy.location, copy.map.spec.swizzle};
+    std::optional<Cta::Loaded> loaded;
+    if (copy.tensor) loaded = {copy.location, copy.map.spec.swizzle};
     for_each_shared(copy, [&](std::uint32_t at, std::uint32_t bytes) {
       std::memset(cta_.shared() + at, poison, bytes);
       std::memset(cta_.shadow() + at, loading, bytes);
       std::memset(cta_.writers() + at / 4, 0, std::size_t{bytes} / 4 * 4);
-      cta_.set_loaded(at, bytes, how);
+      cta_.set_loaded(at, bytes, loaded);
     });
   }
   if (cta_.launch.options.mode == SimOptions::Mode::early) {

@@ -97,9 +97,9 @@ class Engine {
 
   /// Issues a load into the shared memory of the engine's CTA, for one of its threads or a peer's thread.
   void issue_load(const Copy& copy, const Warp& warp, std::uint32_t lane);
-  /// Records that a copy to a peer will read shared memory of the engine's CTA …
+  /// Begins a copy to a peer: records that it will read shared memory of the engine's CTA.
   void begin_read(const Copy& copy, const Warp& warp, std::uint32_t lane);
-  /// … and that the copy has read it.
+  /// Records that a copy of begin_read() has read its source.
   void end_read(const Copy& copy);
   void issue_store(const Copy& copy, const Warp& warp, std::uint32_t lane);
   void commit_group(std::uint32_t thread);

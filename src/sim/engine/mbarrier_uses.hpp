@@ -15,12 +15,12 @@ class MbarrierUses {
  public:
   /// The arrivals and waits of one thread. A location is an index into Program::locations.
   struct Thread {
-    std::uint32_t arrival = 0;     ///< 1 + location of its last arrival; 0: none
-    std::uint32_t wait = 0;        ///< 1 + location of its last completed wait; 0: none
-    std::uint64_t arrived_in = 0;  ///< phase of the last arrival
-    std::uint64_t ended = 0;       ///< number of completed phases when the last wait ended
-    std::uint32_t steps = 0;       ///< Warp::steps when the last wait ended
-    /// The last two waits ended by the same phase, and the warp arrived at some barrier in between.
+    std::uint32_t arrival = 0;        ///< 1 + location of its last arrival; 0: none
+    std::uint32_t wait = 0;           ///< 1 + location of its last completed wait; 0: none
+    std::uint64_t arrived_in = 0;     ///< phase of the last arrival
+    std::uint64_t ended = 0;          ///< number of completed phases when the last wait ended
+    std::uint32_t sync_arrivals = 0;  ///< Warp::sync_arrivals when the last wait ended
+    /// The same phase ended the last two waits, although the warp arrived at some barrier between them.
     bool repeated = false;
     bool arrived_twice = false;        ///< has arrived twice in one phase
     bool ever_repeated = false;        ///< `repeated` has been true at some time
@@ -40,16 +40,16 @@ class MbarrierUses {
     uses.arrived_in = phase;
   }
   /// A wait of the thread has ended after `ended` phases.
-  void pass(std::uint32_t thread, std::uint32_t location, std::uint64_t ended, std::uint32_t steps) {
+  void pass(std::uint32_t thread, std::uint32_t location, std::uint64_t ended, std::uint32_t sync_arrivals) {
     Thread& uses = at(thread);
-    uses.repeated = uses.wait != 0 && uses.ended == ended && uses.steps != steps;
+    uses.repeated = uses.wait != 0 && uses.ended == ended && uses.sync_arrivals != sync_arrivals;
     if (uses.repeated) {
       uses.ever_repeated = true;
       uses.repeated_ended = ended;
     }
     uses.wait = location + 1;
     uses.ended = ended;
-    uses.steps = steps;
+    uses.sync_arrivals = sync_arrivals;
   }
   /// Number of threads that have ever arrived.
   [[nodiscard]] std::uint32_t arrivers() const noexcept { return arrivers_; }

@@ -131,16 +131,16 @@ std::optional<TransactionPart> Engine::in_flight_to(std::uint32_t barrier) const
 }
 
 bool Engine::check_source(const Copy& copy, const Warp& warp, std::uint32_t lane) {
-  bool fresh = true;
+  bool written = true;
   bool delivered = true;
   for_each_inside(copy, [&](std::uint32_t at, std::uint32_t bytes) {
     for (std::uint32_t i = 0; i < bytes; ++i)
-      fresh = fresh && (cta_.shadow()[at + i] & (initialised | loading)) != 0;
+      written = written && (cta_.shadow()[at + i] & (initialised | loading)) != 0;
   });
   for_each_shared(copy, [&](std::uint32_t at, std::uint32_t bytes) {
     for (std::uint32_t i = 0; i < bytes; ++i) delivered = delivered && (cta_.shadow()[at + i] & loading) == 0;
   });
-  if (!fresh) {
+  if (!written) {
     warp.report(lane, "store.uninitialised", "a bulk store reads shared memory that no thread has written");
   }
   if (!delivered) {
@@ -169,7 +169,7 @@ bool Engine::check_source(const Copy& copy, const Warp& warp, std::uint32_t lane
                     "has executed fence.proxy.async in its place",
                     text_of(cta_.thread_index(writer))));
   }
-  return fresh && delivered && unpublished == 0;
+  return written && delivered && unpublished == 0;
 }
 
 }  // namespace sim

@@ -60,15 +60,15 @@ class Tile {
       const auto clip = [&](std::int64_t at) {
         return static_cast<std::uint32_t>(std::clamp<std::int64_t>(at - column, 0, width_)) * unit_;
       };
-      TileRow r{row * pitch_, column * unit_, clip(0), clip(extent)};
+      TileRow tile_row{row * pitch_, column * unit_, clip(0), clip(extent)};
       bool inside = true;
       for (std::uint32_t d = 0; d < inner; ++d) {
         const std::int64_t at = location[d] + offsets_[d];
         inside = inside && at >= 0 && static_cast<std::uint64_t>(at) < map_.shape[d];
-        r.global += at * static_cast<std::int64_t>(map_.strides[d]);
+        tile_row.global += at * static_cast<std::int64_t>(map_.strides[d]);
       }
-      if (!inside || r.last < r.first) r.last = r.first;
-      visit(r);
+      if (!inside || tile_row.last < tile_row.first) tile_row.last = tile_row.first;
+      visit(tile_row);
       for (std::uint32_t d = map_.rank; d-- > 0;) {
         location[d] += steps_[d];
         if (location[d] < ends_[d]) break;

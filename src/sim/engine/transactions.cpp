@@ -59,8 +59,8 @@ void stop_unless_allowed(const Cta& cta) {
   if (!cta.launch.continues_after(wrong_bytes->id)) throw Stop{wrong_bytes->id};
 }
 
-/// Whether this mbarrier's bytes cause the deadlock, not another wait that keeps a thread from issuing its
-/// copy.
+/// Whether this mbarrier's bytes cause the deadlock. The cause may also be another wait, which keeps a thread
+/// from issuing its copy.
 bool is_cause(Cta& cta, std::uint32_t offset, const Mbarrier& barrier) {
   if (barrier.pending != 0 || barrier.bytes == 0) return false;
   const PhaseTransactions& phase = barrier.transactions.current();

@@ -40,8 +40,9 @@ void map_address(Warp& warp, const MicroOp& op, Mask mask) {
 template <typename T>
 void rank_of(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
-    const auto named = static_cast<std::uint32_t>(get<T>(warp.registers + op.a, lane) >> rank_shift & 0xff);
-    put(warp.registers + op.d, lane, named == 0 ? warp.cta->rank : named - 1);
+    const auto rank_plus_1 =
+        static_cast<std::uint32_t>(get<T>(warp.registers + op.a, lane) >> rank_shift & 0xff);
+    put(warp.registers + op.d, lane, rank_plus_1 == 0 ? warp.cta->rank : rank_plus_1 - 1);
   });
 }
 
@@ -50,7 +51,7 @@ void select_cvta(Decoder& d) {
   const std::uint64_t window = window_of(d.space());
   const Slot a = d.read(1, ScalarType::u64);
   d.emit(uniform<std::plus<>{}, std::uint64_t, 2>, d.write(0, ScalarType::u64), a,
-         d.constant(d.in().opcode == Opcode::cvta_to ? 0 - window : window, true));
+         d.constant(d.instruction().opcode == Opcode::cvta_to ? 0 - window : window, true));
 }
 
 void select_isspacep(Decoder& d) {
@@ -71,6 +72,7 @@ void select_getctarank(Decoder& d) {
   d.emit_as(is_wide(t) ? &rank_of<std::uint64_t> : &rank_of<std::uint32_t>, {ScalarType::u32, t});
 }
 
+/// The simulator has no caches, so a cache policy has no effect: every policy is 0.
 void select_createpolicy(Decoder& d) {
   d.emit(uniform<identity, std::uint64_t, 1>, d.write(0, ScalarType::b64), d.constant(0, true));
 }

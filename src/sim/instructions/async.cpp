@@ -85,13 +85,13 @@ void select_st_async(Decoder& d) {
   const ScalarType t = d.type();
   MemoryAccess values{.values = d.slots(d.arg(1), t, false)};
   const std::size_t count = values.values.size();
-  if (count != d.in().vector_width() || count * ptx::bits_of(t) > 128) d.unsupported();
+  if (count != d.instruction().vector_width() || count * ptx::bits_of(t) > 128) d.unsupported();
   d.emit(is_wide(t) ? &store_async<std::uint64_t> : &store_async<std::uint32_t>, 0, 0,
          d.add(std::move(values)), 0, destination);
 }
 
 void select_red_async(Decoder& d) {
-  const std::optional<Atomic> what = atomic_of(d.in());
+  const std::optional<Atomic> what = atomic_of(d.instruction());
   if (!what) d.unsupported();
   const std::uint32_t destination = add_destination(d);
   const Slot a = d.read(1, d.type());

@@ -29,7 +29,7 @@ void change_memory(Warp& warp, const MicroOp& op, Mask mask, std::uint32_t bytes
         resolve_or_zeros(warp, lane, access.space, address, bytes, bytes, true, access.peers);
     bool legal = check_shadow(warp, lane, target, bytes, false);
     legal = check_shadow(warp, lane, target, bytes, true) && legal;
-    trace.reach(lane, target, address, legal);
+    trace.add(lane, target, address, legal);
     memory[lane] = target.memory;
     shared |= target.shared ? 1U << lane : 0;
   });
@@ -155,22 +155,22 @@ void emit_128(Decoder& d, const Form& form, MemoryAccess access) {
 
 /// Whether combine_elements() executes the atomic.
 bool by_elements(const Decoder& d, const Form& form) {
-  return d.in().vector_width() != 1 || is_half(form.type) ||
+  return d.instruction().vector_width() != 1 || is_half(form.type) ||
          (form.type == ScalarType::f32 && form.what == Atomic::add);
 }
 
 void emit_elements(Decoder& d, const Form& form, MemoryAccess access) {
   const ScalarType t = form.type;
   const bool halves = is_half(t);
-  const std::uint32_t count = d.in().vector_width();
+  const std::uint32_t count = d.instruction().vector_width();
   const ScalarType word = ptx::bits_of(t) == 16 ? ScalarType::b16 : ScalarType::b32;
   const ScalarType element = !halves ? t : is_bfloat(t) ? ScalarType::bf16 : ScalarType::f16;
   // The ISA has min and max of f16 and bf16 only for vectors, and only sums of f32.
-  const bool known = (halves || t == ScalarType::f32) &&
-                     (form.what == Atomic::add ||
-                      (halves && count > 1 && (form.what == Atomic::min || form.what == Atomic::max))) &&
-                     count * ptx::bits_of(t) <= 128 && (!halves || d.has("noftz"));
-  if (!known) d.unsupported();
+  const bool supported = (halves || t == ScalarType::f32) &&
+                         (form.what == Atomic::add ||
+                          (halves && count > 1 && (form.what == Atomic::min || form.what == Atomic::max))) &&
+                         count * ptx::bits_of(t) <= 128 && (!halves || d.has("noftz"));
+  if (!supported) d.unsupported();
   const auto append = [&](const Arg& arg, bool written) {
     if (elements(arg).size() != count) d.unsupported("this operand");
     append_slots(d, access, arg, word, written);
@@ -198,10 +198,10 @@ void emit_number(Decoder& d, const Form& form, MemoryAccess access) {
 }
 
 void select_atom_red(Decoder& d) {
-  const std::optional<Atomic> what = atomic_of(d.in());
+  const std::optional<Atomic> what = atomic_of(d.instruction());
   if (!what) d.unsupported();
   Form form{.what = *what, .type = d.type()};
-  form.returns = d.in().opcode == Opcode::atom;
+  form.returns = d.instruction().opcode == Opcode::atom;
   form.address = form.returns ? 1 : 0;
   MemoryAccess access = d.address(d.arg(form.address), d.space());
   access.ordering = ordering_of(d, true);

@@ -18,23 +18,23 @@ constexpr std::uint32_t waits = 4;    ///< sync or red; else arrive
 /// The barrier that a lane names: (number, count of threads). A count of 0 stands for all threads of the CTA.
 using BarrierRequest = std::pair<std::uint32_t, std::uint32_t>;
 
-BarrierRequest named_by(const Warp& warp, const MicroOp& op, std::uint32_t lane) {
+BarrierRequest request_of(const Warp& warp, const MicroOp& op, std::uint32_t lane) {
   return {get<std::uint32_t>(warp.registers + op.a, lane),
           (op.aux & counted) != 0 ? get<std::uint32_t>(warp.registers + op.b, lane) : 0};
 }
 
 /// The arrival of a warp at a CTA barrier.
 struct WarpArrival {
-  Mask all = 0;
+  Mask all = 0;                       ///< lanes that arrive
   Mask passing = 0;                   ///< lanes at this instruction that wait for the barrier
   bool waits = true;                  ///< all lanes wait for the barrier
   std::uint32_t true_predicates = 0;  ///< bar.red: lanes whose predicate is true
 };
 
-void arrive_at_barrier(Warp& warp, const BarrierRequest& named, const WarpArrival& lanes_here) {
-  const auto [id, expected] = named;
+void arrive_at_barrier(Warp& warp, const BarrierRequest& request, const WarpArrival& arrival) {
+  const auto [id, expected] = request;
   Cta& cta = *warp.cta;
-  const auto first = first_lane(lanes_here.all);
+  const auto first = first_lane(arrival.all);
   if (id >= cta.barriers.size() || expected % lanes != 0)
     warp.fail(first, "barrier.operand", fmt::format("barrier {} for {} threads", id, expected));
   NamedBarrier& state = cta.barriers[id];
@@ -43,28 +43,28 @@ void arrive_at_barrier(Warp& warp, const BarrierRequest& named, const WarpArriva
         first, "barrier.count",
         fmt::format("barrier {} for {} threads, while others arrived for {}", id, expected, state.expected));
   }
-  const std::uint32_t arrived = state.arrived + (expected != 0 ? lanes : count_of(lanes_here.all));
+  const std::uint32_t arrived = state.arrived + (expected != 0 ? lanes : count_of(arrival.all));
   const std::uint32_t needed = expected != 0 ? expected : cta.live_threads;
   if (arrived > needed) {
     warp.fail(first, "barrier.overflow", fmt::format("{} threads at barrier {} for {}", arrived, id, needed));
   }
   if (state.arrived == 0 && state.expected != expected) {
-    for (const auto& each : cta.warps) each->at_barriers &= ~(1U << id);
+    for (const auto& each : cta.warps) each->used_barriers &= ~(1U << id);
   }
   state.expected = expected;
-  state.true_predicates += lanes_here.true_predicates;
+  state.true_predicates += arrival.true_predicates;
   state.arrived = arrived;
   ++cta.changes;
-  ++warp.steps;
-  warp.at_barriers |= 1U << id;
-  if (cta.races) cta.races->barrier_arrive(id, warp, lanes_here.all, lanes_here.waits);
+  ++warp.sync_arrivals;
+  warp.used_barriers |= 1U << id;
+  if (cta.races) cta.races->barrier_arrive(id, warp, arrival.all, arrival.waits);
   if (arrived == needed) {
-    if (cta.races && lanes_here.passing != 0) cta.races->barrier_pass(id, warp, lanes_here.passing);
-    warp.reductions[id] = state.true_predicates;
-    warp.reduced[id] = state.arrived;
+    if (cta.races && arrival.passing != 0) cta.races->barrier_pass(id, warp, arrival.passing);
+    warp.red_true[id] = state.true_predicates;
+    warp.red_total[id] = state.arrived;
     cta.release_barrier(id);
-  } else if (lanes_here.passing != 0) {
-    warp.park(lanes_here.passing, warp.pc, {Wait::Kind::barrier, id, 0});
+  } else if (arrival.passing != 0) {
+    warp.park(arrival.passing, warp.pc, {Wait::Kind::barrier, id, 0});
   }
 }
 
@@ -73,15 +73,15 @@ void arrive_at_barrier(Warp& warp, const BarrierRequest& named, const WarpArriva
 void aligned_barrier(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.gather(mask)) return;
   const bool passes = (op.aux & waits) != 0;
-  arrive_at_barrier(warp, named_by(warp, op, first_lane(mask)),
+  arrive_at_barrier(warp, request_of(warp, op, first_lane(mask)),
                     {mask, passes ? mask : 0, passes, count_of(mask & read_mask(warp, op.c))});
 }
 
 /// barrier.sync, barrier.arrive, and the first part of barrier.red, all without .aligned. Lanes of a warp may
 /// arrive one by one, at one instruction or at several. The warp arrives when its last lane has come.
 void barrier(Warp& warp, const MicroOp& op, Mask mask) {
-  const auto named = [&](std::uint32_t lane) { return named_by(warp, op, lane); };
-  for_alike(mask, named, [&](const BarrierRequest& request, Mask same) {
+  const auto request_of_lane = [&](std::uint32_t lane) { return request_of(warp, op, lane); };
+  for_alike(mask, request_of_lane, [&](const BarrierRequest& request, Mask same) {
     const std::uint32_t id = request.first;
     if (id >= warp.cta->barriers.size())
       warp.fail(first_lane(same), "barrier.operand", fmt::format("barrier {}", id));
@@ -89,7 +89,7 @@ void barrier(Warp& warp, const MicroOp& op, Mask mask) {
     WarpArrival arrival{same, passes ? same : 0, passes, count_of(same & read_mask(warp, op.c))};
     const bool whole = assemble(warp, id, same, [&](Group& group) {
       const MicroOp& at = warp.program->code[group.pc];
-      const std::uint32_t count = named_by(warp, at, first_lane(group.mask)).second;
+      const std::uint32_t count = request_of(warp, at, first_lane(group.mask)).second;
       if (count != request.second) {
         warp.report(first_lane(same), "barrier.count",
                     fmt::format("barrier {} for {} threads, while other lanes of the warp are there for {}",
@@ -112,11 +112,11 @@ template <bool number, bool all = false>
 void barrier_result(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
     const std::uint32_t id = get<std::uint32_t>(warp.registers + op.a, lane) % 16;
-    const std::uint32_t yes = warp.reductions[id];
+    const std::uint32_t count_true = warp.red_true[id];
     if constexpr (number) {
-      put(warp.registers + op.d, lane, yes);
+      put(warp.registers + op.d, lane, count_true);
     } else {
-      write_lane(warp, op.d, lane, all ? yes == warp.reduced[id] : yes != 0);
+      write_lane(warp, op.d, lane, all ? count_true == warp.red_total[id] : count_true != 0);
     }
   });
 }
@@ -128,8 +128,8 @@ void fence_async(Warp& warp, const MicroOp&, Mask mask) {
 
 void fence_mbarriers(Warp& warp, const MicroOp&, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) { warp.cta->fence_mbarriers(warp.thread(lane)); });
-  // The fence releases the init, so that a relaxed arrival at the cluster's barrier may follow. The simulator
-  // lets it release all earlier accesses of the thread, too.
+  // The fence releases the init, so a relaxed arrival at the cluster's barrier publishes it. The simulator
+  // lets the fence release all earlier accesses of the thread, too.
   if (warp.cta->races) warp.cta->races->fence(warp, mask, {});
 }
 
@@ -145,22 +145,23 @@ constexpr std::uint32_t aligned_arrival = 2;
 
 /// barrier.cluster.arrive. aux: relaxed_arrival, aligned_arrival
 void cluster_arrive(Warp& warp, const MicroOp& op, Mask mask) {
-  const auto arrive = [&](const MicroOp& at, Mask there) {
-    const Mask twice = (warp.cluster_arrived | warp.cluster_passed) & there;
+  const auto arrive = [&](const MicroOp& at, Mask arriving) {
+    const Mask twice = (warp.cluster_arrived | warp.cluster_passed) & arriving;
     if (twice != 0) {
       warp.fail(first_lane(twice), "cluster-barrier.arrived-twice",
                 "barrier.cluster.arrive by a thread that has not waited since it arrived");
     }
-    if (warp.cta->races) warp.cta->races->cluster_arrive(warp, there, (at.aux & relaxed_arrival) == 0);
-    warp.cta->cluster.arrive(warp, there);
+    if (warp.cta->races) warp.cta->races->cluster_arrive(warp, arriving, (at.aux & relaxed_arrival) == 0);
+    warp.cta->cluster.arrive(warp, arriving);
   };
-  const auto arrive_too = [&](Group& group) {
+  const auto arrive_earlier_group = [&](Group& group) {
     arrive(warp.program->code[group.pc], group.mask);
     group.wait = {};
     ++group.pc;
   };
   const bool is_aligned = (op.aux & aligned_arrival) != 0;
-  if (is_aligned ? warp.gather(mask) : assemble(warp, cluster_arrival, mask, arrive_too)) arrive(op, mask);
+  if (is_aligned ? warp.gather(mask) : assemble(warp, cluster_arrival, mask, arrive_earlier_group))
+    arrive(op, mask);
 }
 
 /// barrier.cluster.wait. aux: 1 if it is .aligned
@@ -170,20 +171,20 @@ void cluster_wait(Warp& warp, const MicroOp& op, Mask mask) {
     warp.fail(first_lane(absent), "cluster-barrier.not-arrived",
               "barrier.cluster.wait by a thread that has not arrived");
   }
-  const auto pass = [&](Mask lanes_here) {
-    warp.cluster_passed &= ~lanes_here;
-    if (warp.cta->races) warp.cta->races->cluster_pass(warp, lanes_here);
+  const auto pass = [&](Mask passing) {
+    warp.cluster_passed &= ~passing;
+    if (warp.cta->races) warp.cta->races->cluster_pass(warp, passing);
   };
   const bool passes = (warp.live & ~warp.cluster_passed) == 0;
   constexpr Wait for_cluster{Wait::Kind::cluster, 0, 0};
-  const auto pass_too = [&](Group& group) {
+  const auto pass_earlier_group = [&](Group& group) {
     // Lanes that wait for the cluster execute the instruction again.
     group.wait = passes ? Wait{} : for_cluster;
     if (!passes) return;
     pass(group.mask);
     ++group.pc;
   };
-  if (op.aux != 0 ? !warp.gather(mask) : !assemble(warp, cluster_waiting, mask, pass_too)) return;
+  if (op.aux != 0 ? !warp.gather(mask) : !assemble(warp, cluster_waiting, mask, pass_earlier_group)) return;
   if (passes) {
     pass(mask);
   } else {
@@ -192,27 +193,27 @@ void cluster_wait(Warp& warp, const MicroOp& op, Mask mask) {
 }
 
 /// Emits the arrival of bar or barrier{.aligned}. The barrier is operand `first`; with `count` the number of
-/// threads is the next operand; `reduced` is the slot of bar.red's predicate. Returns the slot of the
+/// threads is the next operand; `predicate` is the slot of bar.red's predicate. Returns the slot of the
 /// barrier.
-Slot emit_barrier(Decoder& d, std::size_t first, bool count, Slot reduced, std::uint32_t flags) {
+Slot emit_barrier(Decoder& d, std::size_t first, bool count, Slot predicate, std::uint32_t flags) {
   // bar is short for barrier….aligned.
-  if (d.in().words().front() == "bar" || d.has("aligned")) flags |= aligned;
+  if (d.instruction().words().front() == "bar" || d.has("aligned")) flags |= aligned;
   if (count) flags |= counted;
   const Slot id = d.read(first, ScalarType::u32);
   const Handler handler = (flags & aligned) != 0 ? &aligned_barrier : &barrier;
-  d.emit(handler, 0, id, count ? d.read(first + 1, ScalarType::u32) : 0, reduced, flags);
+  d.emit(handler, 0, id, count ? d.read(first + 1, ScalarType::u32) : 0, predicate, flags);
   return id;
 }
 
 /// bar.sync and bar.arrive.
 void select_bar(Decoder& d) {
-  emit_barrier(d, 0, d.args().size() > 1, true_slot, d.in().opcode == Opcode::bar_sync ? waits : 0);
+  emit_barrier(d, 0, d.args().size() > 1, true_slot, d.instruction().opcode == Opcode::bar_sync ? waits : 0);
 }
 
 /// bar.red d, a{, b}, p
 void select_bar_red(Decoder& d) {
-  const Slot reduced = d.read(d.args().back(), ScalarType::pred);
-  const Slot id = emit_barrier(d, 1, d.args().size() > 3, reduced, waits);
+  const Slot predicate = d.read(d.args().back(), ScalarType::pred);
+  const Slot id = emit_barrier(d, 1, d.args().size() > 3, predicate, waits);
   if (d.has("popc")) {
     d.emit(&barrier_result<true>, d.write(0, ScalarType::u32), id);
   } else {

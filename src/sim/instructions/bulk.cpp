@@ -54,6 +54,7 @@ TensorMap changed_map(Warp& warp, std::uint32_t lane, std::uint64_t address, Ten
   }
   if (map.changed_in != cta.launch.number) return map;
   if (cta.races) {
+    // An access must not cross a line of the race detector's shadow, so the map is read in two halves.
     std::array<std::uint64_t, lanes> at{};
     for (at[lane] = address; at[lane] < address + map_bytes; at[lane] += map_bytes / 2)
       cta.races->access(warp, {Memory::global, map_bytes / 2, false, {}}, at, 1U << lane);
@@ -167,7 +168,7 @@ std::uint32_t barrier_offset(Warp& warp, std::uint32_t lane, std::uint64_t addre
   const std::uint32_t mbarrier = target.in_cluster(at.offset);
   if (!target.visible(*target.mbarrier(at.offset)) &&
       (!target.races || target.races->follows_write(warp, lane, mbarrier) ||
-       target.races->met_since_write(mbarrier))) {
+       target.races->write_precedes_cluster_phase(mbarrier))) {
     warp.report(
         lane, "mbarrier.init-not-fenced",
         fmt::format("a load completes on the mbarrier at shared address {:#x}, whose mbarrier.init no fence "
@@ -341,9 +342,9 @@ void refuse_modes(const Decoder& d) {
 /// dimension of an image.
 void read_mode(Decoder& d, std::size_t i, BulkOperands& operands) {
   refuse_modes(d);
-  const bool offset = d.has("im2col");
-  if (offset || d.has("im2col_no_offs")) operands.mode = MapMode::im2col;
-  if (!offset) return;
+  const bool has_offsets = d.has("im2col");
+  if (has_offsets || d.has("im2col_no_offs")) operands.mode = MapMode::im2col;
+  if (!has_offsets) return;
   const std::size_t dimensions = std::max<std::size_t>(operands.coordinates.size(), 2) - 2;
   if (i < d.args().size() && d.arg(i).kind == Arg::Kind::group)
     operands.offsets = d.slots(d.arg(i), ScalarType::u16, false);
@@ -360,7 +361,7 @@ void read_cta_mask(Decoder& d, std::size_t i, BulkOperands& operands) {
 /// Selects cp.async.bulk, or with `reduction` cp.reduce.async.bulk.
 void select_bulk(Decoder& d, const Reduction* reduction) {
   refuse_modes(d);
-  const auto spaces = d.in().spaces();
+  const auto spaces = d.instruction().spaces();
   if (spaces.size() != 2) d.unsupported();
   const bool loads = spaces[1] == StateSpace::global;
   const bool stores = spaces[0] == StateSpace::global;
@@ -385,8 +386,9 @@ void select_cp_async_bulk(Decoder& d) {
 }
 
 void select_cp_reduce_async_bulk(Decoder& d) {
-  const std::optional<Atomic> what = atomic_of(d.in());
-  const bool to_global = !d.in().spaces().empty() && d.in().spaces()[0] == StateSpace::global;
+  const std::optional<Atomic> what = atomic_of(d.instruction());
+  const bool to_global =
+      !d.instruction().spaces().empty() && d.instruction().spaces()[0] == StateSpace::global;
   const ScalarType type = d.type();
   const bool half_sum = what == Atomic::add && is_half(type);
   if (!what || d.has("noftz") != half_sum) d.unsupported();
@@ -420,8 +422,8 @@ void select_cp_async_bulk_tensor_store(Decoder& d) {
   operands.source = d.address(d.arg(1), Space::shared);
   operands.coordinates = coordinates(d, d.arg(0));
   read_mode(d, 2, operands);
-  operands.reduces = d.in().opcode == Opcode::cp_reduce_async_bulk_tensor;
-  if (operands.reduces) operands.reduction.what = *atomic_of(d.in());
+  operands.reduces = d.instruction().opcode == Opcode::cp_reduce_async_bulk_tensor;
+  if (operands.reduces) operands.reduction.what = *atomic_of(d.instruction());
   emit_bulk(d, &by_lane<store<tensor_copy>>, std::move(operands));
 }
 

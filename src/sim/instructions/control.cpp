@@ -48,11 +48,13 @@ void yield_turn(Warp& warp, const MicroOp&, Mask) {
   warp.park(warp.active, warp.pc, {Wait::Kind::yielded, 0, 0});
 }
 
+/// call. aux: index of the function's first micro-operation.
 void call(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.calls) warp.calls = std::make_unique<CallStack>();
   for_lanes(mask, [&](std::uint32_t lane) {
     auto& calls = warp.calls->calls[lane];
-    if (calls.size() == max_open_calls) too_deep(warp, lane, fmt::format("{} calls are open", calls.size()));
+    if (calls.size() == max_open_calls)
+      stop_at_full_stack(warp, lane, fmt::format("{} calls are open", calls.size()));
     calls.push_back({warp.pc, warp.calls->top[lane], {}, {}});
   });
   warp.jump(mask, op.aux);
@@ -228,7 +230,7 @@ constexpr Selector control_table[] = {
 
 }  // namespace
 
-void too_deep(Warp& warp, std::uint32_t lane, std::string found) {
+void stop_at_full_stack(Warp& warp, std::uint32_t lane, std::string found) {
   warp.stop(lane, "call.depth", std::move(found),
             fmt::format("at most {} open calls, and {} bytes of frames of recursive functions and alloca",
                         max_open_calls, stack_bytes));
@@ -241,7 +243,7 @@ void enter_frame(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
     std::uint32_t& top = warp.calls->top[lane];
     if (frame.bytes > stack_bytes - top)
-      too_deep(warp, lane, fmt::format("{} bytes of the stack are in use", top));
+      stop_at_full_stack(warp, lane, fmt::format("{} bytes of the stack are in use", top));
     auto& saved = warp.calls->calls[lane].back().saved;
     saved.reserve(frame.narrow.size() + frame.wide.size() + frame.predicates.size() + 1);
     for (const Slot slot : frame.narrow) saved.push_back(get<std::uint32_t>(r + slot, lane));

@@ -33,6 +33,8 @@ constexpr auto cast = []<typename From>(From value) -> To { return static_cast<T
 constexpr auto narrowed_and_flushed = [](double value) -> float {
   const auto narrow = static_cast<float>(value);
   if (!(std::fabs(narrow) <= std::numeric_limits<float>::min())) return narrow;
+  // Scaled by 2^64 the number is normal, so it is rounded to all bits; 2^-62 is the scaled smallest normal
+  // f32.
   const bool is_tiny = std::fabs(static_cast<float>(value * 0x1p64)) < 0x1p-62F;
   return is_tiny ? std::copysign(0.0F, narrow) : narrow;
 };
@@ -316,7 +318,7 @@ void emit_pair(Decoder& d, ScalarType to) {
 }
 
 void select_cvt(Decoder& d) {
-  const auto types = d.in().types();
+  const auto types = d.instruction().types();
   if (types.size() != 2 || d.has("rs")) d.unsupported();
   const ScalarType to = types[0];
   const ScalarType from = types[1];

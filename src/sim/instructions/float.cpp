@@ -100,7 +100,7 @@ Handler least_or_greatest(const Decoder& d) {
         __builtin_fmaf(reinterpret_cast<const float*>(a)[i], reinterpret_cast<const float*>(b)[i],
                        reinterpret_cast<const float*>(c)[i]);
     const auto bits = __builtin_bit_cast(std::uint32_t, value);
-    reinterpret_cast<std::uint32_t*>(d)[i] = value != value ? 0x7fffffffU : bits;
+    reinterpret_cast<std::uint32_t*>(d)[i] = value != value ? 0x7fffffffU : bits;  // as canonical()
   }
 }
 
@@ -111,10 +111,10 @@ void fuse(Warp& warp, const MicroOp& op, Mask mask) {
 }
 
 Handler fused(const Decoder& d) {
-  static const bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  const bool plainly =
+  static const bool supported = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  const bool has_no_modifier =
       d.type() == ScalarType::f32 && !d.has("ftz") && !d.has("sat") && rounding_mode(d) == FE_TONEAREST;
-  return has && plainly ? &fuse : handler_for<multiply_add, 3>(d, true);
+  return supported && has_no_modifier ? &fuse : handler_for<multiply_add, 3>(d, true);
 }
 #else
 Handler fused(const Decoder& d) {
@@ -123,7 +123,7 @@ Handler fused(const Decoder& d) {
 #endif
 
 Handler handler_of(const Decoder& d) {
-  switch (d.in().opcode) {
+  switch (d.instruction().opcode) {
     case Opcode::add: return handler_for<add, 2>(d, true);
     case Opcode::sub: return handler_for<subtract, 2>(d, true);
     case Opcode::mul: return handler_for<multiply, 2>(d, true);
@@ -207,7 +207,7 @@ Handler least_or_greatest_half(const Decoder& d, ScalarType t, std::uint32_t mod
 }
 
 Handler handler_of_half(const Decoder& d, ScalarType t, std::uint32_t modifiers) {
-  switch (d.in().opcode) {
+  switch (d.instruction().opcode) {
     case Opcode::add: return halves<add_halves, 0, 1>(t, modifiers);
     case Opcode::sub: return halves<subtract_halves, 0, 1>(t, modifiers);
     case Opcode::mul: return halves<multiply, 0, 1>(t, modifiers);
@@ -235,7 +235,7 @@ void select_float(Decoder& d) {
 }
 
 void select_half(Decoder& d) {
-  const auto types = d.in().types();
+  const auto types = d.instruction().types();
   const ScalarType t = types.back();
   // Hopper has neither f32 with a half operand nor .oob.
   if (types.size() != 1 || d.has("oob")) d.unsupported();

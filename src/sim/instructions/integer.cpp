@@ -49,6 +49,7 @@ constexpr auto reverse = []<typename T>(T a) {
   for (U32 i = 0; i < 8 * sizeof(T); ++i) result = static_cast<T>(result << 1 | (a >> i & 1));
   return result;
 };
+/// bfind. With `shift_amount` (.shiftamt) returns the left shift that moves the bit to the top.
 template <bool shift_amount>
 constexpr auto find_bit = []<typename T>(T value) {
   using U = std::make_unsigned_t<T>;
@@ -57,6 +58,7 @@ constexpr auto find_bit = []<typename T>(T value) {
   const auto zeros = static_cast<U32>(std::countl_zero(a));
   return shift_amount ? zeros : static_cast<U32>(8 * sizeof(T)) - 1 - zeros;
 };
+/// bfe. Bits beyond the width of T are copies of the sign bit, or 0 if T is unsigned.
 constexpr auto extract = []<typename T>(T a, U32 position, U32 length) -> T {
   using U = std::make_unsigned_t<T>;
   constexpr U32 width = 8 * sizeof(T);
@@ -67,18 +69,20 @@ constexpr auto extract = []<typename T>(T a, U32 position, U32 length) -> T {
       std::is_signed_v<T> && (static_cast<U>(a) >> std::min(position + length - 1, width - 1) & 1) != 0;
   const U fill = sign ? static_cast<U>(~U{0}) : U{0};
   const U shifted = position >= width ? fill : static_cast<U>(a) >> position;
-  const U32 have = position >= width ? 0 : std::min(length, width - position);
-  if (have == 0) return static_cast<T>(fill);
-  const U mask = have >= width ? static_cast<U>(~U{0}) : static_cast<U>((U{1} << have) - 1);
+  const U32 available = position >= width ? 0 : std::min(length, width - position);
+  if (available == 0) return static_cast<T>(fill);
+  const U mask = available >= width ? static_cast<U>(~U{0}) : static_cast<U>((U{1} << available) - 1);
   return static_cast<T>((shifted & mask) | (fill & static_cast<U>(~mask)));
 };
+/// bfi. `packed`: position and length, as pack() returns them.
 constexpr auto insert = []<typename T>(T from, T into, std::uint64_t packed) -> T {
   constexpr U32 width = 8 * sizeof(T);
   const auto position = static_cast<U32>(packed & 255);
   const auto length = static_cast<U32>(packed >> 8 & 255);
   if (position >= width || length == 0) return into;
-  const U32 have = std::min(length, width - position);
-  const T mask = static_cast<T>((have >= width ? ~T{0} : static_cast<T>((T{1} << have) - 1)) << position);
+  const U32 available = std::min(length, width - position);
+  const T mask =
+      static_cast<T>((available >= width ? ~T{0} : static_cast<T>((T{1} << available) - 1)) << position);
   return static_cast<T>((into & ~mask) | ((from << position) & mask));
 };
 constexpr auto pack = [](U32 position, U32 length) { return (position & 255) | (length & 255) << 8; };
@@ -122,6 +126,7 @@ constexpr auto bit_mask = [](U32 a, U32 b) -> U32 {
   const U32 width = clamps ? std::min(b, 32U) : b & 31;
   return static_cast<U32>(((1ULL << width) - 1) << position);
 };
+/// fns: the position of the set bit of `mask` that is number |offset| from bit `base`; ~0 if there is none.
 constexpr auto find_nth = [](U32 mask, U32 base, S32 offset) {
   const int step = offset < 0 ? -1 : 1;
   // Count set bits from bit `base` on, inclusive. An offset of 0 asks for bit `base` only.
@@ -211,7 +216,7 @@ Handler words_reversed(const Decoder&, ScalarType t) {
 }
 
 Handler of_24_bits(const Decoder& d, ScalarType t) {
-  const bool adds = d.in().opcode == Opcode::mad24;
+  const bool adds = d.instruction().opcode == Opcode::mad24;
   if (adds && d.has("sat")) return uniform<multiply_add_24_saturated, S32, 3>;
   const auto handler_of = [](auto is_signed, auto high, auto third) {
     using T = std::conditional_t<is_signed, S32, U32>;
@@ -222,7 +227,7 @@ Handler of_24_bits(const Decoder& d, ScalarType t) {
 }
 
 bool is_signed(const Decoder& d, std::size_t type) {
-  return d.in().types()[type] == ScalarType::s32;
+  return d.instruction().types()[type] == ScalarType::s32;
 }
 
 Handler extension(const Decoder& d, ScalarType) {
@@ -235,7 +240,7 @@ Handler masks(const Decoder& d, ScalarType) {
 }
 
 Handler dot_products(const Decoder& d, ScalarType) {
-  if (d.in().opcode == Opcode::dp4a)
+  if (d.instruction().opcode == Opcode::dp4a)
     return with_flags([](auto a, auto b) { return uniform<dot_of_4<a, b>, U32, 3>; }, is_signed(d, 0),
                       is_signed(d, 1));
   return with_flags([](auto a, auto b, auto high) { return uniform<dot_of_2<a, b, high>, U32, 3>; },
@@ -245,7 +250,7 @@ Handler dot_products(const Decoder& d, ScalarType) {
 /// Selects the integer forms of opcodes that integers and floats share.
 Handler arithmetic(const Decoder& d, ScalarType t) {
   const bool high = d.has("hi");
-  switch (d.in().opcode) {
+  switch (d.instruction().opcode) {
     case Opcode::add: return is_pair(t) ? pairs<add>(t, false) : can_saturate<add, add_saturated, 2>(d, t);
     case Opcode::sub: return can_saturate<subtract, subtract_saturated, 2>(d, t);
     case Opcode::mul: return high ? integers<high_product, 2>(d, t) : integers<low_product, 2>(d, t);
@@ -263,7 +268,7 @@ Handler arithmetic(const Decoder& d, ScalarType t) {
 
 /// mul.wide and mad.wide: from 16 bits to 32, from 32 to 64.
 void emit_wide(Decoder& d, ScalarType t) {
-  const bool adds = d.in().opcode == Opcode::mad;
+  const bool adds = d.instruction().opcode == Opcode::mad;
   const auto emit = [&]<typename Narrow, typename Wide>(Narrow, Wide, ScalarType wide) {
     if (adds) {
       d.emit_as(&apply<wide_multiply_add<Wide>, Wide, Narrow, Narrow, Wide>, {wide, t, t, wide});
@@ -319,7 +324,7 @@ void with_carry(Warp& warp, const MicroOp& op, Mask mask) {
 template <First first, bool subtracts>
 void emit_with_carry(Decoder& d) {
   const ScalarType t = d.type();
-  const Opcode opcode = d.in().opcode;
+  const Opcode opcode = d.instruction().opcode;
   const bool reads = opcode == Opcode::addc || opcode == Opcode::subc || opcode == Opcode::madc;
   const auto handler_of = [&]<typename T>(T) -> Handler {
     if (!reads) return &with_carry<T, first, subtracts, false, true>;
@@ -331,7 +336,7 @@ void emit_with_carry(Decoder& d) {
 
 /// Selects addc, subc, madc, and add.cc, sub.cc, mad.cc.
 void select_carry(Decoder& d) {
-  switch (d.in().opcode) {
+  switch (d.instruction().opcode) {
     case Opcode::add:
     case Opcode::addc: return emit_with_carry<First::operand, false>(d);
     case Opcode::sub:

@@ -119,7 +119,7 @@ void compare_halves(Warp& warp, const MicroOp& op, Mask mask) {
 /// Emits the comparison of operands 1 and 2. p gets the result. q gets the result of the high halves for
 /// pairs, else the complement of p.
 void emit_comparison(Decoder& d, ScalarType t, Slot p, Slot q) {
-  const std::optional<Compare> compare = compare_of(d.in());
+  const std::optional<Compare> compare = compare_of(d.instruction());
   if (!compare) d.unsupported();
   const Slot a = d.read(1, t);
   const Slot b = d.read(2, t);
@@ -137,17 +137,17 @@ void test_number(Warp& warp, const MicroOp& op, Mask mask) {
   Mask result = 0;
   for_lanes(mask, [&](U32 i) {
     const T a = get<T>(warp.registers + op.a, i);
-    bool yes = false;
+    bool passes = false;
     switch (static_cast<int>(op.c)) {
-      case 0: yes = std::isfinite(a); break;
-      case 1: yes = std::isinf(a); break;
-      case 2: yes = !is_nan(a); break;
-      case 3: yes = is_nan(a); break;
+      case 0: passes = std::isfinite(a); break;
+      case 1: passes = std::isinf(a); break;
+      case 2: passes = !is_nan(a); break;
+      case 3: passes = is_nan(a); break;
       // Zero counts as normal.
-      case 4: yes = std::isnormal(a) || a == 0; break;
-      default: yes = std::fpclassify(a) == FP_SUBNORMAL; break;
+      case 4: passes = std::isnormal(a) || a == 0; break;
+      default: passes = std::fpclassify(a) == FP_SUBNORMAL; break;
     }
-    result |= static_cast<Mask>(yes) << i;
+    result |= static_cast<Mask>(passes) << i;
   });
   write_mask(warp, op.d, mask, result);
 }
@@ -173,8 +173,8 @@ void predicates_to_lanes(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// The value of type `to` that set returns for true when it compares values of type `from`; 0 if there is no
-/// such form.
+/// The value of type `to` that set returns for true when it compares values of type `from`: 1.0, or all bits
+/// set for an integer. 0 if there is no such form.
 U32 true_value(ScalarType to, ScalarType from) {
   if (is_half(to)) {
     if (is_half_pair(to) != is_half_pair(from) || !is_half(from) || is_bfloat(to) != is_bfloat(from))
@@ -228,15 +228,15 @@ void select_setp(Decoder& d) {
 
 void select_set(Decoder& d) {
   // The first type is the result's, the last one is that of the compared values.
-  const ScalarType to = d.in().types().front();
+  const ScalarType to = d.instruction().types().front();
   const ScalarType from = d.type();
-  const U32 yes = true_value(to, from);
-  if (d.args().size() != 3 || yes == 0) d.unsupported();
+  const U32 result_if_true = true_value(to, from);
+  if (d.args().size() != 3 || result_if_true == 0) d.unsupported();
   const bool pair = is_half_pair(from);
   const Slot low = d.temporary(false);
   const Slot high = pair ? d.temporary(false) : 0;
   emit_comparison(d, from, low, high);
-  d.emit(&predicates_to_lanes, d.write(0, to), low, high, pair ? 1 : 0, yes);
+  d.emit(&predicates_to_lanes, d.write(0, to), low, high, pair ? 1 : 0, result_if_true);
 }
 
 void select_selp(Decoder& d) {
@@ -247,7 +247,7 @@ void select_selp(Decoder& d) {
 
 /// slct.type.ctype d, a, b, c: d = a if c is not negative, else b.
 void select_slct(Decoder& d) {
-  const auto types = d.in().types();
+  const auto types = d.instruction().types();
   const auto handler_of = [&]<typename T>(T) -> Handler {
     if (types[1] == ScalarType::s32) return &apply<by_sign<false>, T, T, T, std::int32_t>;
     return d.has("ftz") ? &apply<by_sign<true>, T, T, T, float> : &apply<by_sign<false>, T, T, T, float>;
@@ -276,6 +276,8 @@ constexpr auto funnel = [](U32 low, U32 high, U32 n) {
   return left ? static_cast<U32>((both << n) >> 32) : static_cast<U32>(both >> n);
 };
 
+/// prmt. Each nibble of the selector selects one of 8 bytes. If its bit 3 is set, the byte's sign bit is
+/// copied to the whole byte.
 constexpr auto permute = [](U32 a, U32 b, U32 selector) {
   const std::uint64_t bytes = static_cast<std::uint64_t>(b) << 32 | a;
   U32 result = 0;
@@ -299,6 +301,7 @@ Handler bitwise(ScalarType t) {
   return with_word(t, []<typename T>(T) { return uniform<operation, T, operands>; });
 }
 
+/// lop3. aux: the truth table; bit 4 a + 2 b + c is the result for bits a, b and c.
 void lop3(Warp& warp, const MicroOp& op, Mask mask) {
   std::byte* const r = warp.registers;
   for_lanes(mask, [&](U32 i) {

@@ -128,8 +128,8 @@ MatrixShape shape_of(const Decoder& d, ScalarType a) {
 }
 
 void select_mma(Decoder& d) {
-  const auto types = d.in().types();  // d, a, b, c
-  if (d.in().words()[1] != "sync" || types.size() != 4 || types[0] != types[3] || !d.has("row") ||
+  const auto types = d.instruction().types();  // d, a, b, c
+  if (d.instruction().words()[1] != "sync" || types.size() != 4 || types[0] != types[3] || !d.has("row") ||
       !d.has("col")) {
     d.unsupported();
   }
@@ -217,7 +217,7 @@ void move_matrices(Warp& warp, const MicroOp& op, Mask mask) {
   std::array<std::uint64_t, lanes> rows{};
   Mask legal = 0;
   bool maybe_undefined = false;
-  bool repeats = true;
+  bool same_value = true;
   std::array<Target, lanes> targets{};
   for (std::uint32_t m = 0; m < access.values.size(); ++m) {
     Matrix matrix{};
@@ -241,7 +241,7 @@ void move_matrices(Warp& warp, const MicroOp& op, Mask mask) {
       if (loads) {
         std::memcpy(matrix[row].data(), target.memory, row_bytes);
       } else {
-        repeats = repeats && std::memcmp(target.memory, matrix[row].data(), row_bytes) == 0;
+        same_value = same_value && std::memcmp(target.memory, matrix[row].data(), row_bytes) == 0;
         std::memcpy(target.memory, matrix[row].data(), row_bytes);
       }
     }
@@ -251,11 +251,11 @@ void move_matrices(Warp& warp, const MicroOp& op, Mask mask) {
   if (!loads) maybe_undefined = warp.undefined && warp.undefined->any();
   if (maybe_undefined) track_matrices<transposed, loads>(warp, mask, targets, access.values.size());
   if (!warp.cta->races) return;
-  // Each row is recorded as an access by the lane that has its address, which is exact enough: the lanes have
-  // met.
-  warp.cta->races->meet(warp, mask);
+  // Each row is recorded as an access by the lane that has its address. The lanes have synchronised, so any
+  // lane would do.
+  warp.cta->races->synchronise(warp, mask);
   if (legal != 0)
-    warp.cta->races->access(warp, {Memory::shared, row_bytes, !loads, {}, repeats}, rows, legal);
+    warp.cta->races->access(warp, {Memory::shared, row_bytes, !loads, {}, same_value}, rows, legal);
 }
 
 /// movmatrix.
@@ -270,7 +270,7 @@ void transpose(Warp& warp, const MicroOp& op, Mask mask) {
 }
 
 void select_ldmatrix(Decoder& d) {
-  const bool loads = d.in().opcode == Opcode::ldmatrix;
+  const bool loads = d.instruction().opcode == Opcode::ldmatrix;
   if (!d.has("m8n8") || d.type() != ScalarType::b16) d.unsupported();
   MemoryAccess access = d.address(d.arg(loads ? 1 : 0), d.space());
   access.peers = false;

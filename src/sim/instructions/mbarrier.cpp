@@ -12,6 +12,7 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
+// Limits of the transaction count and of the count of arrivals (PTX ISA, "mbarrier").
 constexpr std::int64_t max_bytes = (1 << 20) - 1;
 constexpr std::uint32_t max_arrivals = (1U << 20) - 1;
 
@@ -23,14 +24,14 @@ SharedAddress resolve_mbarrier(Warp& warp, const MemoryAccess& access, std::uint
   return reach_shared(warp, lane, address, 8, access.peers, true);
 }
 
-/// An initialised mbarrier.
-struct Found {
-  Cta* owner;
-  std::uint32_t offset;
+/// An initialised mbarrier and its position.
+struct MbarrierAt {
+  Cta* owner;            ///< the CTA whose shared memory holds it
+  std::uint32_t offset;  ///< in the shared memory of `owner`
   Mbarrier* barrier;
 };
 
-Found find(Warp& warp, const MemoryAccess& access, std::uint32_t lane) {
+MbarrierAt find_mbarrier(Warp& warp, const MemoryAccess& access, std::uint32_t lane) {
   const auto [owner, offset] = resolve_mbarrier(warp, access, lane);
   Mbarrier* const barrier = owner->mbarrier(offset);
   if (barrier == nullptr) {
@@ -72,7 +73,7 @@ void initialise(Warp& warp, const MicroOp& op, Mask mask) {
 
 void invalidate(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
-    const std::uint32_t offset = find(warp, warp.program->accesses[op.aux], lane).offset;
+    const std::uint32_t offset = find_mbarrier(warp, warp.program->accesses[op.aux], lane).offset;
     if (warp.cta->races) warp.cta->races->mbarrier_use(warp, 1U << lane, warp.cta->in_cluster(offset), true);
     warp.cta->drop_mbarrier(offset);
   });
@@ -93,7 +94,7 @@ void add_bytes(Warp& warp, std::uint32_t lane, Mbarrier& barrier, std::int64_t b
 }
 
 /// The offset of another mbarrier, the last that the lane has waited for.
-std::optional<std::uint32_t> other_wait(const Warp& warp, std::uint32_t lane, const Found& at) {
+std::optional<std::uint32_t> other_wait(const Warp& warp, std::uint32_t lane, const MbarrierAt& at) {
   const auto last = warp.cta->last_wait(warp.thread(lane));
   return at.owner == warp.cta && last == at.offset ? std::nullopt : last;
 }
@@ -102,14 +103,14 @@ const check::RuleId surplus_arrival("mbarrier.arrivals");
 
 /// The mistake in the lane's wait for another mbarrier, which ended too early, so that the lane arrives
 /// beyond the count.
-std::optional<Cause> why_surplus(const Warp& warp, std::uint32_t lane, const Found& at) {
+std::optional<Cause> why_surplus(const Warp& warp, std::uint32_t lane, const MbarrierAt& at) {
   if (!other_wait(warp, lane, at)) return std::nullopt;
   return why_too_early(*warp.cta, warp.thread(lane), surplus_arrival);
 }
 
-/// Reports that the lane has arrived `count` times, beyond the count of the mbarrier, which was `before`
-/// then.
-void report_surplus(Warp& warp, std::uint32_t lane, const Found& at, const Mbarrier& before,
+/// Reports that the lane has arrived `count` times, which is beyond the count of the mbarrier. `before` is
+/// the mbarrier's state before the arrival.
+void report_surplus(Warp& warp, std::uint32_t lane, const MbarrierAt& at, const Mbarrier& before,
                     std::uint32_t count, const std::optional<Cause>& cause) {
   const std::string lacks =
       fmt::format("whose phase {} lacks {} of {}", before.phase, before.pending, before.expected);
@@ -129,11 +130,11 @@ void report_surplus(Warp& warp, std::uint32_t lane, const Found& at, const Mbarr
                         "stage is free"));
 }
 
-/// Called before the lane arrives `count` times. If the CTA's first mistake is an arrival beyond the count
-/// whose cause is unknown while a load of the phase is in flight, delays it and returns true: other threads
-/// then read what was loaded, and arrive at the mbarrier for which the lane should have waited. The lane
-/// reports when it runs again.
-bool delay_surplus(Warp& warp, std::uint32_t lane, const Found& at, std::uint32_t count) {
+/// Called before the lane arrives `count` times. Delays the arrival and returns true if it is beyond the
+/// count, its cause is unknown, a load of the phase is in flight, and the CTA has made no other mistake. In
+/// the meantime other threads read the loaded bytes, and arrive at the mbarrier for which the lane should
+/// have waited. When the lane runs again, the arrival is reported with this mbarrier.
+bool delay_surplus(Warp& warp, std::uint32_t lane, const MbarrierAt& at, std::uint32_t count) {
   Cta& cta = *warp.cta;
   const std::uint32_t thread = warp.thread(lane);
   const auto delayed = cta.surplus_arrivals.find(thread);
@@ -147,23 +148,24 @@ bool delay_surplus(Warp& warp, std::uint32_t lane, const Found& at, std::uint32_
   }
   const Mbarrier before = delayed->second;
   cta.surplus_arrivals.erase(delayed);
-  const auto& all = at.barrier->uses.all();
-  const auto reads = std::ranges::find_if(all, [&](const auto& each) { return each.ended > before.phase; });
+  // A thread that has waited for the load since the arrival was delayed reads the loaded bytes.
+  const auto& uses = at.barrier->uses.all();
+  const auto reader = std::ranges::find_if(uses, [&](const auto& each) { return each.ended > before.phase; });
   const std::uint32_t last = *cta.last_wait(thread);
   const Mbarrier* const waited = cta.mbarrier(last);
   std::optional<Cause> cause;
-  if (reads != all.end() && waited != nullptr) {
-    const auto number = static_cast<std::uint32_t>(reads - all.begin());
-    const std::uint32_t each = cta.threads_each();
-    cause =
-        waits_elsewhere(cta, thread, last, *waited, Reader{&cta.cluster.cta(number / each), number % each});
+  if (reader != uses.end() && waited != nullptr) {
+    const auto number = static_cast<std::uint32_t>(reader - uses.begin());
+    const std::uint32_t threads_each = cta.threads_each();
+    cause = waits_elsewhere(cta, thread, last, *waited,
+                            Reader{&cta.cluster.cta(number / threads_each), number % threads_each});
   }
   report_surplus(warp, lane, at, before, count, cause);
   if (cta.launch.continues_after(surplus_arrival->id)) return false;
   throw Stop{surplus_arrival->id};
 }
 
-void arrive_at(Warp& warp, std::uint32_t lane, const Found& at, std::uint32_t count) {
+void arrive_at(Warp& warp, std::uint32_t lane, const MbarrierAt& at, std::uint32_t count) {
   // After all arrivals, a phase with more bytes than it expects never ends.
   if (at.barrier->pending == 0 && at.barrier->bytes < 0) report_never_over(*at.owner, at.offset, *at.barrier);
   if (count > at.barrier->pending || count == 0) {
@@ -182,7 +184,7 @@ template <typename Visit>
 void for_each_barrier(Warp& warp, const MemoryAccess& access, Mask mask, const Visit& visit) {
   std::array<std::uint32_t, lanes> offsets;
   for_lanes(mask, [&](std::uint32_t lane) {
-    const Found at = find(warp, access, lane);
+    const MbarrierAt at = find_mbarrier(warp, access, lane);
     offsets[lane] = at.owner->in_cluster(at.offset);
   });
   for_alike(
@@ -203,7 +205,7 @@ void expect(Warp& warp, const MicroOp& op, Mask mask) {
   if (warp.cta->cluster.delay_peer_access(warp, warp.program->accesses[op.aux], mask)) return;
   record_use(warp, warp.program->accesses[op.aux], mask);
   for_lanes(mask, [&](std::uint32_t lane) {
-    const Found at = find(warp, warp.program->accesses[op.aux], lane);
+    const MbarrierAt at = find_mbarrier(warp, warp.program->accesses[op.aux], lane);
     add_bytes(warp, lane, *at.barrier, sign * std::int64_t{get<std::uint32_t>(warp.registers + op.a, lane)});
     at.owner->settle(at.offset, *at.barrier);
   });
@@ -217,7 +219,7 @@ enum Arrival : std::uint32_t {
   expects = 1,      ///< .expect_tx: the operand is a number of bytes, and the count of arrivals is 1
   drops = 2,        ///< arrive_drop: the thread does not take part in later phases
   no_complete = 4,  ///< .noComplete: the arrival must not complete the phase
-  relaxed = 8,
+  relaxed = 8,      ///< .relaxed: the arrival does not release
   asks_state = 16,  ///< has a result
 };
 
@@ -228,7 +230,7 @@ void arrive(Warp& warp, const MicroOp& op, Mask mask) {
   Races* const races = warp.cta->races;
   record_use(warp, access, mask);
   for_lanes(mask, [&](std::uint32_t lane) {
-    const Found at = find(warp, access, lane);
+    const MbarrierAt at = find_mbarrier(warp, access, lane);
     const auto operand = get<std::uint32_t>(warp.registers + op.a, lane);
     if ((op.c & asks_state) != 0 && at.owner != warp.cta) {
       warp.fail(lane, "mbarrier.remote-state",
@@ -251,7 +253,7 @@ void arrive(Warp& warp, const MicroOp& op, Mask mask) {
       races->mbarrier_arrive(warp, lane, at.owner->in_cluster(at.offset), (op.c & relaxed) == 0);
     arrive_at(warp, lane, at, count);
   });
-  ++warp.steps;
+  ++warp.sync_arrivals;
   if (races != nullptr) races->arrived(warp);
 }
 
@@ -273,7 +275,7 @@ void wait(Warp& warp, const MicroOp& op, Mask mask) {
   std::optional<Wait> reason;
   Mask together = 0;
   for_lanes(mask, [&](std::uint32_t lane) {
-    const Found at = find(warp, access, lane);
+    const MbarrierAt at = find_mbarrier(warp, access, lane);
     bool complete = false;
     std::uint32_t detail = 0;
     if constexpr (parity) {
@@ -337,7 +339,7 @@ void select_mbarrier_arrive(Decoder& d) {
   } else if (d.has("expect_tx")) {
     arrival = expects;
   }
-  if (d.in().opcode == Opcode::mbarrier_arrive_drop) arrival |= drops;
+  if (d.instruction().opcode == Opcode::mbarrier_arrive_drop) arrival |= drops;
   if (d.has("relaxed")) arrival |= relaxed;
   if (d.arg(0).kind != Arg::Kind::sink) arrival |= asks_state;
   d.emit(&arrive, d.write(0, ScalarType::b64), operand, 0, arrival, access);
@@ -348,7 +350,7 @@ void select_mbarrier_wait(Decoder& d) {
   const std::uint32_t access = add_barrier(d, 1, true);
   const Slot operand = d.read(2, parity ? ScalarType::u32 : ScalarType::b64);
   const auto handler_of = [](auto by_parity, auto blocks) -> Handler { return &wait<by_parity, blocks>; };
-  d.emit(with_flags(handler_of, parity, d.in().opcode == Opcode::mbarrier_try_wait),
+  d.emit(with_flags(handler_of, parity, d.instruction().opcode == Opcode::mbarrier_try_wait),
          d.write(0, ScalarType::pred), operand, 0, d.has("relaxed") ? 1 : 0, access);
 }
 

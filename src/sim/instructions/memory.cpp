@@ -37,11 +37,11 @@ constexpr Word everywhere(std::uint8_t state) {
 }
 
 /// A range of at most this many bytes is first checked as a whole, including the gaps between lanes.
-constexpr std::uint32_t short_stretch = 512;
+constexpr std::uint32_t short_range = 512;
 
 /// Whether the shadow of every lane's `bytes` bytes equals `wanted` in the bits of `bits`.
 template <std::uint32_t bytes>
-bool shadow_is(const std::uint8_t* shadow, const Stretch& all,
+bool shadow_is(const std::uint8_t* shadow, const WarpRange& range,
                const std::array<std::uint64_t, lanes>& addresses, std::uint8_t bits, std::uint8_t wanted) {
   using Word = ShadowWord<bytes>;
   const auto differs = [&](const std::uint8_t* at) {
@@ -50,14 +50,14 @@ bool shadow_is(const std::uint8_t* shadow, const Stretch& all,
     return static_cast<Word>((word ^ everywhere<Word>(wanted)) & everywhere<Word>(bits));
   };
   Word wrong = 0;
-  if (all.linear || all.span <= short_stretch) {
-    for (std::uint32_t at = 0; at < all.span; at += sizeof(Word)) wrong |= differs(shadow + at);
-    if (all.linear || wrong == 0) return wrong == 0;
+  if (range.linear || range.span <= short_range) {
+    for (std::uint32_t at = 0; at < range.span; at += sizeof(Word)) wrong |= differs(shadow + at);
+    if (range.linear || wrong == 0) return wrong == 0;
     wrong = 0;
   }
   for (const std::uint64_t address : addresses) {
     for (std::uint32_t at = 0; at < bytes; at += sizeof(Word))
-      wrong |= differs(shadow + (address - all.low) + at);
+      wrong |= differs(shadow + (address - range.low) + at);
   }
   return wrong == 0;
 }
@@ -65,33 +65,34 @@ bool shadow_is(const std::uint8_t* shadow, const Stretch& all,
 /// Whether every lane may read its `bytes` bytes of shared memory. If not, the caller must check lane by
 /// lane.
 template <std::uint32_t bytes>
-bool shared_readable(Cta& cta, const Stretch& all, const std::array<std::uint64_t, lanes>& addresses) {
-  return shadow_is<bytes>(cta.shadow() + all.offset, all, addresses,
+bool shared_readable(Cta& cta, const WarpRange& range, const std::array<std::uint64_t, lanes>& addresses) {
+  return shadow_is<bytes>(cta.shadow() + range.offset, range, addresses,
                           initialised | in_mbarrier | loading | undefined, initialised);
 }
 
 /// Marks every lane's `bytes` bytes of shared memory as written. If some lane may not write them, marks
 /// nothing and returns false.
 template <std::uint32_t bytes>
-bool mark_shared_written(Warp& warp, const Stretch& all, const std::array<std::uint64_t, lanes>& addresses) {
+bool mark_shared_written(Warp& warp, const WarpRange& range,
+                         const std::array<std::uint64_t, lanes>& addresses) {
   Cta& cta = *warp.cta;
-  std::uint8_t* const shadow = cta.shadow() + all.offset;
-  if (!shadow_is<bytes>(shadow, all, addresses, in_mbarrier | loading | storing, 0)) return false;
-  if (all.linear) std::memset(shadow, initialised, std::size_t{lanes} * bytes);
+  std::uint8_t* const shadow = cta.shadow() + range.offset;
+  if (!shadow_is<bytes>(shadow, range, addresses, in_mbarrier | loading | storing, 0)) return false;
+  if (range.linear) std::memset(shadow, initialised, std::size_t{lanes} * bytes);
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-    const std::uint64_t at = all.linear ? std::uint64_t{lane} * bytes : addresses[lane] - all.low;
-    if (!all.linear) std::memset(shadow + at, initialised, bytes);
+    const std::uint64_t at = range.linear ? std::uint64_t{lane} * bytes : addresses[lane] - range.low;
+    if (!range.linear) std::memset(shadow + at, initialised, bytes);
     const std::uint32_t tag = cta.thread_tag(warp.thread(lane));
-    std::uint32_t* const writers = cta.writers() + (all.offset + at) / 4;
+    std::uint32_t* const writers = cta.writers() + (range.offset + at) / 4;
     for (std::uint32_t i = 0; i < (bytes + 3) / 4; ++i) writers[i] = tag;
   }
   return true;
 }
 
-/// Computes all lanes' addresses, and resolves the range that they span. Stretch::memory is null if that
-/// fails.
+/// Computes all lanes' addresses, and resolves the range that they span. WarpRange::memory is null if the
+/// range cannot be resolved as a whole.
 template <std::uint32_t bytes>
-Stretch resolve_all(Warp& warp, const MemoryAccess& access, std::array<std::uint64_t, lanes>& addresses) {
+WarpRange resolve_range(Warp& warp, const MemoryAccess& access, std::array<std::uint64_t, lanes>& addresses) {
   if (access.space == Space::local) return {};
   const std::byte* const slot = warp.registers + access.address;
   const auto offset = static_cast<std::uint64_t>(access.offset);
@@ -104,64 +105,66 @@ Stretch resolve_all(Warp& warp, const MemoryAccess& access, std::array<std::uint
   }
   std::uint64_t gaps = 0;
   for (std::uint64_t i = 0; i < lanes; ++i) gaps |= addresses[i] ^ (addresses[0] + i * bytes);
-  Stretch all;
-  all.linear = gaps == 0;
-  all.low = addresses[0];
+  WarpRange range;
+  range.linear = gaps == 0;
+  range.low = addresses[0];
   std::uint64_t span = lanes * std::uint64_t{bytes};
-  std::uint64_t together = addresses[0];
-  if (!all.linear) {
-    // Distances from lane 0 in 32 bits, for which the host has vector minima. If lanes are farther apart, the
-    // caller must check them one by one.
-    constexpr std::uint64_t far = 1 << 30;
+  std::uint64_t address_bits = addresses[0];  // the or of all addresses: its low bits show misalignment
+  if (!range.linear) {
+    // Distances from lane 0 are in 32 bits, for which the host has vector minima. If a distance is not in
+    // [-limit, limit), the caller must check the lanes one by one.
+    constexpr std::uint64_t limit = 1 << 30;
     std::array<std::int32_t, lanes> from_first;
-    std::uint64_t wide = 0;
+    std::uint64_t biased = 0;  // the or of all distances plus `limit`
     for (std::uint32_t i = 0; i < lanes; ++i) {
       const std::uint64_t distance = addresses[i] - addresses[0];
-      wide |= distance + far;
-      together |= addresses[i];
+      biased |= distance + limit;
+      address_bits |= addresses[i];
       from_first[i] = static_cast<std::int32_t>(distance);
     }
-    if (wide >= 2 * far) return {};
+    if (biased >= 2 * limit) return {};
     std::int32_t lowest = 0;
     std::int32_t highest = 0;
     for (const std::int32_t distance : from_first) {
       lowest = std::min(lowest, distance);
       highest = std::max(highest, distance);
     }
-    all.low += static_cast<std::uint64_t>(std::int64_t{lowest});
+    range.low += static_cast<std::uint64_t>(std::int64_t{lowest});
     span = static_cast<std::uint64_t>(highest - lowest) + bytes;
   }
-  all.span = span;
+  range.span = span;
   Cta& cta = *warp.cta;
-  if (together % bytes != 0 || all.low + span < all.low) return {};
+  if (address_bits % bytes != 0 || range.low + span < range.low) return {};
   if (access.space == Space::shared) {
-    const auto at = cta.shared_offset(all.low, span);
+    const auto at = cta.shared_offset(range.low, span);
     if (!at) return {};
-    all.memory = cta.shared() + *at;
-    all.offset = *at;
-    all.shared = true;
+    range.memory = cta.shared() + *at;
+    range.offset = *at;
+    range.shared = true;
   } else if (access.space == Space::param) {
     auto& bank = cta.launch.parameters;
-    if (all.low + span <= bank.size()) all.memory = bank.data() + all.low;
-  } else if (access.space == Space::global || all.low < constant_window) {
-    all.memory = cta.global(all.low, span);
-    if (all.memory != nullptr && cta.races) cta.races->prefetch(all.low);
-    all.global = true;
+    if (range.low + span <= bank.size()) range.memory = bank.data() + range.low;
+  } else if (access.space == Space::global || range.low < constant_window) {
+    range.memory = cta.global(range.low, span);
+    if (range.memory != nullptr && cta.races) cta.races->prefetch(range.low);
+    range.global = true;
   }
-  return all;
+  return range;
 }
 
-/// Calls visit(lane, host memory of the lane) for all lanes of a stretch.
+/// Calls visit(lane, host memory of the lane) for all lanes of a warp that accesses `range`.
 template <std::uint32_t bytes, typename Visit>
-void for_stretch(const Stretch& all, const std::array<std::uint64_t, lanes>& addresses, const Visit& visit) {
-  if (all.linear) {
+void for_range(const WarpRange& range, const std::array<std::uint64_t, lanes>& addresses,
+               const Visit& visit) {
+  if (range.linear) {
     // Unrolled by 8, because the loop's overhead is as large as the moves.
     for (std::uint32_t first = 0; first < lanes; first += 8) {
-      std::byte* const memory = all.memory + std::size_t{first} * bytes;
+      std::byte* const memory = range.memory + std::size_t{first} * bytes;
       for (std::uint32_t i = 0; i < 8; ++i) visit(first + i, memory + std::size_t{i} * bytes);
     }
   } else {
-    for (std::uint32_t lane = 0; lane < lanes; ++lane) visit(lane, all.memory + (addresses[lane] - all.low));
+    for (std::uint32_t lane = 0; lane < lanes; ++lane)
+      visit(lane, range.memory + (addresses[lane] - range.low));
   }
 }
 
@@ -190,29 +193,31 @@ void move(Warp& warp, const MicroOp& op, Mask mask) {
   Trace trace(warp, bytes, writes, access.ordering);
   if (mask == all_lanes && !(writes && access.space == Space::param) && !trace.ordered()) {
     std::array<std::uint64_t, lanes> addresses;
-    const Stretch all = resolve_all<bytes>(warp, access, addresses);
+    const WarpRange range = resolve_range<bytes>(warp, access, addresses);
     const auto legal = [&] {
-      return writes ? mark_shared_written<bytes>(warp, all, addresses)
-                    : shared_readable<bytes>(*warp.cta, all, addresses);
+      return writes ? mark_shared_written<bytes>(warp, range, addresses)
+                    : shared_readable<bytes>(*warp.cta, range, addresses);
     };
-    if (all.memory != nullptr && (!all.shared || legal())) {
+    if (range.memory != nullptr && (!range.shared || legal())) {
       if constexpr (writes) {
-        const auto memory_of = [&](std::uint32_t lane) { return all.memory + (addresses[lane] - all.low); };
-        if (all.shared && trace.compares() && already_stored<T, count>(slots, mask, memory_of))
-          trace.repeats();
-        for_stretch<bytes>(all, addresses, [&](std::uint32_t lane, std::byte* to) {
+        const auto memory_of = [&](std::uint32_t lane) {
+          return range.memory + (addresses[lane] - range.low);
+        };
+        if (range.shared && trace.needs_comparison() && already_stored<T, count>(slots, mask, memory_of))
+          trace.mark_same_value();
+        for_range<bytes>(range, addresses, [&](std::uint32_t lane, std::byte* to) {
           for (std::uint32_t i = 0; i < count; ++i)
             store_relaxed<T>(to + i * sizeof(T), get<T>(slots[i], lane));
         });
       } else {
         for (std::uint32_t i = 0; i < count; ++i) {
           std::byte* const slot = slots[i];
-          for_stretch<bytes>(all, addresses, [&](std::uint32_t lane, const std::byte* from) {
+          for_range<bytes>(range, addresses, [&](std::uint32_t lane, const std::byte* from) {
             put<T>(slot, lane, load_relaxed<T>(from + i * sizeof(T)));
           });
         }
       }
-      trace.all(all, addresses);
+      trace.record_range(range, addresses);
       return;
     }
   }
@@ -225,8 +230,8 @@ void move(Warp& warp, const MicroOp& op, Mask mask) {
     const Target target =
         resolve_or_zeros(warp, lane, access.space, address, bytes, bytes, writes, access.peers);
     bool maybe_undefined = false;
-    trace.reach(lane, target, address,
-                check_shadow(warp, lane, target, bytes, writes, writes ? nullptr : &maybe_undefined));
+    trace.add(lane, target, address,
+              check_shadow(warp, lane, target, bytes, writes, writes ? nullptr : &maybe_undefined));
     if (maybe_undefined) track_load(warp, lane, target, sizeof(T), count);
     memory[lane] = target.memory;
     shared = shared || target.shared;
@@ -235,8 +240,8 @@ void move(Warp& warp, const MicroOp& op, Mask mask) {
   trace.begin();
   if constexpr (writes) {
     const auto memory_of = [&](std::uint32_t lane) { return memory[lane]; };
-    if (shared && own && trace.compares() && already_stored<T, count>(slots, mask, memory_of))
-      trace.repeats();
+    if (shared && own && trace.needs_comparison() && already_stored<T, count>(slots, mask, memory_of))
+      trace.mark_same_value();
   }
   for_lanes(mask, [&](std::uint32_t lane) {
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -273,7 +278,7 @@ Handler handler_of(ScalarType t, bool writes, std::size_t count) {
 }
 
 void select_ld_st(Decoder& d) {
-  const bool loads = d.in().opcode != Opcode::st;
+  const bool loads = d.instruction().opcode != Opcode::st;
   // A value of 128 bits is moved as two halves.
   const ScalarType t = d.type() == ScalarType::b128 ? ScalarType::b64 : d.type();
   MemoryAccess access = d.address(d.arg(loads ? 1 : 0), d.space());

@@ -105,34 +105,35 @@ int parse_number(std::string_view text, std::size_t& at, PrintSource& source) {
 
 /// Parses the conversion at the start of `text`, which begins with '%'.
 Conversion parse(std::string_view text, PrintSource& source) {
-  Conversion c;
+  Conversion conversion;
   std::size_t at = 1;
   for (; at < text.size() && std::string_view("-+ #0").find(text[at]) != std::string_view::npos; ++at) {
-    if (c.flags.find(text[at]) == std::string::npos) c.flags += text[at];
+    if (conversion.flags.find(text[at]) == std::string::npos) conversion.flags += text[at];
   }
   if (at < text.size() && (text[at] == '*' || (text[at] >= '1' && text[at] <= '9')))
-    c.width = parse_number(text, at, source);
-  if (c.width < 0) c.flags += '-';  // in C, a negative width means left-justified
-  c.width = std::abs(c.width);
+    conversion.width = parse_number(text, at, source);
+  if (conversion.width < 0) conversion.flags += '-';  // in C, a negative width means left-justified
+  conversion.width = std::abs(conversion.width);
   if (at < text.size() && text[at] == '.') {
     ++at;
-    c.precision = parse_number(text, at, source);
+    conversion.precision = parse_number(text, at, source);
   }
   for (; at < text.size() && std::string_view("hljztL").find(text[at]) != std::string_view::npos; ++at)
-    c.wide = c.wide || (text[at] != 'h' && text[at] != 'L');
-  if (at < text.size()) c.kind = text[at++];
-  c.length = at;
-  return c;
+    conversion.wide = conversion.wide || (text[at] != 'h' && text[at] != 'L');
+  if (at < text.size()) conversion.kind = text[at++];
+  conversion.length = at;
+  return conversion;
 }
 
 /// Formats one argument with the host's printf. `size`: its length modifier.
 template <typename T>
-std::string print_one(const Conversion& c, const char* size, char kind, T value) {
-  const std::string format = "%" + c.flags + "*.*" + size + kind;
+std::string print_one(const Conversion& conversion, const char* size, char kind, T value) {
+  const std::string format = "%" + conversion.flags + "*.*" + size + kind;
   std::array<char, 2 * max_width + 400> buffer{};  // the longest double has 309 digits before its point
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"  // the format is made above from checked parts
-  const int length = std::snprintf(buffer.data(), buffer.size(), format.c_str(), c.width, c.precision, value);
+  const int length = std::snprintf(buffer.data(), buffer.size(), format.c_str(), conversion.width,
+                                   conversion.precision, value);
 #pragma GCC diagnostic pop
   return {buffer.data(),
           std::min<std::size_t>(static_cast<std::size_t>(std::max(length, 0)), buffer.size() - 1)};
@@ -146,28 +147,31 @@ std::string format_print(std::string_view format, PrintSource& source) {
     result += format.substr(0, percent);
     if (percent == std::string_view::npos) break;
     format.remove_prefix(percent);
-    const Conversion c = parse(format, source);
-    const auto is = [&](std::string_view kinds) { return kinds.find(c.kind) != std::string_view::npos; };
+    const Conversion conversion = parse(format, source);
+    const auto is = [&](std::string_view kinds) {
+      return kinds.find(conversion.kind) != std::string_view::npos;
+    };
     if (is("di")) {
-      const auto bits = source.next(c.wide ? 8 : 4);
-      result += print_one(
-          c, "ll", c.kind,
-          c.wide ? static_cast<long long>(bits) : static_cast<long long>(static_cast<std::int32_t>(bits)));
+      const auto bits = source.next(conversion.wide ? 8 : 4);
+      result += print_one(conversion, "ll", conversion.kind,
+                          conversion.wide ? static_cast<long long>(bits)
+                                          : static_cast<long long>(static_cast<std::int32_t>(bits)));
     } else if (is("uoxX")) {
-      result += print_one(c, "ll", c.kind, static_cast<unsigned long long>(source.next(c.wide ? 8 : 4)));
+      result += print_one(conversion, "ll", conversion.kind,
+                          static_cast<unsigned long long>(source.next(conversion.wide ? 8 : 4)));
     } else if (is("c")) {
-      result += print_one(c, "", c.kind, static_cast<int>(source.next(4) & 0xff));
+      result += print_one(conversion, "", conversion.kind, static_cast<int>(source.next(4) & 0xff));
     } else if (is("eEfFgGaA")) {
-      result += print_one(c, "", c.kind, std::bit_cast<double>(source.next(8)));
+      result += print_one(conversion, "", conversion.kind, std::bit_cast<double>(source.next(8)));
     } else if (is("s")) {
-      result += print_one(c, "", c.kind, source.text(source.next(8)).c_str());
+      result += print_one(conversion, "", conversion.kind, source.text(source.next(8)).c_str());
     } else if (is("p")) {
-      result += print_one(Conversion{.flags = "#", .width = c.width}, "ll", 'x',
+      result += print_one(Conversion{.flags = "#", .width = conversion.width}, "ll", 'x',
                           static_cast<unsigned long long>(source.next(8)));
     } else {
-      result += is("%") ? "%" : format.substr(0, c.length);
+      result += is("%") ? "%" : format.substr(0, conversion.length);
     }
-    format.remove_prefix(c.length);
+    format.remove_prefix(conversion.length);
   }
   return result;
 }

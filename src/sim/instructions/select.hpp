@@ -170,7 +170,7 @@ template <Handler handler>
 void select_runtime_call(Decoder& d, const ptx::Function& function, const std::vector<Arg>& results,
                          const std::vector<Arg>& arguments);
 /// Reports that the call stack of a lane is full, and throws Stop.
-[[noreturn]] void too_deep(Warp& warp, std::uint32_t lane, std::string found);
+[[noreturn]] void stop_at_full_stack(Warp& warp, std::uint32_t lane, std::string found);
 
 }  // namespace sim
 TMAJIT_END

@@ -24,8 +24,9 @@ void allocate(Warp& warp, const MicroOp& op, Mask mask) {
     const std::uint64_t bytes = get<T>(warp.registers + op.b, lane);
     const std::uint64_t at = align_up(begin + stack.top[lane], op.c) - begin;
     if (bytes > stack_bytes || at + bytes > stack_bytes)
-      too_deep(warp, lane,
-               fmt::format("alloca of {} bytes, where {} of the stack are in use", bytes, stack.top[lane]));
+      stop_at_full_stack(
+          warp, lane,
+          fmt::format("alloca of {} bytes, where {} of the stack are in use", bytes, stack.top[lane]));
     stack.top[lane] = static_cast<std::uint32_t>(at + bytes);
     put(warp.registers + op.d, lane, static_cast<T>(begin + at));
   });

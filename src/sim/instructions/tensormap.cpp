@@ -37,7 +37,7 @@ constexpr ElementType element_types[] = {
     ElementType::bf16, ElementType::tf32, ElementType::tf32_ftz};
 
 /// The number of legal values of a field, which are 0, 1, …; 0: any value is legal.
-constexpr std::uint64_t values_of(Field field) {
+constexpr std::uint64_t count_of_values(Field field) {
   switch (field) {
     case Field::rank: return max_map_rank;
     case Field::elemtype: return std::size(element_types);
@@ -95,7 +95,7 @@ bool stays_tf32(Warp& warp, std::uint32_t lane, ElementType from, ElementType to
 /// Records an access of one lane to all bytes of a map, for the race detector.
 void trace(Warp& warp, std::uint32_t lane, const Target& at, std::uint64_t address, bool write) {
   if (!warp.cta->races || (!at.shared && !at.global)) return;
-  constexpr std::uint32_t half = map_bytes / 2;  // each half is in one line
+  constexpr std::uint32_t half = map_bytes / 2;  // an access must not cross a line of the shadow
   std::array<std::uint64_t, lanes> addresses{};
   for (std::uint32_t i = 0; i < 2; ++i) {
     addresses[lane] = (at.shared ? at.owner->in_cluster(at.offset) : address) + std::uint64_t{i} * half;
@@ -156,10 +156,10 @@ void replace(Warp& warp, const MicroOp& op, Mask mask) {
     }
     const std::uint64_t value = wide ? get<std::uint64_t>(warp.registers + op.a, lane)
                                      : get<std::uint32_t>(warp.registers + op.a, lane);
-    if (values_of(field) != 0 && value >= values_of(field)) {
+    if (count_of_values(field) != 0 && value >= count_of_values(field)) {
       warp.fail(lane, "tensormap.field",
                 fmt::format("tensormap.replace gives .{} the value {}", field_names[op.c], value),
-                fmt::format("0 to {}", values_of(field) - 1));
+                fmt::format("0 to {}", count_of_values(field) - 1));
     }
     if (field != Field::elemtype || !stays_tf32(warp, lane, map->spec.type, element_types[value]))
       set_field(*map, field, op.b, value);

@@ -11,7 +11,7 @@ namespace sim {
 
 /// The range of memory that a full warp accesses. If it is in one allocation, it is checked once and not lane
 /// by lane.
-struct Stretch {
+struct WarpRange {
   std::byte* memory = nullptr;  ///< host memory of address `low`; null: the lanes must be checked one by one
   std::uint64_t low = 0;        ///< lowest address
   std::uint64_t span = 0;       ///< bytes
@@ -31,33 +31,33 @@ class Trace {
         ordered_(ordering.strong && warp.program->orders_memory) {}
 
   /// Records the access of a full warp to one range of memory.
-  void all(const Stretch& stretch, std::array<std::uint64_t, lanes>& addresses) {
-    if (races_ == nullptr || (!stretch.shared && !stretch.global)) return;
-    access_.memory = stretch.shared ? Memory::shared : Memory::global;
-    access_.repeats = repeats_ && stretch.shared;
-    const std::uint64_t base = stretch.shared ? warp_.cta->in_cluster(stretch.offset) - stretch.low : 0;
-    if (stretch.linear) {
-      races_->access(warp_, access_, base + stretch.low);
+  void record_range(const WarpRange& range, std::array<std::uint64_t, lanes>& addresses) {
+    if (races_ == nullptr || (!range.shared && !range.global)) return;
+    access_.memory = range.shared ? Memory::shared : Memory::global;
+    access_.same_value = same_value_ && range.shared;
+    const std::uint64_t base = range.shared ? warp_.cta->in_cluster(range.offset) - range.low : 0;
+    if (range.linear) {
+      races_->access(warp_, access_, base + range.low);
       return;
     }
     for (std::uint64_t& address : addresses) address += base;
     races_->access(warp_, access_, addresses, all_lanes);
   }
 
-  /// Whether the caller should check if the values to be written to shared memory are in memory already. If
-  /// they are, it calls repeats().
-  [[nodiscard]] bool compares() const noexcept { return races_ != nullptr && access_.write; }
-  void repeats() noexcept { repeats_ = true; }
+  /// Whether the caller must compare the values to be written to shared memory with the values in memory. If
+  /// all are equal, it calls mark_same_value().
+  [[nodiscard]] bool needs_comparison() const noexcept { return races_ != nullptr && access_.write; }
+  void mark_same_value() noexcept { same_value_ = true; }
 
   /// Whether the access may synchronise (acquire, release); such an access is recorded lane by lane.
   [[nodiscard]] bool ordered() const noexcept { return races_ != nullptr && ordered_; }
 
-  // To record lane by lane: call reach() for each lane, call begin(), access memory, call finish().
+  // To record lane by lane: call add() for each lane, call begin(), access memory, call finish().
 
   /// Adds the access of a lane. `legal`: no mistake has been reported for it.
-  void reach(std::uint32_t lane, const Target& target, std::uint64_t address, bool legal) {
-    if (races_ == nullptr || !choose(target)) return;
-    at_[lane] = tracked_address(target, address);
+  void add(std::uint32_t lane, const Target& target, std::uint64_t address, bool legal) {
+    if (races_ == nullptr || !select_memory(target)) return;
+    addresses_[lane] = tracked_address(target, address);
     if (target.shared) reached_ |= 1U << lane;
     if (legal) (target.shared ? shared_ : global_) |= 1U << lane;
   }
@@ -67,7 +67,7 @@ class Trace {
     if (!access_.write || !ordered()) return;
     publish(Memory::shared, reached_);
     publish(Memory::global, global_);
-    if (global_ != 0) step_.emplace(*races_, at_, global_);
+    if (global_ != 0) step_.emplace(*races_, addresses_, global_);
   }
   void finish() {
     if (races_ == nullptr) return;
@@ -78,19 +78,20 @@ class Trace {
  private:
   void publish(Memory memory, Mask mask) {
     access_.memory = memory;
-    races_->before(warp_, mask, access_, at_);
+    races_->before(warp_, mask, access_, addresses_);
   }
-  bool choose(const Target& target) {
+  /// Returns false for memory that is neither shared nor global.
+  bool select_memory(const Target& target) {
     access_.memory = target.shared ? Memory::shared : Memory::global;
     return target.shared || target.global;
   }
   void finish(Memory memory, Mask mask) {
     if (mask == 0) return;
     access_.memory = memory;
-    access_.repeats = repeats_ && memory == Memory::shared;
-    races_->access(warp_, access_, at_, mask);
+    access_.same_value = same_value_ && memory == Memory::shared;
+    races_->access(warp_, access_, addresses_, mask);
     step_.reset();
-    if (ordered_) races_->after(warp_, mask, access_, at_);
+    if (ordered_) races_->after(warp_, mask, access_, addresses_);
   }
   static std::uint64_t tracked_address(const Target& target, std::uint64_t address) {
     return target.shared ? target.owner->in_cluster(target.offset) : address;
@@ -100,12 +101,12 @@ class Trace {
   Warp& warp_;
   WarpAccess access_;
   bool ordered_;
-  bool repeats_ = false;
+  bool same_value_ = false;
   Mask reached_ = 0;  ///< lanes that access shared memory, legally or not
   Mask shared_ = 0;   ///< lanes with a legal access to shared memory
   Mask global_ = 0;   ///< lanes with a legal access to global memory
   std::optional<Races::Step> step_;
-  std::array<std::uint64_t, lanes> at_;  // NOLINT: set for the lanes in the masks
+  std::array<std::uint64_t, lanes> addresses_;  // NOLINT: set for the lanes in the masks
 };
 
 }  // namespace sim

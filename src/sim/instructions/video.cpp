@@ -31,7 +31,7 @@ std::uint8_t digit(std::string_view digits, std::size_t i) {
 class Reader {
  public:
   explicit Reader(const Decoder& d) : d_(d) {
-    std::string_view name = d.in().words().front();
+    std::string_view name = d.instruction().words().front();
     if (name.ends_with('2') || name.ends_with('4')) {
       video_.count = static_cast<std::uint8_t>(name.back() - '0');
       name.remove_suffix(1);
@@ -42,18 +42,19 @@ class Reader {
 
   Video run() {
     const bool compares = video_.operation == Video::Operation::compare;
-    const auto types = d_.in().types();  // of d, a, b; a comparison has none for d, which is unsigned
-    const std::size_t of_a = compares ? 0 : 1;
+    const auto types =
+        d_.instruction().types();  // of d, a, b; a comparison has none for d, which is unsigned
+    const std::size_t first_source = compares ? 0 : 1;
     video_.d_signed = !compares && ptx::is_signed_integer(types[0]);
-    video_.a_signed = ptx::is_signed_integer(types[of_a]);
-    video_.b_signed = ptx::is_signed_integer(types[of_a + 1]);
+    video_.a_signed = ptx::is_signed_integer(types[first_source]);
+    video_.b_signed = ptx::is_signed_integer(types[first_source + 1]);
     video_.saturates = d_.has("sat");
     video_.wraps = d_.has("wrap");
     video_.plus_one = d_.has("po");
     video_.scale = d_.has("shr7") ? 7 : d_.has("shr15") ? 15 : 0;
     if (compares) read_comparison();
     // The last word, if it is one of these, is the operation that combines the results with c.
-    const std::string_view last = d_.in().words().back();
+    const std::string_view last = d_.instruction().words().back();
     if (last == "add") video_.second = Video::Second::add;
     if (last == "min") video_.second = Video::Second::min;
     if (last == "max") video_.second = Video::Second::max;
@@ -73,7 +74,7 @@ class Reader {
  private:
   /// The selector of an operand: "b2" for %r1.b2; empty if there is none.
   [[nodiscard]] std::string_view component(std::size_t operand) const {
-    return d_.in().operands.at(operand).component;
+    return d_.instruction().operands.at(operand).component;
   }
   [[nodiscard]] char letter() const { return video_.count == 2 ? 'h' : 'b'; }
   [[nodiscard]] VideoPart lane(std::uint8_t number) const {

@@ -23,19 +23,19 @@ void require_members(Warp& warp, Mask members, Mask here) {
 
 /// Lanes that exchange values in a warp-wide operation. They have the same member mask, and execute one
 /// instruction or several with the same qualifiers.
-class Meeting {
+class Exchange {
  public:
-  Meeting(Warp& warp, Mask here) : warp_(warp), met_(here) { parties_[0] = {warp.here(), here}; }
+  Exchange(Warp& warp, Mask here) : warp_(warp), lanes_(here) { parties_[0] = {warp.here(), here}; }
 
-  [[nodiscard]] Mask lanes() const noexcept { return met_; }
+  [[nodiscard]] Mask lanes() const noexcept { return lanes_; }
   void add(const Group& group) {
     parties_[count_++] = {group.pc, group.mask};
-    met_ |= group.mask;
+    lanes_ |= group.mask;
   }
   [[nodiscard]] std::span<const Party> parties() const noexcept { return {parties_.data(), count_}; }
-  /// Calls visit(op, lanes) for each instruction that lanes of the meeting execute.
+  /// Calls visit(op, lanes) for each instruction that lanes of the exchange execute.
   template <class Visit>
-  void each(const Visit& visit) const {
+  void for_each_instruction(const Visit& visit) const {
     for (const Party& party : parties()) visit(warp_.program->code[party.pc], party.lanes);
   }
   /// The value of each lane in slot slot(op), where op is the lane's own instruction.
@@ -52,8 +52,8 @@ class Meeting {
   }
   /// Writes result(lane) to each lane's destination.
   template <class ResultOf>
-  void give(const ResultOf& result) const {
-    each([&](const MicroOp& op, Mask lanes) {
+  void write_results(const ResultOf& result) const {
+    for_each_instruction([&](const MicroOp& op, Mask lanes) {
       std::byte* const d = warp_.registers + op.d;
       for_lanes_vectorised(lanes, [&](std::uint32_t lane) { put(d, lane, result(lane)); });
     });
@@ -61,38 +61,41 @@ class Meeting {
 
  private:
   Warp& warp_;
-  Mask met_;
+  Mask lanes_;
   std::uint32_t count_ = 1;
   std::array<Party, sim::lanes> parties_;  // NOLINT: the first count_ are set
 };
 
 constexpr auto a_of = [](const MicroOp& op) { return op.a; };
 
-/// Groups the lanes of `mask` into meetings by their member mask (slot `members`): the tiles of a warp, for
-/// example, have different masks. Calls visit(meeting) for each meeting whose members are all present; lanes
-/// of incomplete meetings wait. `with_c`: instructions meet only if their c is equal.
+/// Groups the lanes of `mask` into exchanges by their member mask (slot `members`): the tiles of a warp, for
+/// example, have different masks. Calls visit(exchange) for each exchange whose members are all present;
+/// lanes of incomplete exchanges wait. With `same_c`, instructions take part in one exchange only if their c
+/// is equal.
 template <class Visit>
-void for_each_meeting(Warp& warp, const MicroOp& op, Slot members, Mask mask, const Visit& visit,
-                      bool with_c = false) {
-  const auto named = [&](std::uint32_t lane) { return get<std::uint32_t>(warp.registers + members, lane); };
-  for_alike(mask, named, [&](std::uint32_t all, Mask lanes_here) {
-    require_members(warp, all, lanes_here);
-    Meeting meeting(warp, lanes_here);
+void for_each_exchange(Warp& warp, const MicroOp& op, Slot members, Mask mask, const Visit& visit,
+                       bool same_c = false) {
+  const auto members_of = [&](std::uint32_t lane) {
+    return get<std::uint32_t>(warp.registers + members, lane);
+  };
+  for_alike(mask, members_of, [&](std::uint32_t member_mask, Mask arriving) {
+    require_members(warp, member_mask, arriving);
+    Exchange exchange(warp, arriving);
     const auto belongs = [&](const Group& group) {
       const MicroOp& there = warp.program->code[group.pc];
-      return group.wait.kind == Wait::Kind::warp && group.wait.detail == all && there.handler == op.handler &&
-             (!with_c || there.c == op.c);
+      return group.wait.kind == Wait::Kind::warp && group.wait.detail == member_mask &&
+             there.handler == op.handler && (!same_c || there.c == op.c);
     };
     for (const Group& group : warp.groups) {
-      if (belongs(group)) meeting.add(group);
+      if (belongs(group)) exchange.add(group);
     }
-    if (const Mask missing = all & warp.live & ~meeting.lanes(); missing != 0) {
-      warp.require_progress(lanes_here, all, missing);
-      return warp.park(lanes_here, warp.here(), {Wait::Kind::warp, missing, all});
+    if (const Mask missing = member_mask & warp.live & ~exchange.lanes(); missing != 0) {
+      warp.require_progress(arriving, member_mask, missing);
+      return warp.park(arriving, warp.here(), {Wait::Kind::warp, missing, member_mask});
     }
-    if (warp.cta->races) warp.cta->races->meet(warp, meeting.lanes());
-    visit(meeting);
-    if (meeting.parties().size() == 1) return;
+    if (warp.cta->races) warp.cta->races->synchronise(warp, exchange.lanes());
+    visit(exchange);
+    if (exchange.parties().size() == 1) return;
     for (Group& group : warp.groups) {
       if (!belongs(group)) continue;
       if (warp.undefined && warp.undefined->any()) warp.undefined->after(warp, group.pc, group.mask);
@@ -104,7 +107,7 @@ void for_each_meeting(Warp& warp, const MicroOp& op, Slot members, Mask mask, co
 }
 
 void warp_sync(Warp& warp, const MicroOp& op, Mask mask) {
-  for_each_meeting(warp, op, op.a, mask, [](const Meeting&) {});
+  for_each_exchange(warp, op, op.a, mask, [](const Exchange&) {});
 }
 
 enum class Shuffle : std::uint8_t { up, down, bfly, idx };
@@ -116,10 +119,10 @@ void shuffle(Warp& warp, const MicroOp& op, Mask mask) {
   const auto extra = [&](const MicroOp& each) -> const auto& {
     return warp.program->accesses[each.aux].values;
   };
-  for_each_meeting(warp, op, extra(op)[0], mask, [&](const Meeting& meeting) {
-    const auto values = meeting.values<std::uint32_t>(a_of);
-    const auto operands = meeting.values<std::uint32_t>([](const MicroOp& each) { return each.b; });
-    const auto controls = meeting.values<std::uint32_t>([](const MicroOp& each) { return each.c; });
+  for_each_exchange(warp, op, extra(op)[0], mask, [&](const Exchange& exchange) {
+    const auto values = exchange.values<std::uint32_t>(a_of);
+    const auto operands = exchange.values<std::uint32_t>([](const MicroOp& each) { return each.b; });
+    const auto controls = exchange.values<std::uint32_t>([](const MicroOp& each) { return each.c; });
     Mask inside = 0;
     std::array<std::uint8_t, lanes> sources;  // NOLINT: the loop sets all
     for (std::uint32_t lane = 0; lane < lanes; ++lane) {
@@ -137,10 +140,12 @@ void shuffle(Warp& warp, const MicroOp& op, Mask mask) {
       sources[lane] = static_cast<std::uint8_t>(in ? from : lane);
     }
     if (warp.undefined && warp.undefined->any()) {
-      warp.undefined->shuffle(warp, meeting.parties(), sources);
+      warp.undefined->shuffle(warp, exchange.parties(), sources);
     }
-    meeting.give([&](std::uint32_t lane) { return values[sources[lane]]; });
-    meeting.each([&](const MicroOp& each, Mask some) { write_mask(warp, extra(each)[1], some, inside); });
+    exchange.write_results([&](std::uint32_t lane) { return values[sources[lane]]; });
+    exchange.for_each_instruction([&](const MicroOp& each, Mask party_lanes) {
+      write_mask(warp, extra(each)[1], party_lanes, inside);
+    });
   });
 }
 
@@ -149,39 +154,43 @@ enum class Vote : std::uint8_t { all, any, uni, ballot };
 /// vote. a: predicate; b: member mask.
 template <Vote mode>
 void vote(Warp& warp, const MicroOp& op, Mask mask) {
-  for_each_meeting(warp, op, op.b, mask, [&](const Meeting& meeting) {
+  for_each_exchange(warp, op, op.b, mask, [&](const Exchange& exchange) {
     Mask votes = 0;
-    meeting.each([&](const MicroOp& each, Mask some) { votes |= read_mask(warp, each.a) & some; });
+    exchange.for_each_instruction(
+        [&](const MicroOp& each, Mask party_lanes) { votes |= read_mask(warp, each.a) & party_lanes; });
     if constexpr (mode == Vote::ballot) {
-      meeting.give([&](std::uint32_t) { return votes; });
+      exchange.write_results([&](std::uint32_t) { return votes; });
     } else {
-      const bool unanimous = votes == meeting.lanes();
+      const bool unanimous = votes == exchange.lanes();
       const bool result = mode == Vote::all   ? unanimous
                           : mode == Vote::any ? votes != 0
                                               : unanimous || votes == 0;
-      meeting.each(
-          [&](const MicroOp& each, Mask some) { write_mask(warp, each.d, some, result ? all_lanes : 0U); });
+      exchange.for_each_instruction([&](const MicroOp& each, Mask party_lanes) {
+        write_mask(warp, each.d, party_lanes, result ? all_lanes : 0U);
+      });
     }
   });
 }
 
-/// The lane that elect.sync elects among the lanes `met`. The ISA only requires that the same member mask
+/// The lane that elect.sync elects among the lanes `present`. The ISA only requires that the same member mask
 /// elects the same lane each time. It is the lowest lane; in mode random, seed and mask determine it.
-std::uint32_t leader_of(const Warp& warp, Mask members, Mask met) {
+std::uint32_t leader_of(const Warp& warp, Mask members, Mask present) {
   const SimOptions& options = warp.cta->launch.options;
-  if (options.mode != SimOptions::Mode::random) return first_lane(met);
+  if (options.mode != SimOptions::Mode::random) return first_lane(present);
   const std::uint64_t drawn = (options.seed * 0x9e3779b97f4a7c15ULL ^ members) * 0xbf58476d1ce4e5b9ULL;
-  const Mask from_there = met & all_lanes << (drawn >> 59);
-  return first_lane(from_there != 0 ? from_there : met);
+  const Mask from_drawn = present & all_lanes << (drawn >> 59);
+  return first_lane(from_drawn != 0 ? from_drawn : present);
 }
 
 /// elect. d: the elected lane; a: member mask; aux: the result predicate.
 void elect(Warp& warp, const MicroOp& op, Mask mask) {
-  for_each_meeting(warp, op, op.a, mask, [&](const Meeting& meeting) {
+  for_each_exchange(warp, op, op.a, mask, [&](const Exchange& exchange) {
     const auto members = get<std::uint32_t>(warp.registers + op.a, first_lane(mask));
-    const auto leader = leader_of(warp, members, meeting.lanes());
-    meeting.give([&](std::uint32_t) { return leader; });
-    meeting.each([&](const MicroOp& each, Mask some) { write_mask(warp, each.aux, some, 1U << leader); });
+    const auto leader = leader_of(warp, members, exchange.lanes());
+    exchange.write_results([&](std::uint32_t) { return leader; });
+    exchange.for_each_instruction([&](const MicroOp& each, Mask party_lanes) {
+      write_mask(warp, each.aux, party_lanes, 1U << leader);
+    });
   });
 }
 
@@ -192,13 +201,13 @@ void active_mask(Warp& warp, const MicroOp& op, Mask mask) {
 /// match.any. a: value; b: member mask. Each lane gets the mask of lanes with the same value.
 template <typename T>
 void match_any(Warp& warp, const MicroOp& op, Mask mask) {
-  for_each_meeting(warp, op, op.b, mask, [&](const Meeting& meeting) {
-    const auto values = meeting.values<T>(a_of);
-    std::array<Mask, lanes> alike;  // NOLINT: set for lanes that have met
+  for_each_exchange(warp, op, op.b, mask, [&](const Exchange& exchange) {
+    const auto values = exchange.values<T>(a_of);
+    std::array<Mask, lanes> alike;  // NOLINT: set for the lanes of the exchange
     for_alike(
-        meeting.lanes(), [&](std::uint32_t lane) { return values[lane]; },
+        exchange.lanes(), [&](std::uint32_t lane) { return values[lane]; },
         [&](T, Mask same) { for_lanes(same, [&](std::uint32_t lane) { alike[lane] = same; }); });
-    meeting.give([&](std::uint32_t lane) { return alike[lane]; });
+    exchange.write_results([&](std::uint32_t lane) { return alike[lane]; });
   });
 }
 
@@ -206,14 +215,14 @@ void match_any(Warp& warp, const MicroOp& op, Mask mask) {
 /// is true; else both are 0. aux 0: no predicate.
 template <typename T>
 void match_all(Warp& warp, const MicroOp& op, Mask mask) {
-  for_each_meeting(warp, op, op.b, mask, [&](const Meeting& meeting) {
-    const auto values = meeting.values<T>(a_of);
-    const T first = values[first_lane(meeting.lanes())];
+  for_each_exchange(warp, op, op.b, mask, [&](const Exchange& exchange) {
+    const auto values = exchange.values<T>(a_of);
+    const T first = values[first_lane(exchange.lanes())];
     bool same = true;
-    for_lanes(meeting.lanes(), [&](std::uint32_t lane) { same = same && values[lane] == first; });
-    meeting.give([&](std::uint32_t) { return same ? meeting.lanes() : 0U; });
-    meeting.each([&](const MicroOp& each, Mask some) {
-      if (each.aux != 0) write_mask(warp, each.aux, some, same ? all_lanes : 0U);
+    for_lanes(exchange.lanes(), [&](std::uint32_t lane) { same = same && values[lane] == first; });
+    exchange.write_results([&](std::uint32_t) { return same ? exchange.lanes() : 0U; });
+    exchange.for_each_instruction([&](const MicroOp& each, Mask party_lanes) {
+      if (each.aux != 0) write_mask(warp, each.aux, party_lanes, same ? all_lanes : 0U);
     });
   });
 }
@@ -221,15 +230,15 @@ void match_all(Warp& warp, const MicroOp& op, Mask mask) {
 /// redux. a: value; b: member mask; c: the operation.
 template <typename T>
 void reduce(Warp& warp, const MicroOp& op, Mask mask) {
-  const auto visit = [&](const Meeting& meeting) {
-    const auto values = meeting.values<T>(a_of);
+  const auto visit = [&](const Exchange& exchange) {
+    const auto values = exchange.values<T>(a_of);
     std::optional<T> total;
-    for_lanes(meeting.lanes(), [&](std::uint32_t lane) {
+    for_lanes(exchange.lanes(), [&](std::uint32_t lane) {
       total = total ? combine(static_cast<Atomic>(op.c), *total, values[lane], T{}) : values[lane];
     });
-    meeting.give([&](std::uint32_t) { return *total; });
+    exchange.write_results([&](std::uint32_t) { return *total; });
   };
-  for_each_meeting(warp, op, op.b, mask, visit, true);
+  for_each_exchange(warp, op, op.b, mask, visit, true);
 }
 
 void select_shfl(Decoder& d) {
@@ -278,7 +287,7 @@ void select_match(Decoder& d) {
 
 void select_redux(Decoder& d) {
   const ScalarType t = d.type();
-  const std::optional<Atomic> what = atomic_of(d.in());
+  const std::optional<Atomic> what = atomic_of(d.instruction());
   if (t == ScalarType::f32 || !what) d.unsupported();
   const Slot a = d.read(1, t);
   const Slot members = d.read(2, ScalarType::b32);

@@ -388,7 +388,7 @@ bool negates(const Decoder& d, std::size_t i) {
 }
 
 void select_product(Decoder& d) {
-  const auto types = d.in().types();  // d, a, b
+  const auto types = d.instruction().types();  // d, a, b
   if (types.size() != 3 || d.has("sp")) d.unsupported();
   const auto* const found = std::ranges::find_if(products, [&](const Product& each) {
     return each.d == types[0] && each.a == types[1] && each.b == types[2];
@@ -428,7 +428,7 @@ void select_product(Decoder& d) {
   d.emit(&issue, 0, 0, 0, 0, d.add(std::move(product)));
 }
 
-// setmaxnreg.
+// setmaxnreg. The number of registers must be in this range (PTX ISA 9.7.19.5).
 
 constexpr std::uint32_t min_setting = 24;
 constexpr std::uint32_t max_setting = 256;
@@ -478,8 +478,8 @@ void set_registers(Warp& warp, const MicroOp& op, Mask mask) {
 
 void select_setmaxnreg(Decoder& d) {
   const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(d.literal(d.arg(0)), ~0U));
-  std::uint32_t& most = d.program().max_increase;
-  if (d.has("inc")) most = std::max(most, count);
+  std::uint32_t& max_increase = d.program().max_increase;
+  if (d.has("inc")) max_increase = std::max(max_increase, count);
   d.emit(&set_registers, 0, d.has("inc") ? 1 : 0, 0, 0, count);
 }
 

@@ -27,6 +27,7 @@ struct Fragment {
 
   /// The number of elements of a lane.
   [[nodiscard]] std::uint32_t run() const { return rows * columns / lanes; }
+  /// The number of elements of a row, or with `by_column` of a column.
   [[nodiscard]] std::uint32_t line() const { return by_column ? rows : columns; }
   /// The row and the column of element `i` of a lane.
   [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> position(std::uint32_t lane, std::uint32_t i) const {
@@ -81,13 +82,13 @@ bool move_lines(Warp& warp, const MemoryAccess& access, Mask mask, const Lines& 
           : std::memcpy(targets[i].memory, line, lines.bytes);
   }
   if (!warp.cta->races) return maybe_undefined;
-  warp.cta->races->meet(warp, mask);
+  warp.cta->races->synchronise(warp, mask);
   for (std::uint32_t at = 0; at < lines.bytes; at += lines.alignment) {
     Trace trace(warp, lines.alignment, !loads, access.ordering);
     for (std::uint32_t i = 0; i < lines.count; ++i) {
       Target part = targets[i];
       part.offset += at;
-      trace.reach(lane_of(i), part, lines.address + i * lines.pitch + at, (legal >> i & 1) != 0);
+      trace.add(lane_of(i), part, lines.address + i * lines.pitch + at, (legal >> i & 1) != 0);
     }
     trace.finish();
   }
@@ -116,7 +117,7 @@ void track_lines(Warp& warp, Mask mask, const std::array<Target, max_lines>& tar
       }
       if (loads) track_pieces(warp, lane, r, *owner, pieces.data(), pieces.size(), bytes);
     });
-    if (!loads) warp.undefined->operand_matters(warp, r, to_global);
+    if (!loads) warp.undefined->report_if_operand_undefined(warp, r, to_global);
   }
 }
 
@@ -132,11 +133,11 @@ void move_fragment(Warp& warp, const MicroOp& op, Mask mask) {
   const auto stride = get<std::uint32_t>(warp.registers + op.a, first);
   for_lanes(mask, [&](std::uint32_t lane) {
     const std::uint64_t other = address_of(warp, access, lane);
-    const auto its_stride = get<std::uint32_t>(warp.registers + op.a, lane);
-    if (other == address && its_stride == stride) return;
+    const auto other_stride = get<std::uint32_t>(warp.registers + op.a, lane);
+    if (other == address && other_stride == stride) return;
     warp.fail(lane, "wmma.operands",
-              fmt::format("address {:#x} and stride {}, those of lane {} are {:#x} and {}", other, its_stride,
-                          first, address, stride));
+              fmt::format("address {:#x} and stride {}, those of lane {} are {:#x} and {}", other,
+                          other_stride, first, address, stride));
   });
   const bool by_column = op.b != 0;
   const std::uint32_t length = by_column ? fragment.rows : fragment.columns;
@@ -209,10 +210,10 @@ class UndefinedElements {
   /// Calls use(row, column) for each element in an undefined register of a fragment. The fragment's registers
   /// begin at operand `first`; each has `per` elements.
   template <typename Use>
-  void take(Warp& warp, Mask mask, const Fragment& fragment, std::uint32_t first, std::uint32_t per,
-            const Use& use) {
+  void visit_operand(Warp& warp, Mask mask, const Fragment& fragment, std::uint32_t first, std::uint32_t per,
+                     const Use& use) {
     for (std::uint32_t r = 0; r * per < fragment.run(); ++r) {
-      const Undefined::Found found = warp.undefined->operand(warp, first + r, mask);
+      const Undefined::State found = warp.undefined->operand(warp, first + r, mask);
       if (found.lanes != 0) origin_ = found.origin;
       for_lanes(found.lanes, [&](std::uint32_t lane) {
         for (std::uint32_t i = r * per; i < std::min((r + 1) * per, fragment.run()); ++i) {
@@ -224,9 +225,9 @@ class UndefinedElements {
   }
 
   /// Marks each register of the result undefined in the lanes in which all its elements are undefined.
-  void give(Warp& warp, Mask mask, const Fragment& fragment, std::uint32_t per) {
+  void mark_result(Warp& warp, Mask mask, const Fragment& fragment, std::uint32_t per) {
     for (std::uint32_t r = 0; r < fragment.run() / per; ++r) {
-      Undefined::Found found{0, origin_};
+      Undefined::State found{0, origin_};
       for_lanes(mask, [&](std::uint32_t lane) {
         for (std::uint32_t i = 0; i < per; ++i) {
           const auto [row, column] = fragment.position(lane, r * per + i);
@@ -263,15 +264,18 @@ void multiply(Warp& warp, const MicroOp& op, Mask mask) {
   const Fragment right{shape.k, shape.n, (flags & b_by_column) != 0};
   const Fragment result{shape.m, shape.n, false};
   if (warp.undefined && warp.undefined->any()) {
-    UndefinedElements found;
-    found.take(warp, mask, left, 0, per_register(ab),
-               [&](std::uint32_t row, std::uint32_t) { found.rows[row] = true; });
-    found.take(warp, mask, right, op.b - op.a, per_register(ab),
-               [&](std::uint32_t, std::uint32_t column) { found.columns[column] = true; });
-    found.take(
-        warp, mask, result, op.c - op.a, per_register(c_type),
-        [&](std::uint32_t row, std::uint32_t column) { found.addends[row * shape.n + column] = true; });
-    found.give(warp, mask, result, per_register(d_type));
+    UndefinedElements undefined_elements;
+    undefined_elements.visit_operand(
+        warp, mask, left, 0, per_register(ab),
+        [&](std::uint32_t row, std::uint32_t) { undefined_elements.rows[row] = true; });
+    undefined_elements.visit_operand(
+        warp, mask, right, op.b - op.a, per_register(ab),
+        [&](std::uint32_t, std::uint32_t column) { undefined_elements.columns[column] = true; });
+    undefined_elements.visit_operand(warp, mask, result, op.c - op.a, per_register(c_type),
+                                     [&](std::uint32_t row, std::uint32_t column) {
+                                       undefined_elements.addends[row * shape.n + column] = true;
+                                     });
+    undefined_elements.mark_result(warp, mask, result, per_register(d_type));
   }
   for_elements<ab>(warp, left, &slots[op.a], [&](std::uint32_t row, std::uint32_t column, double value) {
     a[row * shape.k + column] = value;
@@ -405,7 +409,7 @@ void select_move(Decoder& d) {
 }
 
 void select_product(Decoder& d) {
-  const auto types = d.in().types();  // d, c; or d, a, b, c
+  const auto types = d.instruction().types();  // d, c; or d, a, b, c
   if (types.size() != 2 && (types.size() != 4 || types[1] != types[2])) d.unsupported();
   const ScalarType ab = types.size() == 2 ? T::f16 : types[1];
   const ScalarType c = types.back();
@@ -416,7 +420,7 @@ void select_product(Decoder& d) {
   if (d.has("satfinite") && c != T::s32) d.unsupported();
   // The two words that name a layout are those of a and b.
   std::vector<bool> by_column;
-  for (const std::string_view word : d.in().words())
+  for (const std::string_view word : d.instruction().words())
     if (word == "row" || word == "col") by_column.push_back(word == "col");
   if (by_column.size() != 2) d.unsupported();
   if (ptx::bits_of(ab) < 8 && (by_column[0] || !by_column[1])) d.unsupported();

@@ -10,17 +10,17 @@ void Reports::add(Report report, Cause cause) {
   std::vector<std::pair<std::string, std::uint32_t>> shown{{report.rule, report.ptx_line}};
   if (!cause.symptom.empty()) shown.emplace_back(cause.symptom, cause.symptom_line);
   const auto known = std::ranges::find_if(entries_, [&](const Entry& each) {
-    const bool of_all = !cause.name.empty() && cause.name == each.cause.name && cause.name.front() == '*';
-    if (of_all) return true;
+    const bool any_rule = !cause.name.empty() && cause.name == each.cause.name && cause.name.front() == '*';
+    if (any_rule) return true;
     if (each.report.rule != report.rule) return false;
-    return each.report.ptx_line == report.ptx_line || each.is(report.rule, report.ptx_line) ||
+    return each.report.ptx_line == report.ptx_line || each.shows(report.rule, report.ptx_line) ||
            (cause.statement != 0 && cause.statement == each.cause.statement) ||
            (!cause.name.empty() && cause.name == each.cause.name);
   });
   if (known != entries_.end()) {
     known->report.count += report.count;
     for (auto& each : shown) {
-      if (!known->is(each.first, each.second)) known->shown.push_back(std::move(each));
+      if (!known->shows(each.first, each.second)) known->shown.push_back(std::move(each));
     }
     return;
   }
@@ -39,14 +39,15 @@ void Reports::add(Report report, Cause cause) {
   entries_.insert(where, {std::move(report), other_line, std::move(cause), std::move(shown)});
 }
 
-/// Merges reports of one missing barrier. First: a read of unwritten memory, and a race in which the write
-/// came after that read. They become one report, whose text is Cause::replacement.
+/// Merges reports of one missing barrier. After each merge the search starts again, because positions change.
 void Reports::merge_related() {
+  // First: a read of unwritten memory, and a race in which the write came after that read. They become one
+  // report, whose text is Cause::replacement.
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     if (!entries_[i].cause.replacement) continue;
     const std::uint32_t read = entries_[i].cause.replacement->ptx_line;
     const auto unwritten = std::ranges::find_if(entries_, [&](const Entry& each) {
-      return each.is("store.uninitialised", read) || each.is("shared.uninitialised", read);
+      return each.shows("store.uninitialised", read) || each.shows("shared.uninitialised", read);
     });
     if (unwritten == entries_.end()) continue;
     const auto at = static_cast<std::size_t>(unwritten - entries_.begin());
@@ -82,7 +83,7 @@ void Reports::merge_related() {
       const bool read =
           race.report.rule == "race.shared-write-read" &&
           (each.report.rule == "shared.uninitialised" || each.report.rule == "store.uninitialised");
-      return read && each.is(each.report.rule, race.report.ptx_line);
+      return read && each.shows(each.report.rule, race.report.ptx_line);
     });
     if (same != entries_.end()) {
       fold(i, static_cast<std::size_t>(same - entries_.begin()));
@@ -110,7 +111,7 @@ Report Reports::finished(Entry entry) {
 
 bool Reports::count(std::string_view rule, std::uint32_t ptx_line) {
   const auto known =
-      std::ranges::find_if(entries_, [&](const Entry& each) { return each.is(rule, ptx_line); });
+      std::ranges::find_if(entries_, [&](const Entry& each) { return each.shows(rule, ptx_line); });
   if (known == entries_.end()) return false;
   ++known->report.count;
   return true;

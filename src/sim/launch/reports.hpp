@@ -54,7 +54,7 @@ class Reports {
     Cause cause;
     /// Rules and PTX lines of the merged reports.
     std::vector<std::pair<std::string, std::uint32_t>> shown;
-    [[nodiscard]] bool is(std::string_view rule, std::uint32_t line) const {
+    [[nodiscard]] bool shows(std::string_view rule, std::uint32_t line) const {
       return std::ranges::any_of(shown,
                                  [&](const auto& each) { return each.second == line && each.first == rule; });
     }

@@ -20,15 +20,15 @@ constexpr std::uint64_t random_clusters = 4;
 
 /// Starts a thread that calls SimOptions::progress every 200 ms until the result is destroyed.
 std::jthread watch(const Launch& launch, std::uint64_t ctas) {
-  const auto& tell = launch.options.progress;
-  if (!tell) return {};
-  return std::jthread([&launch, &tell, ctas](const std::stop_token& stop) {
+  const auto& progress = launch.options.progress;
+  if (!progress) return {};
+  return std::jthread([&launch, &progress, ctas](const std::stop_token& stop) {
     std::mutex mutex;
     std::condition_variable_any wake;
     std::unique_lock lock(mutex);
     while (!wake.wait_for(lock, stop, std::chrono::milliseconds(200), [] { return false; })) {
       if (stop.stop_requested()) return;
-      tell({launch.thread_instructions, launch.ctas_done, ctas});
+      progress({launch.thread_instructions, launch.ctas_done, ctas});
     }
   });
 }
@@ -40,11 +40,11 @@ std::jthread watch(const Launch& launch, std::uint64_t ctas) {
 /// chip holds at once.
 class Worker {
  public:
-  Worker(Launch& launch, std::uint64_t clusters, std::uint64_t most, bool shares)
+  Worker(Launch& launch, std::uint64_t clusters, std::uint64_t max_running, bool shares)
       : launch_(launch),
         clusters_(clusters),
         shares_(shares),
-        max_running_(std::max<std::uint64_t>(most, 1)),
+        max_running_(std::max<std::uint64_t>(max_running, 1)),
         random_turns_(launch.options.mode == SimOptions::Mode::random),
         min_running_(random_turns_ ? std::min(max_running_, random_clusters) : 1),
         target_(launch.shape.cooperative ? max_running_ : min_running_),
@@ -56,7 +56,7 @@ class Worker {
       }
       if (running_.empty()) return;
       const auto takes_turn = [&] { return !random_turns_ || random_() % 2 == 0; };
-      if (std::erase_if(running_, [&](auto& cluster) { return takes_turn() && ends(cluster); }) != 0) {
+      if (std::erase_if(running_, [&](auto& cluster) { return takes_turn() && run_round(cluster); }) != 0) {
         rounds_ = 0;
         if (!launch_.shape.cooperative) target_ = std::max<std::uint64_t>(running_.size(), min_running_);
       } else {
@@ -70,6 +70,7 @@ class Worker {
   }
 
  private:
+  /// Begins the next cluster of the launch. Returns false if all have begun.
   bool begin() {
     const std::uint64_t n = launch_.next_cluster++;
     if (n >= clusters_) return false;
@@ -79,7 +80,8 @@ class Worker {
     running_.back()->begin(n);
     return true;
   }
-  bool ends(std::unique_ptr<Cluster>& cluster) {
+  /// Runs a round of the cluster. Returns true if the cluster has ended; it is then in `idle_`.
+  bool run_round(std::unique_ptr<Cluster>& cluster) {
     if (cluster->step()) return false;
     launch_.ctas_done += cluster->size();
     idle_.push_back(std::move(cluster));
@@ -92,8 +94,8 @@ class Worker {
   const std::uint64_t max_running_;  ///< limit of clusters that run at a time
   const bool random_turns_;          ///< mode random: draws which cluster takes a turn
   const std::uint64_t min_running_;  ///< clusters to run at a time while they end soon
-  std::uint64_t target_;
-  std::uint64_t rounds_ = 0;
+  std::uint64_t target_;             ///< clusters to run at a time now
+  std::uint64_t rounds_ = 0;         ///< since a cluster last ended
   std::vector<std::unique_ptr<Cluster>> running_;
   std::vector<std::unique_ptr<Cluster>> idle_;
   std::minstd_rand random_;

@@ -48,7 +48,7 @@ class DeviceRange {
   DeviceRange& operator=(const DeviceRange&) = delete;
 
   [[nodiscard]] std::uint64_t first_address() const noexcept {
-    return global_begin + number_ % addresses * range_bytes;
+    return global_begin + number_ % ranges * range_bytes;
   }
   /// The handle of the device's stream number `n`, counted from 1.
   [[nodiscard]] Stream stream(std::uint64_t n) const noexcept {
@@ -58,8 +58,8 @@ class DeviceRange {
  private:
   // All ranges end below the kernels' heap. If more than 90 devices exist at a time, devices share ranges.
   static constexpr std::uint64_t range_bytes = std::uint64_t{1} << 40U;
-  static constexpr std::uint64_t addresses = 90;
-  static_assert(global_begin + addresses * range_bytes <= heap_begin);
+  static constexpr std::uint64_t ranges = 90;
+  static_assert(global_begin + ranges * range_bytes <= heap_begin);
 
   struct Registry {
     std::mutex mutex;

@@ -23,14 +23,14 @@ class MapChanges {
   /// The fence that is missing.
   enum class Missing : std::uint8_t { nothing, release, acquire };
 
-  /// tensormap.replace in global memory.
+  /// Records a tensormap.replace in global memory.
   void change(std::uint64_t address, std::uint64_t cta);
-  /// tensormap.cp_fenceproxy: changes the map and releases it, at CTA scope or wider.
+  /// Records a tensormap.cp_fenceproxy, which changes the map and releases it, at CTA scope or wider.
   void publish(std::uint64_t address, std::uint64_t cta, bool cta_scope);
-  /// fence.proxy.tensormap::generic.release: releases all maps that any thread of the CTA has changed. The
-  /// race detector checks the order among the threads.
+  /// Records a fence.proxy.tensormap::generic.release, which releases all maps that any thread of the CTA has
+  /// changed. The race detector checks the order among the threads.
   void release(std::uint64_t cta, bool cta_scope);
-  /// fence.proxy.tensormap::generic.acquire: acquires the map for all threads of the CTA.
+  /// Records a fence.proxy.tensormap::generic.acquire, which acquires the map for all threads of the CTA.
   void acquire(std::uint64_t address, std::uint64_t cta);
   /// Returns the fence that is missing before a copy by that CTA may use the changed map at `address`. A map
   /// that threads have copied to `address` with plain stores counts as released by any release.

@@ -21,7 +21,7 @@ const std::vector<std::uint32_t>* Races::issued_by(const Access& access) const {
   return nullptr;
 }
 
-bool Races::met_since_issue(const Access& earlier, const Clock& known) const {
+bool Races::synchronised_since_issue(const Access& earlier, const Clock& known) const {
   const std::vector<std::uint32_t>* const issued = issued_by(earlier);
   if (issued == nullptr || earlier.time == 0) return false;
   if (earlier.time > issued->size())
@@ -36,18 +36,18 @@ bool Races::met_since_issue(const Access& earlier, const Clock& known) const {
   return false;
 }
 
-std::string Races::cause_of(const Conflict& conflict, const Touch& by) const {
+std::string Races::cause_of(const Conflict& conflict, const Touch& touch) const {
   const Access& earlier = conflict.earlier;
   const auto segment = [&](const Access& access) {
     return cluster_.cta(access.rank()).program.locations[access.location & Access::location_mask].segment;
   };
   if ((earlier.location & Access::object) != 0 && conflict.earlier_write)
     return fmt::format("made in segment {}", segment(earlier));
-  if (earlier.is_copy() != by.access.is_copy())
-    return fmt::format("copies in segment {}", segment(earlier.is_copy() ? earlier : by.access));
+  if (earlier.is_copy() != touch.access.is_copy())
+    return fmt::format("copies in segment {}", segment(earlier.is_copy() ? earlier : touch.access));
   // Races in global memory are not merged: each word may be synchronised by itself.
-  if (by.memory != Memory::shared) return {};
-  return fmt::format("segments {} and {}", segment(earlier), segment(by.access));
+  if (touch.memory != Memory::shared) return {};
+  return fmt::format("segments {} and {}", segment(earlier), segment(touch.access));
 }
 
 std::optional<std::pair<std::uint32_t, std::uint32_t>> Races::load_of(const Access& access) const {
@@ -58,33 +58,34 @@ std::optional<std::pair<std::uint32_t, std::uint32_t>> Races::load_of(const Acce
                    static_cast<std::uint32_t>(load->first % pitch_));
 }
 
-bool Races::report_cause(const Conflict& conflict, const Touch& by, check::RuleId rule,
+bool Races::report_cause(const Conflict& conflict, const Touch& touch, check::RuleId rule,
                          const std::string& where) {
   const Access& earlier = conflict.earlier;
-  if (by.memory != Memory::shared || ((earlier.location | by.access.location) & Access::object) != 0)
+  if (touch.memory != Memory::shared || ((earlier.location | touch.access.location) & Access::object) != 0)
     return false;
-  if (earlier.cluster != by.access.cluster) return false;
-  Cta& cta = cluster_.cta(by.access.rank());
+  if (earlier.cluster != touch.access.cluster) return false;
+  Cta& cta = cluster_.cta(touch.access.rank());
   Cta& other = cluster_.cta(earlier.rank());
-  const std::uint32_t thread = by.access.thread(conflict.lane, warps_each_);
+  const std::uint32_t thread = touch.access.thread(conflict.lane, warps_each_);
   const std::uint32_t other_thread = earlier.thread(conflict.earlier_lane, warps_each_);
-  const std::uint32_t location = by.access.location & Access::location_mask;
+  const std::uint32_t location = touch.access.location & Access::location_mask;
   const std::uint32_t other_location = earlier.location & Access::location_mask;
   const std::uint32_t line = cta.program.locations[location].line;
   const bool product = earlier.is_copy() && (earlier.spread & a_product) != 0;
   const bool bulk = earlier.is_copy() && !product;
   const auto described = [&] {
-    return fmt::format("nothing orders {} after {}",
-                       describe(by.access, conflict.lane, by.write, by.memory, cta.rank),
-                       describe(earlier, conflict.earlier_lane, conflict.earlier_write, by.memory, cta.rank));
+    return fmt::format(
+        "nothing orders {} after {}",
+        describe(touch.access, conflict.lane, touch.write, touch.memory, cta.rank),
+        describe(earlier, conflict.earlier_lane, conflict.earlier_write, touch.memory, cta.rank));
   };
-  // A load overwrites a stage that is in use: the mistake is in the wait before the load.
-  if (by.access.is_copy() && by.write && (!conflict.earlier_write || bulk) &&
-      !(bulk && !conflict.earlier_write)) {
+  // A load overwrites a stage that threads or products read, or that another load writes: the mistake is in
+  // the wait before the load.
+  if (touch.access.is_copy() && touch.write && conflict.earlier_write == bulk) {
     std::optional<Reader> reader;
     if (!conflict.earlier_write) {
       reader = Reader{&other, other_thread, other_location, product};
-      const auto load = load_of(by.access);
+      const auto load = load_of(touch.access);
       if (load && load->first == cta.rank) reader->full = load->second;
     }
     if (const auto cause = why_too_early(cta, thread, rule, reader)) {
@@ -92,8 +93,9 @@ bool Races::report_cause(const Conflict& conflict, const Touch& by, check::RuleI
       return true;
     }
   }
-  if (product && by.write &&
-      met_since_issue(earlier, by.knowledge != nullptr ? by.knowledge->of(conflict.lane) : *by.clock)) {
+  if (product && touch.write &&
+      synchronised_since_issue(
+          earlier, touch.knowledge != nullptr ? touch.knowledge->of(conflict.lane) : *touch.clock)) {
     About about(location, product_cause(other.program, other_location));
     about.symptom = rule->id;
     about.symptom_line = line;
@@ -108,7 +110,7 @@ bool Races::report_cause(const Conflict& conflict, const Touch& by, check::RuleI
     return true;
   }
   // A thread reads bytes that a load has not delivered: the mistake is in the reader's own wait.
-  if (bulk && conflict.earlier_write && !by.write) {
+  if (bulk && conflict.earlier_write && !touch.write) {
     const auto load = load_of(earlier);
     if (!load) return false;
     Cta& owner = cluster_.cta(load->first);
@@ -120,15 +122,15 @@ bool Races::report_cause(const Conflict& conflict, const Touch& by, check::RuleI
   return false;
 }
 
-std::optional<Report> Races::opposite_order(const Conflict& conflict, const Touch& by) {
+std::optional<Report> Races::opposite_order(const Conflict& conflict, const Touch& touch) {
   const Access& earlier = conflict.earlier;
-  if (by.memory != Memory::shared || conflict.earlier_write || !by.write) return std::nullopt;
-  if (((earlier.location | by.access.location) & Access::object) != 0) return std::nullopt;
+  if (touch.memory != Memory::shared || conflict.earlier_write || !touch.write) return std::nullopt;
+  if (((earlier.location | touch.access.location) & Access::object) != 0) return std::nullopt;
   Cta& cta = cluster_.cta(earlier.rank());
   const bool product = (earlier.spread & a_product) != 0;
   const bool stores = earlier.is_copy() && !product;
-  const bool loaded = by.access.is_copy();
-  const bool one_warp = !earlier.is_copy() && !loaded && earlier.agent == by.access.agent;
+  const bool loaded = touch.access.is_copy();
+  const bool one_warp = !earlier.is_copy() && !loaded && earlier.agent == touch.access.agent;
   const char* expected = "a barrier between the threads that write and those that read";
   const char* remedy = "call __syncthreads() between the write and the read";
   if (stores) {
@@ -136,7 +138,7 @@ std::optional<Report> Races::opposite_order(const Conflict& conflict, const Touc
     remedy = "";
   } else if (loaded) {
     expected = "a wait on the load's mbarrier, for the phase that it completes, before the read";
-    remedy = "let every thread that reads the stage wait for it, or meet at a barrier after the wait";
+    remedy = "let every thread that reads the stage wait for it, or synchronise at a barrier after the wait";
   } else if (one_warp) {
     expected = "__syncwarp() between accesses of different lanes of a warp";
     remedy = "lanes run independently: call __syncwarp() between the write and the read";
@@ -146,13 +148,13 @@ std::optional<Report> Races::opposite_order(const Conflict& conflict, const Touc
       stores ? check::RuleId("store.missing-barrier") : check::RuleId("race.shared-write-read"),
       fmt::format(
           "nothing orders {} after {}: here the read came first, and found memory that no thread had written",
-          describe(earlier, conflict.earlier_lane, false, by.memory, cta.rank),
-          describe(by.access, conflict.lane, true, by.memory, cta.rank)),
+          describe(earlier, conflict.earlier_lane, false, touch.memory, cta.rank),
+          describe(touch.access, conflict.lane, true, touch.memory, cta.rank)),
       expected, remedy);
 }
 
 bool Races::lacks_barrier(const Access& read, const Clock& writer) const {
-  if (!met_since_issue(read, writer)) return true;
+  if (!synchronised_since_issue(read, writer)) return true;
   const std::uint32_t thread = read.thread(0, warps_each_);
   const Cta& cta = cluster_.cta(read.rank());
   const bool waited =
@@ -160,20 +162,20 @@ bool Races::lacks_barrier(const Access& read, const Clock& writer) const {
   return waited || is_about_to_wait(cta, thread);
 }
 
-std::optional<std::pair<Conflict, Touch>> Races::next_turn(const Conflict& conflict, const Touch& by,
-                                                           std::uint64_t line) {
+std::optional<std::pair<Conflict, Touch>> Races::as_next_iteration(const Conflict& conflict,
+                                                                   const Touch& touch, std::uint64_t line) {
   const Access& write = conflict.earlier;
-  if (by.memory != Memory::shared || by.write || !conflict.earlier_write || write.is_copy())
+  if (touch.memory != Memory::shared || touch.write || !conflict.earlier_write || write.is_copy())
     return std::nullopt;
-  if (((write.location | by.access.location) & Access::object) != 0 || issued_by(by.access) == nullptr ||
-      (by.access.spread & a_product) != 0)
+  if (((write.location | touch.access.location) & Access::object) != 0 ||
+      issued_by(touch.access) == nullptr || (touch.access.spread & a_product) != 0)
     return std::nullopt;
   const std::uint64_t at = line + conflict.byte;
   Cta& owner = cluster_.cta(static_cast<std::uint32_t>(at / pitch_));
   const std::uint32_t tag = owner.writers()[at % pitch_ / 4];
-  if (!owner.is_turn_ahead(tag, by.access.thread(0, warps_each_))) return std::nullopt;
-  std::pair<Conflict, Touch> next{conflict, by};
-  next.first.earlier = by.access;
+  if (!owner.is_iteration_ahead(tag, touch.access.thread(0, warps_each_))) return std::nullopt;
+  std::pair<Conflict, Touch> next{conflict, touch};
+  next.first.earlier = touch.access;
   next.first.earlier_write = false;
   next.first.lane = conflict.earlier_lane;
   next.second.access = write;
@@ -190,7 +192,7 @@ std::optional<std::pair<Conflict, Touch>> Races::store_against(const Warp& warp,
   Conflict conflict;
   conflict.earlier = read.access;
   conflict.lane = lane;
-  return std::pair(conflict, touch(warp, 1U << lane, {Memory::shared, 4, true, {}}));
+  return std::pair(conflict, touch_of(warp, 1U << lane, {Memory::shared, 4, true, {}}));
 }
 
 bool Races::report_unsynchronised_write(const Warp& warp, std::uint32_t lane, std::uint32_t address,
@@ -201,18 +203,19 @@ bool Races::report_unsynchronised_write(const Warp& warp, std::uint32_t lane, st
   return true;
 }
 
-void Races::report_unsynchronised_write(const Conflict& conflict, const Touch& by, const std::string& where) {
+void Races::report_unsynchronised_write(const Conflict& conflict, const Touch& touch,
+                                        const std::string& where) {
   const check::RuleId rule("race.shared-read-write");
-  Cta& cta = cluster_.cta(by.access.rank());
-  const std::uint32_t location = by.access.location & Access::location_mask;
+  Cta& cta = cluster_.cta(touch.access.rank());
+  const std::uint32_t location = touch.access.location & Access::location_mask;
   if (cta.launch.reports.count_repeat(rule->id, cta.program.locations[location].line)) return;
-  About about(conflict.earlier.location & Access::location_mask, cause_of(conflict, by));
-  about.replacement = opposite_order(conflict, by);
+  About about(conflict.earlier.location & Access::location_mask, cause_of(conflict, touch));
+  about.replacement = opposite_order(conflict, touch);
   cta.report(
-      by.access.thread(conflict.lane, warps_each_), location, rule,
+      touch.access.thread(conflict.lane, warps_each_), location, rule,
       fmt::format("{}: no barrier stands between the wait for a bulk store and this write: nothing orders {} "
                   "after {}",
-                  where, describe(by.access, conflict.lane, true, Memory::shared, cta.rank),
+                  where, describe(touch.access, conflict.lane, true, Memory::shared, cta.rank),
                   describe(conflict.earlier, 0, false, Memory::shared, cta.rank)),
       "cp.async.bulk.wait_group.read by the thread that issued the store, then a barrier of it and all "
       "writers",

@@ -8,8 +8,8 @@ TMAJIT_BEGIN
 namespace sim {
 
 void Clock::learn(Agent agent, std::uint32_t time) {
-  if (agent >= all_.size()) all_.resize(agent + 1U);
-  all_[agent] = std::max(all_[agent], time);
+  if (agent >= times_.size()) times_.resize(agent + 1U);
+  times_[agent] = std::max(times_[agent], time);
 }
 
 void Clock::learn(Agent warp, Mask of, Mask existing, std::uint32_t time) {
@@ -22,7 +22,7 @@ void Clock::learn(Agent warp, Mask of, Mask existing, std::uint32_t time) {
   if (entry == nullptr) {
     entry = &lanes_.emplace_back(Lanes{warp, {}});
     for (std::uint32_t lane = 0; lane < lanes; ++lane)
-      entry->times[lane] = (existing >> lane & 1) != 0 ? all(warp) : no_thread;
+      entry->times[lane] = (existing >> lane & 1) != 0 ? time_of(warp) : no_thread;
   }
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
     if ((of >> lane & 1) != 0) entry->times[lane] = std::max(entry->times[lane], time);
@@ -31,8 +31,8 @@ void Clock::learn(Agent warp, Mask of, Mask existing, std::uint32_t time) {
 }
 
 void Clock::join(const Clock& other) {
-  if (other.all_.size() > all_.size()) all_.resize(other.all_.size());
-  for (std::size_t i = 0; i < other.all_.size(); ++i) all_[i] = std::max(all_[i], other.all_[i]);
+  if (other.times_.size() > times_.size()) times_.resize(other.times_.size());
+  for (std::size_t i = 0; i < other.times_.size(); ++i) times_[i] = std::max(times_[i], other.times_[i]);
   if (lanes_.empty() && other.lanes_.empty()) return;
   for (const Lanes& theirs : other.lanes_) {
     auto* mine = const_cast<Lanes*>(find(theirs.warp));
@@ -49,7 +49,7 @@ void Clock::join(const Clock& other) {
 /// Raises the time of each lane to the time of all lanes, and drops the warps whose lanes all have one time.
 void Clock::normalise() {
   std::erase_if(lanes_, [&](Lanes& entry) {
-    const std::uint32_t low = std::max(all(entry.warp), *std::ranges::min_element(entry.times));
+    const std::uint32_t low = std::max(time_of(entry.warp), *std::ranges::min_element(entry.times));
     learn(entry.warp, low);
     bool alike = true;
     for (std::uint32_t& time : entry.times) {
@@ -95,7 +95,7 @@ void Knowledge::learn(Mask mask, Mask live, Agent agent, std::uint32_t time) {
   for_lanes(all ? mask & diverged_ : mask, [&](std::uint32_t lane) { own_clock(lane).learn(agent, time); });
 }
 
-void Knowledge::meet(Mask mask, Mask live) {
+void Knowledge::synchronise(Mask mask, Mask live) {
   if ((live & ~mask) == 0) {
     for_lanes(mask & diverged_, [&](std::uint32_t lane) { common_.join(*own_[lane]); });
     diverged_ = 0;

@@ -17,12 +17,12 @@ namespace sim {
 class Clock {
  public:
   /// The time up to which the agent is known; for a warp, the time up to which all its lanes are known.
-  [[nodiscard]] std::uint32_t all(Agent agent) const noexcept {
-    return agent < all_.size() ? all_[agent] : 0;
+  [[nodiscard]] std::uint32_t time_of(Agent agent) const noexcept {
+    return agent < times_.size() ? times_[agent] : 0;
   }
   /// Whether the clock includes the agent's accesses at `time`; if the agent is a warp, those of the lane.
   [[nodiscard]] bool knows(Agent agent, std::uint32_t lane, std::uint32_t time) const noexcept {
-    if (time <= all(agent)) return true;
+    if (time <= time_of(agent)) return true;
     if (lanes_.empty()) return false;
     const Lanes* const entry = find(agent);
     return entry != nullptr && time <= entry->times[lane];
@@ -34,9 +34,9 @@ class Clock {
   void learn(Agent warp, Mask of, Mask existing, std::uint32_t time);
   void join(const Clock& other);
   /// Whether no agent is known.
-  [[nodiscard]] bool empty() const noexcept { return all_.empty() && lanes_.empty(); }
+  [[nodiscard]] bool empty() const noexcept { return times_.empty() && lanes_.empty(); }
   void clear() noexcept {
-    all_.clear();
+    times_.clear();
     lanes_.clear();
   }
 
@@ -55,8 +55,8 @@ class Clock {
   }
   void normalise();
 
-  std::vector<std::uint32_t> all_;
-  std::vector<Lanes> lanes_;  ///< warps of which some lanes are known up to a later time than in all_
+  std::vector<std::uint32_t> times_;
+  std::vector<Lanes> lanes_;  ///< warps of which some lanes are known up to a later time than in times_
 };
 
 /// The clocks of a warp's lanes. Usually the lanes share one clock.
@@ -85,7 +85,7 @@ class Knowledge {
   void acquire(Mask mask, Mask live, const Clock& source);
   void learn(Mask mask, Mask live, Agent agent, std::uint32_t time);
   /// The lanes of `mask` have synchronised: each learns the clocks and the accesses of all of them. Ticks.
-  void meet(Mask mask, Mask live);
+  void synchronise(Mask mask, Mask live);
 
  private:
   [[nodiscard]] Clock& own_clock(std::uint32_t lane);

@@ -38,9 +38,9 @@ void Races::acquire_of_flights(const Warp& warp, Mask mask, std::uint64_t at) {
   }
 }
 
-void Races::check_flights(std::uint64_t at, std::uint64_t bytes, std::uint32_t lane, const Touch& by) {
-  const Clock& known = by.knowledge != nullptr ? by.knowledge->of(lane) : *by.clock;
-  if (known.all(flights_agent_) != 0) return;
+void Races::check_flights(std::uint64_t at, std::uint64_t bytes, std::uint32_t lane, const Touch& touch) {
+  const Clock& known = touch.knowledge != nullptr ? touch.knowledge->of(lane) : *touch.clock;
+  if (known.time_of(flights_agent_) != 0) return;
   for (const auto& flight : *flights_) {
     if (flight->order == nullptr) continue;
     for (std::uint64_t line = line_of(at); line < at + bytes; line += line_bytes) {
@@ -48,29 +48,30 @@ void Races::check_flights(std::uint64_t at, std::uint64_t bytes, std::uint32_t l
       if (!found) continue;
       const std::lock_guard lock(*found->block);
       std::optional<Conflict> conflict =
-          found->block->last(found->line, bytes_in(line, at, at + bytes), !by.write);
+          found->block->last(found->line, bytes_in(line, at, at + bytes), !touch.write);
       // Two strong accesses with sufficient scope are no race: grids may synchronise with them.
-      if (!conflict || morally_strong(conflict->earlier, by.access)) continue;
+      if (!conflict || morally_strong(conflict->earlier, touch.access)) continue;
       conflict->lane = lane;
-      report_flight(*flight, *conflict, by, line);
+      report_flight(*flight, *conflict, touch, line);
       return;
     }
   }
 }
 
-void Races::report_flight(const Flight& flight, const Conflict& conflict, const Touch& by,
+void Races::report_flight(const Flight& flight, const Conflict& conflict, const Touch& touch,
                           std::uint64_t line) {
   const check::RuleId rule("race.launch-before");
-  const std::uint32_t location = by.access.location & Access::location_mask;
-  Cta& cta = cluster_.cta(by.access.rank());
+  const std::uint32_t location = touch.access.location & Access::location_mask;
+  Cta& cta = cluster_.cta(touch.access.rank());
   if (cta.launch.reports.count_repeat(rule->id, cta.program.locations[location].line)) return;
-  cta.report(by.access.thread(conflict.lane, warps_each_), location, rule,
-             fmt::format(
-                 "global memory at {:#x}: the launch may begin before an earlier one has ended "
-                 "(LaunchShape::overlaps), and {} comes before its griddepcontrol.wait, or without it: "
-                 "nothing orders it after {}",
-                 line + conflict.byte, describe(by.access, conflict.lane, by.write, Memory::global, cta.rank),
-                 sim::describe(flight, conflict)));
+  cta.report(
+      touch.access.thread(conflict.lane, warps_each_), location, rule,
+      fmt::format("global memory at {:#x}: the launch may begin before an earlier one has ended "
+                  "(LaunchShape::overlaps), and {} comes before its griddepcontrol.wait, or without it: "
+                  "nothing orders it after {}",
+                  line + conflict.byte,
+                  describe(touch.access, conflict.lane, touch.write, Memory::global, cta.rank),
+                  sim::describe(flight, conflict)));
 }
 
 }  // namespace sim

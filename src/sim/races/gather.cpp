@@ -7,25 +7,25 @@
 TMAJIT_BEGIN
 namespace sim {
 
-Gather::Gather(const Touch& by, std::uint32_t bytes)
+Gather::Gather(const Touch& touch, std::uint32_t bytes)
     : log_(static_cast<std::uint32_t>(std::countr_zero(bytes))),
       lane_bytes_((ByteMask{1} << bytes) - 1),
-      access_(by.access) {
+      access_(touch.access) {
   access_.spread = one_lane;
 }
 
-Gather::Gather(const Touch& by, const std::array<std::uint64_t, lanes>& at, Mask mask, std::uint32_t bytes)
-    : Gather(by, bytes) {
+Gather::Gather(const Touch& touch, const std::array<std::uint64_t, lanes>& at, Mask mask, std::uint32_t bytes)
+    : Gather(touch, bytes) {
   add_all(at, mask);
 }
 
-Gather::Gather(const Touch& by, const std::array<std::uint64_t, lanes>& at, Mask mask, std::uint32_t bytes,
+Gather::Gather(const Touch& touch, const std::array<std::uint64_t, lanes>& at, Mask mask, std::uint32_t bytes,
                GatherPatterns& patterns)
-    : Gather(by, bytes) {
+    : Gather(touch, bytes) {
   std::uint64_t differ = mask == all_lanes ? 0 : ~std::uint64_t{0};
   for (std::uint32_t lane = 0; lane < lanes && mask == all_lanes; ++lane) differ |= at[lane] ^ at[0];
   if (differ < line_bytes) {
-    add_line(at, patterns.of(by.access.location & Access::location_mask));
+    add_line(at, patterns.of(touch.access.location & Access::location_mask));
   } else {
     add_all(at, mask);
   }
@@ -44,7 +44,7 @@ void Gather::add_line(const std::array<std::uint64_t, lanes>& at, GatherPatterns
       std::construct_at(&entries_[i]);
       entries_[i].line = at[0] - offsets[0];
       entries_[i].piece = pattern.pieces[i];
-      entries_[i].piece.access = access_.from(pattern.pieces[i].access.first);
+      entries_[i].piece.access = access_.with_first(pattern.pieces[i].access.first);
       entries_[i].piece.access.spread = pattern.pieces[i].access.spread;
     }
     return;
@@ -109,19 +109,19 @@ void Gather::add(std::uint32_t lane, std::uint64_t line, std::uint32_t byte) {
   latest = static_cast<std::uint8_t>(count_);
   entry.line = line;
   entry.piece.bytes = mask;
-  entry.piece.access = access_.from(static_cast<int>(lane));
+  entry.piece.access = access_.with_first(static_cast<int>(lane));
 }
 
 bool Gather::join(Piece& piece, std::uint32_t lane, ByteMask mask, std::uint32_t byte) const {
   const std::uint8_t spread = piece.access.spread;
   if ((piece.bytes & mask) == 0 && spread != a_set) {
-    const std::uint32_t there = first_of(piece.bytes);
-    if (Part::map_of(log_, there) != Part::map_of(log_, byte)) return false;
+    const std::uint32_t first_byte = first_of(piece.bytes);
+    if (Part::map_of(log_, first_byte) != Part::map_of(log_, byte)) return false;
     if (spread == one_lane) {
       const auto first = static_cast<std::uint8_t>(piece.access.first);
       piece.access.spread = a_map;
       piece.access.first = Part::map_of(log_, byte);
-      piece.table.map[piece.unit_of(there)] = first;
+      piece.table.map[piece.unit_of(first_byte)] = first;
     }
     piece.table.map[piece.unit_of(byte)] = static_cast<std::uint8_t>(lane);
     piece.bytes |= mask;

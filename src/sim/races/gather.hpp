@@ -41,10 +41,10 @@ class Gather {
   /// Lane i of `mask` accesses `bytes` bytes at address at[i], which is a multiple of `bytes`. `bytes` is a
   /// power of two up to 16. If both halves of a warp read equal words, a piece is folded: it stands for both
   /// halves.
-  Gather(const Touch& by, const std::array<std::uint64_t, lanes>& at, Mask mask, std::uint32_t bytes,
+  Gather(const Touch& touch, const std::array<std::uint64_t, lanes>& at, Mask mask, std::uint32_t bytes,
          GatherPatterns& patterns);
   /// The same accesses, without folding.
-  Gather(const Touch& by, const std::array<std::uint64_t, lanes>& at, Mask mask, std::uint32_t bytes);
+  Gather(const Touch& touch, const std::array<std::uint64_t, lanes>& at, Mask mask, std::uint32_t bytes);
 
   [[nodiscard]] const Entry* begin() const noexcept { return entries_.data(); }
   [[nodiscard]] const Entry* end() const noexcept { return entries_.data() + count_; }
@@ -54,7 +54,7 @@ class Gather {
   [[nodiscard]] bool folded() const noexcept { return folded_; }
 
  private:
-  Gather(const Touch& by, std::uint32_t bytes);
+  Gather(const Touch& touch, std::uint32_t bytes);
   void add_line(const std::array<std::uint64_t, lanes>& at, GatherPatterns::Pattern& pattern);
   void add_folded(const std::array<std::uint64_t, lanes>& at, const std::array<std::uint8_t, lanes>& offsets);
   void add_all(const std::array<std::uint64_t, lanes>& at, Mask mask);

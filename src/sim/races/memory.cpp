@@ -7,7 +7,7 @@
 TMAJIT_BEGIN
 namespace sim {
 
-Touch Races::touch(const Warp& warp, Mask mask, const WarpAccess& access) {
+Touch Races::touch_of(const Warp& warp, Mask mask, const WarpAccess& access) {
   const Knowledge& knowledge = clocks_of(warp);
   const std::uint32_t strength = (access.ordering.strong ? Access::strong : 0) |
                                  (access.ordering.cta_scope ? Access::cta_scope : 0) |
@@ -21,7 +21,7 @@ Touch Races::touch(const Warp& warp, Mask mask, const WarpAccess& access) {
           .imports = &imports_,
           .memory = access.memory,
           .write = access.write,
-          .repeats = access.repeats};
+          .same_value = access.same_value};
 }
 
 template <typename Use>
@@ -53,78 +53,79 @@ Races::Step::~Step() {
   for (std::size_t i = 0; i < count_; ++i) blocks_[i]->unlock();
 }
 
-std::optional<Conflict> Races::check(std::uint64_t line, const Piece& piece, const Touch& by) {
-  return with_block(by.memory, line,
-                    [&](Block& block, std::uint32_t number) { return block.check(number, piece, by); });
+std::optional<Conflict> Races::check(std::uint64_t line, const Piece& piece, const Touch& touch) {
+  return with_block(touch.memory, line,
+                    [&](Block& block, std::uint32_t number) { return block.check(number, piece, touch); });
 }
 
-void Races::add(std::uint64_t line, const Piece& piece, const Touch& by) {
-  with_block(by.memory, line, [&](Block& block, std::uint32_t number) { block.add(number, piece, by); });
+void Races::add(std::uint64_t line, const Piece& piece, const Touch& touch) {
+  with_block(touch.memory, line,
+             [&](Block& block, std::uint32_t number) { block.add(number, piece, touch); });
 }
 
-void Races::piece(std::uint64_t line, const Piece& piece, const Touch& by) {
-  const auto conflict = with_block(by.memory, line, [&](Block& block, std::uint32_t number) {
-    const auto found = block.check(number, piece, by);
-    block.add(number, piece, by);
+void Races::record(std::uint64_t line, const Piece& piece, const Touch& touch) {
+  const auto conflict = with_block(touch.memory, line, [&](Block& block, std::uint32_t number) {
+    const auto found = block.check(number, piece, touch);
+    block.add(number, piece, touch);
     return found;
   });
-  if (conflict && !by.quiet) report(*conflict, by, line);
+  if (conflict && !touch.quiet) report(*conflict, touch, line);
 }
 
-void Races::part(std::uint64_t line, ByteMask bytes, const Access& now, const Touch& by) {
+void Races::record_bytes(std::uint64_t line, ByteMask bytes, const Access& now, const Touch& touch) {
   Piece some;
   some.bytes = bytes;
   some.access = now;
-  piece(line, some, by);
+  record(line, some, touch);
 }
 
-void Races::whole_lines(std::uint64_t line, std::uint64_t end, const Touch& by, int first, int step) {
+void Races::record_lines(std::uint64_t line, std::uint64_t end, const Touch& touch, int first, int step) {
   while (line < end) {
     // Record the lines of one block under a single lock, until a line needs pieces.
     bool simple = true;
-    with_block(by.memory, line, [&](Block& block, std::uint32_t number) {
+    with_block(touch.memory, line, [&](Block& block, std::uint32_t number) {
       for (; line < end && number < Block::lines; ++number) {
-        simple = block.touch(number, by, by.access.from(first));
+        simple = block.record_whole_line(number, touch, touch.access.with_first(first));
         if (!simple) return;
         line += line_bytes;
         first += step;
       }
     });
     if (simple) continue;
-    part(line, whole_line, by.access.from(first), by);
+    record_bytes(line, whole_line, touch.access.with_first(first), touch);
     line += line_bytes;
     first += step;
   }
 }
 
-void Races::range(std::uint64_t at, std::uint64_t end, const Touch& by, int first, int step) {
+void Races::record_range(std::uint64_t at, std::uint64_t end, const Touch& touch, int first, int step) {
   std::uint64_t line = line_of(at);
   if (line != at) {
-    part(line, bytes_in(line, at, end), by.access.from(first), by);
+    record_bytes(line, bytes_in(line, at, end), touch.access.with_first(first), touch);
     line += line_bytes;
     first += step;
   }
   const std::uint64_t last = line_of(end);
   if (line < last) {
-    whole_lines(line, last, by, first, step);
+    record_lines(line, last, touch, first, step);
     first += step * static_cast<int>((last - line) / line_bytes);
     line = last;
   }
-  if (line < end) part(line, bytes_in(line, at, end), by.access.from(first), by);
+  if (line < end) record_bytes(line, bytes_in(line, at, end), touch.access.with_first(first), touch);
 }
 
 void Races::access(const Warp& warp, const WarpAccess& access, std::uint64_t at) {
-  Touch by = touch(warp, all_lanes, access);
+  Touch touch = touch_of(warp, all_lanes, access);
   if (flights_ != nullptr && access.memory == Memory::global) {
     for (std::uint32_t lane = 0; lane < lanes; ++lane)
-      check_flights(at + std::uint64_t{lane} * access.bytes, access.bytes, lane, by);
+      check_flights(at + std::uint64_t{lane} * access.bytes, access.bytes, lane, touch);
   }
   const int spread = std::countr_zero(access.bytes);
-  by.access.spread = static_cast<std::uint8_t>(spread);
+  touch.access.spread = static_cast<std::uint8_t>(spread);
   // `first` is the lane to which the line's first byte would belong: negative if the range begins later in
   // the line.
-  range(at, at + lanes * std::uint64_t{access.bytes}, by, -(static_cast<int>(at % line_bytes) >> spread),
-        static_cast<int>(line_bytes) >> spread);
+  record_range(at, at + lanes * std::uint64_t{access.bytes}, touch,
+               -(static_cast<int>(at % line_bytes) >> spread), static_cast<int>(line_bytes) >> spread);
 }
 
 /// Prefetches the shadow of scattered lines. It is reached through three pointers, hence the three loops.
@@ -142,54 +143,54 @@ void Races::prefetch_pieces(const Gather& gather) {
 
 void Races::access(const Warp& warp, const WarpAccess& access, const std::array<std::uint64_t, lanes>& at,
                    Mask mask) {
-  const Touch by = touch(warp, mask, access);
+  const Touch touch = touch_of(warp, mask, access);
   if (flights_ != nullptr && access.memory == Memory::global)
-    for_lanes(mask, [&](std::uint32_t lane) { check_flights(at[lane], access.bytes, lane, by); });
-  const Gather gather(by, at, mask, access.bytes, patterns_);
+    for_lanes(mask, [&](std::uint32_t lane) { check_flights(at[lane], access.bytes, lane, touch); });
+  const Gather gather(touch, at, mask, access.bytes, patterns_);
   if (gather.distinct_lines() && !gather.folded()) {
     if (access.memory == Memory::global) prefetch_pieces(gather);
-    for (const Gather::Entry& entry : gather) piece(entry.line, entry.piece, by);
+    for (const Gather::Entry& entry : gather) record(entry.line, entry.piece, touch);
     return;
   }
   // If lanes of one instruction write the same bytes, one of the writes takes effect, which is no race. So
   // all pieces are checked before any is recorded.
   bool clear = true;
   for (const Gather::Entry& entry : gather) {
-    const auto conflict = check(entry.line, entry.piece, by);
+    const auto conflict = check(entry.line, entry.piece, touch);
     clear = clear && !conflict;
-    if (conflict && !gather.folded()) report(*conflict, by, entry.line);
+    if (conflict && !gather.folded()) report(*conflict, touch, entry.line);
   }
   if (!clear && gather.folded()) {
-    const Gather unfolded(by, at, mask, access.bytes);
+    const Gather unfolded(touch, at, mask, access.bytes);
     for (const Gather::Entry& entry : unfolded) {
-      if (const auto conflict = check(entry.line, entry.piece, by)) report(*conflict, by, entry.line);
+      if (const auto conflict = check(entry.line, entry.piece, touch)) report(*conflict, touch, entry.line);
     }
   }
-  for (const Gather::Entry& entry : gather) add(entry.line, entry.piece, by);
+  for (const Gather::Entry& entry : gather) add(entry.line, entry.piece, touch);
 }
 
 bool Races::follows_write(const Warp& warp, std::uint32_t lane, std::uint32_t offset) {
-  const Touch by = touch(warp, 1U << lane, {Memory::shared, 4, false, {}});
+  const Touch touch = touch_of(warp, 1U << lane, {Memory::shared, 4, false, {}});
   Piece word;
   word.bytes = bytes_in(line_of(offset), offset, offset + 4);
-  word.access = by.access;
+  word.access = touch.access;
   word.access.spread = a_set;
   word.table.set = 1U << lane;
-  return !check(line_of(offset), word, by);
+  return !check(line_of(offset), word, touch);
 }
 
 void Races::fence_async(const Warp& warp, Mask mask) {
   std::vector<AsyncFence>& fences = async_fences_[agent_of(warp)];
-  for (AsyncFence& earlier : fences) earlier.by &= ~mask;
-  std::erase_if(fences, [](const AsyncFence& each) { return each.by == 0; });
+  for (AsyncFence& earlier : fences) earlier.last_of &= ~mask;
+  std::erase_if(fences, [](const AsyncFence& each) { return each.last_of == 0; });
   fences.push_back({mask, clocks_of(warp).of_all(mask)});
 }
 
 bool Races::fenced(const Warp& warp, std::uint32_t lane, std::uint32_t offset) {
   const auto fences = async_fences_.find(agent_of(warp));
   if (fences == async_fences_.end()) return false;
-  const auto own = std::ranges::find_if(fences->second,
-                                        [&](const AsyncFence& each) { return (each.by >> lane & 1) != 0; });
+  const auto own = std::ranges::find_if(
+      fences->second, [&](const AsyncFence& each) { return (each.last_of >> lane & 1) != 0; });
   return own != fences->second.end() && knows_write(own->known, offset);
 }
 
@@ -204,14 +205,14 @@ bool Races::knows_write(const Clock& known, std::uint32_t offset) {
 void Races::mbarrier_use(const Warp& warp, Mask mask, std::uint32_t offset, bool write) {
   // mbarrier.init and mbarrier.inval count as writes of the mbarrier's memory, any other use as a strong
   // read.
-  Touch by = touch(warp, mask, {Memory::shared, 8, write, {.strong = !write}});
-  by.access.location |= Access::object;
+  Touch touch = touch_of(warp, mask, {Memory::shared, 8, write, {.strong = !write}});
+  touch.access.location |= Access::object;
   Piece object;
   object.bytes = bytes_in(line_of(offset), offset, offset + 8);
-  object.access = by.access;
+  object.access = touch.access;
   object.access.spread = a_set;
   object.table.set = mask;
-  piece(line_of(offset), object, by);
+  record(line_of(offset), object, touch);
 }
 
 Touch Races::copy_touch(const Copy& copy, Memory memory, Agent agent, std::uint32_t time, bool write,
@@ -231,36 +232,36 @@ Touch Races::copy_touch(const Copy& copy, Memory memory, Agent agent, std::uint3
 }
 
 /// Checks and records an access of a copy. A range outside all allocations is skipped; the copy reports it.
-void Races::global_range(std::uint64_t at, std::uint64_t bytes, const Touch& by) {
+void Races::record_global(std::uint64_t at, std::uint64_t bytes, const Touch& touch) {
   if (bytes == 0 || cluster_.cta(0).global(at, bytes) == nullptr) return;
-  if (flights_ != nullptr && !by.quiet) check_flights(at, bytes, 0, by);
-  range(at, at + bytes, by, by.access.first, 0);
+  if (flights_ != nullptr && !touch.quiet) check_flights(at, bytes, 0, touch);
+  record_range(at, at + bytes, touch, touch.access.first, 0);
 }
 
-void Races::tile(const Copy& copy, const Cta& cta, const Touch& in_shared, const Touch& in_global) {
+void Races::record_copy(const Copy& copy, const Cta& cta, const Touch& in_shared, const Touch& in_global) {
   const std::uint32_t shared = cta.in_cluster(copy.shared);
   if (!copy.tensor) {
-    range(shared, shared + copy.bytes, in_shared, in_shared.access.first, 0);
-    global_range(copy.global, copy.bytes, in_global);
+    record_range(shared, shared + copy.bytes, in_shared, in_shared.access.first, 0);
+    record_global(copy.global, copy.bytes, in_global);
     return;
   }
   const Tile tile = copy.tile();
   // A swizzle permutes chunks within 128 bytes. If the rows leave no gap, the tile covers a single range.
   const bool dense = tile.span() == tile.bytes();
-  if (dense) range(shared, shared + tile.span(), in_shared, in_shared.access.first, 0);
+  if (dense) record_range(shared, shared + tile.span(), in_shared, in_shared.access.first, 0);
   tile.for_each_row([&](const TileRow& row) {
     if (!dense) {
       tile.for_each_piece(copy.shared, row, [&](std::uint32_t piece, std::uint32_t, std::uint32_t bytes) {
         const std::uint32_t at = cta.in_cluster(piece);
-        range(at, at + bytes, in_shared, in_shared.access.first, 0);
+        record_range(at, at + bytes, in_shared, in_shared.access.first, 0);
       });
     }
     if (row.first == row.last) return;
     // A tensor store writes whole 16-byte chunks of a row.
     const std::uint32_t last =
         in_global.write ? std::min((row.last + 15) / 16 * 16, tile.row_bytes()) : row.last;
-    global_range(copy.map.address + static_cast<std::uint64_t>(row.global) + row.first, last - row.first,
-                 in_global);
+    record_global(copy.map.address + static_cast<std::uint64_t>(row.global) + row.first, last - row.first,
+                  in_global);
   });
 }
 
@@ -275,18 +276,18 @@ bool Races::load(const Copy& copy, const Warp& warp, std::uint32_t lane, const C
   const std::uint32_t barrier = target.in_cluster(copy.barrier);
   mbarrier_use(warp, 1U << lane, barrier);
   begin_issue(warp, lane);
-  Phases& order = phases(barrier);
-  Touch writes = copy_touch(copy, Memory::shared, order.agent, order.time, true, quiet);
+  Phases& edges = phases(barrier);
+  Touch writes = copy_touch(copy, Memory::shared, edges.agent, edges.time, true, quiet);
   if (copy.reduces) writes.access.location |= Access::strong;
-  tile(copy, target, writes, copy_touch(copy, Memory::global, order.agent, order.time, false, quiet));
+  record_copy(copy, target, writes, copy_touch(copy, Memory::global, edges.agent, edges.time, false, quiet));
   if (copy.source != nullptr) {
-    const Touch reads = copy_touch(copy, Memory::shared, order.agent, order.time, false, quiet);
+    const Touch reads = copy_touch(copy, Memory::shared, edges.agent, edges.time, false, quiet);
     const std::uint32_t from = copy.source->in_cluster(copy.source_offset);
-    range(from, from + copy.bytes, reads, reads.access.first, 0);
+    record_range(from, from + copy.bytes, reads, reads.access.first, 0);
   }
-  const bool knows = order.time == order.first || order.time - 1 <= issue_.all(order.agent);
+  const bool knows = edges.time == edges.first || edges.time - 1 <= issue_.time_of(edges.agent);
   // A thread that waits for the phase is ordered after the load, and hence after everything before its issue.
-  order.arriving.join(issue_);
+  edges.arriving.join(issue_);
   return knows;
 }
 
@@ -302,7 +303,8 @@ void Races::store(const Copy& copy, const Warp& warp, std::uint32_t lane, std::u
   Touch writes = copy_touch(copy, Memory::global, agents->second.writes, time, true, quiet);
   // Each element of a reduction is relaxed at gpu scope, so reductions do not race with each other.
   if (copy.reduction.apply != nullptr) writes.access.location |= Access::strong;
-  tile(copy, *warp.cta, copy_touch(copy, Memory::shared, agents->second.reads, time, false, quiet), writes);
+  record_copy(copy, *warp.cta, copy_touch(copy, Memory::shared, agents->second.reads, time, false, quiet),
+              writes);
 }
 
 void Races::product_read(const Warp& warp, std::uint32_t at, std::uint32_t bytes, std::uint64_t group,
@@ -317,10 +319,10 @@ void Races::product_read(const Warp& warp, std::uint32_t at, std::uint32_t bytes
   issued.issuer = warp.cta;
   issued.thread = warp.thread(0);
   issued.location = warp.location();
-  Touch by = copy_touch(issued, Memory::shared, agent->second.agent, static_cast<std::uint32_t>(group + 1),
-                        false, quiet);
-  by.access.spread |= a_product;
-  range(at, at + bytes, by, by.access.first, 0);
+  Touch touch = copy_touch(issued, Memory::shared, agent->second.agent, static_cast<std::uint32_t>(group + 1),
+                           false, quiet);
+  touch.access.spread |= a_product;
+  record_range(at, at + bytes, touch, touch.access.first, 0);
 }
 
 void Races::wait_products(const Warp& warp, const Warp& other, std::uint64_t group) {
@@ -329,13 +331,13 @@ void Races::wait_products(const Warp& warp, const Warp& other, std::uint64_t gro
     clocks_of(warp).learn(warp.live, warp.live, agent->second.agent, static_cast<std::uint32_t>(group));
 }
 
-bool Races::is_sent(const Conflict& conflict) const {
+bool Races::is_peer_copy_read(const Conflict& conflict) const {
   // Only the agent of an mbarrier's loads reads shared memory as a copy to a peer; other reads by copies are
   // those of bulk stores and products, which have agents of their own.
   return conflict.earlier.is_copy() && !conflict.earlier_write && load_of(conflict.earlier).has_value();
 }
 
-void Races::leave(Cta& cta) {
+void Races::cta_exited(Cta& cta) {
   if (cluster_.size() == 1) return;
   Clock known;
   for (const auto& warp : cta.warps) {
@@ -344,29 +346,30 @@ void Races::leave(Cta& cta) {
     // A thread that has waited, even relaxed, exits after the operations that it has waited for.
     add_waited(*warp, all, known);
   }
-  Touch by;
-  by.access.cluster = number_;
-  by.access.spread = no_lane;
-  by.access.location = Access::written | cta.rank << Access::rank_at;
-  by.clock = &known;
-  by.imports = &imports_;
-  by.write = true;
+  Touch touch;
+  touch.access.cluster = number_;
+  touch.access.spread = no_lane;
+  touch.access.location = Access::written | cta.rank << Access::rank_at;
+  touch.clock = &known;
+  touch.imports = &imports_;
+  touch.write = true;
   Piece whole;
   whole.bytes = whole_line;
-  whole.access = by.access;
+  whole.access = touch.access;
   const std::uint64_t begin = cta.in_cluster(0);
   for (std::uint64_t at = begin; at < begin + cta.shared_bytes(); at += line_bytes) {
     const auto peer = with_block(Memory::shared, at, [&](Block& block, std::uint32_t line) {
-      return block.follows(line, by) ? std::nullopt : block.check(line, whole, by);
+      return block.follows(line, touch) ? std::nullopt : block.check(line, whole, touch);
     });
-    if (!peer || (peer->earlier.rank() == cta.rank && !is_sent(*peer))) continue;
+    if (!peer || (peer->earlier.rank() == cta.rank && !is_peer_copy_read(*peer))) continue;
     // When a thread arrives at the cluster's barrier, even relaxed, its reads and its arrivals at mbarriers
     // are complete, and so are reads by copies that it has waited for.
     const Access& access = peer->earlier;
     const bool object = (access.location & Access::object) != 0;
-    if ((object || !peer->earlier_write) && met_.knows(access.agent, peer->earlier_lane, access.time))
+    if ((object || !peer->earlier_write) &&
+        completed_knowledge_.knows(access.agent, peer->earlier_lane, access.time))
       continue;
-    report_leaving(*peer, cta);
+    report_after_exit(*peer, cta);
   }
 }
 

@@ -38,15 +38,15 @@ void Races::start(std::uint32_t number) {
   for (Clock& barrier : barriers_) barrier.clear();
   cluster_arriving_.clear();
   cluster_completed_.clear();
-  meeting_.clear();
-  met_.clear();
+  arriving_knowledge_.clear();
+  completed_knowledge_.clear();
   phases_.clear();
   stores_.clear();
   products_.clear();
   async_fences_.clear();
   import_agents_.clear();
   fences_.clear();
-  met_at_.clear();
+  fence_facts_.clear();
   tracks_fence_sc_ = false;
   imports_.start(number);
   shared_releases_.clear();
@@ -57,44 +57,45 @@ void Races::start(std::uint32_t number) {
 void Races::barrier_arrive(std::uint32_t id, const Warp& warp, Mask mask, bool waits) {
   Knowledge& knowledge = clocks_of(warp);
   // If all lanes of the warp wait here, none continues before all have arrived: they have synchronised.
-  if (waits && (warp.live & ~mask) == 0) knowledge.meet(mask, warp.live);
+  if (waits && (warp.live & ~mask) == 0) knowledge.synchronise(mask, warp.live);
   knowledge.release(mask, barrier(id, *warp.cta));
   knowledge.tick();
   if (!tracks_fence_sc_) return;
-  Met& met = met_at_[16 * warp.cta->rank + id];
-  collect_heard(warp, mask, met.heard);
-  collect_fenced(warp, mask, met);
+  FenceFacts& facts = fence_facts_[16 * warp.cta->rank + id];
+  collect_seen(warp, mask, facts.seen);
+  collect_fenced(warp, mask, facts);
 }
 
 void Races::barrier_pass(std::uint32_t id, const Warp& warp, Mask mask) {
   clocks_of(warp).acquire(mask, warp.live, barrier(id, *warp.cta));
   if (!tracks_fence_sc_) return;
-  Met& met = met_at_[16 * warp.cta->rank + id];
-  set_heard(warp, mask, met.heard);
-  if (!met.has_fenced) return;
-  const auto fenced = std::make_shared<const Clock>(met.fenced);
+  FenceFacts& facts = fence_facts_[16 * warp.cta->rank + id];
+  set_seen_by_others(warp, mask, facts.seen);
+  if (!facts.has_fenced) return;
+  const auto fenced = std::make_shared<const Clock>(facts.fenced);
   for_lanes(mask, [&](std::uint32_t lane) {
     LaneFences& lane_fences = fences_[number_of(warp, lane)];
-    lane_fences.met = fenced;
+    lane_fences.fenced_by_others = fenced;
     lane_fences.published_at = ~0ULL;
   });
 }
 
 void Races::barrier_done(std::uint32_t id, const Cta& cta) {
   barrier(id, cta).clear();
-  if (tracks_fence_sc_) met_at_.erase(16 * cta.rank + id);
+  if (tracks_fence_sc_) fence_facts_.erase(16 * cta.rank + id);
 }
 
 // fence.sc and barriers. Suppose that thread A reads a value that was written after a fence.sc F, then A and
-// B meet at a barrier, and then B executes a fence.sc G. Then F comes before G in the order of all fence.sc:
-// G happens after A's read, which has seen an effect of F. So kernels may let one thread read a counter,
-// meet, and let each thread execute the fence; or let each thread execute the fence, meet, and let one thread
-// change the counter. `heard` and `met` of LaneFences implement these two cases.
+// B synchronise at a barrier, and then B executes a fence.sc G. Then F comes before G in the order of all
+// fence.sc: G happens after A's read, which has seen an effect of F. So a kernel may let one thread read a
+// counter, then synchronise, and then let each thread execute the fence (LaneFences::seen_by_others). It may
+// also let each thread execute the fence, then synchronise, and then let one thread change the counter
+// (LaneFences::fenced_by_others).
 
-void Races::collect_fenced(const Warp& warp, Mask mask, Met& target) {
+void Races::collect_fenced(const Warp& warp, Mask mask, FenceFacts& target) {
   for_lanes(mask, [&](std::uint32_t lane) {
     const auto found = fences_.find(number_of(warp, lane));
-    if (found == fences_.end() || !std::exchange(found->second.fresh, false)) return;
+    if (found == fences_.end() || !std::exchange(found->second.fenced_since_barrier, false)) return;
     const Fenced& fenced = found->second.wider_scope;
     target.fenced.join(*fenced.clock);
     target.fenced.learn(agent_of(warp), 1U << lane, clocks_of(warp).existing(), fenced.time);
@@ -102,7 +103,7 @@ void Races::collect_fenced(const Warp& warp, Mask mask, Met& target) {
   });
 }
 
-void Races::collect_heard(const Warp& warp, Mask mask, std::vector<Pending>& target) const {
+void Races::collect_seen(const Warp& warp, Mask mask, std::vector<Pending>& target) const {
   const auto add = [&](const Pending& pending) {
     const auto same = [&](const Pending& other) { return other.release == pending.release; };
     if (pending.release->sequential && std::ranges::none_of(target, same)) target.push_back(pending);
@@ -111,19 +112,19 @@ void Races::collect_heard(const Warp& warp, Mask mask, std::vector<Pending>& tar
     const auto found = fences_.find(number_of(warp, lane));
     if (found == fences_.end()) return;
     std::ranges::for_each(found->second.seen, add);
-    std::ranges::for_each(found->second.heard, add);
+    std::ranges::for_each(found->second.seen_by_others, add);
   });
 }
 
-void Races::set_heard(const Warp& warp, Mask mask, const std::vector<Pending>& what) {
-  if (what.empty()) return;
-  for_lanes(mask, [&](std::uint32_t lane) { fences_[number_of(warp, lane)].heard = what; });
+void Races::set_seen_by_others(const Warp& warp, Mask mask, const std::vector<Pending>& releases) {
+  if (releases.empty()) return;
+  for_lanes(mask, [&](std::uint32_t lane) { fences_[number_of(warp, lane)].seen_by_others = releases; });
 }
 
-void Races::share_heard(const Warp& warp, Mask mask) {
+void Races::share_seen(const Warp& warp, Mask mask) {
   std::vector<Pending> together;
-  collect_heard(warp, mask, together);
-  set_heard(warp, mask, together);
+  collect_seen(warp, mask, together);
+  set_seen_by_others(warp, mask, together);
 }
 
 void Races::add_waited(const Warp& warp, Mask mask, Clock& target) const {
@@ -135,8 +136,8 @@ void Races::add_waited(const Warp& warp, Mask mask, Clock& target) const {
 }
 
 void Races::cluster_arrive(const Warp& warp, Mask mask, bool releases) {
-  clocks_of(warp).release(mask, meeting_);
-  add_waited(warp, mask, meeting_);
+  clocks_of(warp).release(mask, arriving_knowledge_);
+  add_waited(warp, mask, arriving_knowledge_);
   if (!releases) {
     for_lanes(mask, [&](std::uint32_t lane) { release_fenced(warp, lane, cluster_arriving_); });
     return;
@@ -164,19 +165,19 @@ Races::Phases& Races::phases(std::uint32_t offset) {
 
 void Races::mbarrier_init(const Warp& warp, std::uint32_t lane, std::uint32_t offset) {
   mbarrier_use(warp, 1U << lane, offset, true);
-  Phases& order = phases(offset);
-  order.first = ++order.time;
-  order.arriving.clear();
-  order.completed.clear();
+  Phases& edges = phases(offset);
+  edges.first = ++edges.time;
+  edges.arriving.clear();
+  edges.completed.clear();
 }
 
 void Races::mbarrier_arrive(const Warp& warp, std::uint32_t lane, std::uint32_t offset, bool releases) {
-  Phases& order = phases(offset);
+  Phases& edges = phases(offset);
   if (releases) {
-    clocks_of(warp).release(1U << lane, order.arriving);
+    clocks_of(warp).release(1U << lane, edges.arriving);
     return;
   }
-  release_fenced(warp, lane, order.arriving);
+  release_fenced(warp, lane, edges.arriving);
 }
 
 void Races::mbarrier_pass(const Warp& warp, Mask mask, std::uint32_t offset, bool acquires) {
@@ -190,11 +191,11 @@ void Races::mbarrier_pass(const Warp& warp, Mask mask, std::uint32_t offset, boo
 }
 
 void Races::mbarrier_phase(std::uint32_t offset) {
-  Phases& order = phases(offset);
-  order.completed.join(order.arriving);
-  order.completed.learn(order.agent, order.time);
-  order.arriving.clear();
-  ++order.time;
+  Phases& edges = phases(offset);
+  edges.completed.join(edges.arriving);
+  edges.completed.learn(edges.agent, edges.time);
+  edges.arriving.clear();
+  ++edges.time;
 }
 
 void Races::fence(const Warp& warp, Mask mask, FenceKind kind) {
@@ -202,13 +203,13 @@ void Races::fence(const Warp& warp, Mask mask, FenceKind kind) {
   Knowledge& knowledge = clocks_of(warp);
   std::array<LaneFences*, lanes> fences{};
   for_lanes(mask, [&](std::uint32_t lane) { fences[lane] = &fences_[number_of(warp, lane)]; });
-  const auto what = [&](std::uint32_t lane) { return AcquiredPart{fences[lane]}; };
-  for_alike(mask, what, [&](const AcquiredPart& acquired, Mask together) {
-    const LaneFences& first = *acquired.of;
+  const auto acquired_part = [&](std::uint32_t lane) { return AcquiredPart{fences[lane]}; };
+  for_alike(mask, acquired_part, [&](const AcquiredPart& acquired, Mask together) {
+    const LaneFences& first = *acquired.lane;
     for (const Pending& pending : first.seen)
       acquire(warp, together, *pending.release, cta_scope || pending.cta_scope);
     if (kind.sequential) {
-      for (const Pending& pending : first.heard)
+      for (const Pending& pending : first.seen_by_others)
         acquire(warp, together, *pending.release, cta_scope || pending.cta_scope);
     }
   });
@@ -222,12 +223,12 @@ void Races::fence(const Warp& warp, Mask mask, FenceKind kind) {
     const bool shares = &known == &knowledge.common();
     if (shares && common == nullptr) common = std::make_shared<const Clock>(known);
     lane_fences.published_at = ~0ULL;
-    lane_fences.met = nullptr;
+    lane_fences.fenced_by_others = nullptr;
     const Fenced fenced{shares ? common : std::make_shared<const Clock>(known), knowledge.time(),
                         kind.sequential};
     lane_fences.cta_scope = fenced;
     if (!cta_scope) lane_fences.wider_scope = fenced;
-    lane_fences.fresh = kind.sequential && !cta_scope;
+    lane_fences.fenced_since_barrier = kind.sequential && !cta_scope;
   });
   knowledge.tick();
   tracks_fence_sc_ = tracks_fence_sc_ || kind.sequential;
@@ -256,7 +257,7 @@ void Races::publish(Releases& where, std::uint64_t at, Clock clock, std::uint32_
   release.sequential = sequential;
   release.imports = imports_.of(clock);
   release.clock = std::move(clock);
-  imports_.begin(where.add(at, std::move(release)));
+  imports_.note_own_release(where.add(at, std::move(release)));
 }
 
 void Races::before(const Warp& warp, Mask mask, const WarpAccess& access,
@@ -290,10 +291,10 @@ void Races::publish_fenced(const Warp& warp, Mask mask, const WarpAccess& access
     fences[lane] = &found->second;
     publishing |= 1U << lane;
   });
-  const auto what = [&](std::uint32_t lane) { return PublishedPart{fences[lane]}; };
-  for_alike(publishing, what, [&](const PublishedPart& published, Mask together) {
-    const LaneFences& first = *published.of;
-    const auto from = [&](const Fenced& fenced, bool cta_scope) {
+  const auto published_part = [&](std::uint32_t lane) { return PublishedPart{fences[lane]}; };
+  for_alike(publishing, published_part, [&](const PublishedPart& published, Mask together) {
+    const LaneFences& first = *published.lane;
+    const auto publish_fence = [&](const Fenced& fenced, bool cta_scope) {
       if (fenced.clock == nullptr) return;
       Clock clock = *fenced.clock;
       clock.learn(agent_of(warp), together, knowledge.existing(), fenced.time);
@@ -301,9 +302,10 @@ void Races::publish_fenced(const Warp& warp, Mask mask, const WarpAccess& access
               fenced.sequential);
     };
     // If one fence is the last at both scopes, the release at the wider scope is enough.
-    if (first.cta_scope != first.wider_scope) from(first.cta_scope, true);
-    from(first.wider_scope, false);
-    if (first.met != nullptr) publish(where, at, *first.met, warp.cta->rank, access.ordering.cta_scope, true);
+    if (first.cta_scope != first.wider_scope) publish_fence(first.cta_scope, true);
+    publish_fence(first.wider_scope, false);
+    if (first.fenced_by_others != nullptr)
+      publish(where, at, *first.fenced_by_others, warp.cta->rank, access.ordering.cta_scope, true);
   });
 }
 
@@ -342,17 +344,17 @@ struct Advice {
   const char* remedy = "";
 };
 
-Advice advise(const Conflict& conflict, const Touch& by) {
-  const Memory memory = by.memory;
+Advice advise(const Conflict& conflict, const Touch& touch) {
+  const Memory memory = touch.memory;
   const Access& earlier = conflict.earlier;
-  if (((earlier.location | by.access.location) & Access::object) != 0) return {};
-  if (earlier.cluster == by.access.cluster && earlier.rank() != by.access.rank()) {
+  if (((earlier.location | touch.access.location) & Access::object) != 0) return {};
+  if (earlier.cluster == touch.access.cluster && earlier.rank() != touch.access.rank()) {
     return {
         "barrier.cluster.arrive, not .relaxed, by the first and barrier.cluster.wait by the second, or an "
         "arrival with release on an mbarrier that the second waits on",
         "synchronise the cluster between the two; before its CTAs exit, too"};
   }
-  if (earlier.cluster != by.access.cluster) {
+  if (earlier.cluster != touch.access.cluster) {
     return {"bytes of its own for each CTA, or a release at gpu scope by the first that the second acquires",
             "check how the grid is split into tiles; where CTAs do hand data over: __threadfence(), then an "
             "atomic; an atomic, then __threadfence()"};
@@ -365,44 +367,42 @@ Advice advise(const Conflict& conflict, const Touch& by) {
   }
   if (earlier.is_copy()) {
     const bool load = is_load(conflict.earlier_write, memory);
-    if (load && memory == Memory::shared && by.access.is_copy() && by.write) {
+    if (load && memory == Memory::shared && touch.access.is_copy() && touch.write) {
       return {
           "a wait on the earlier load's mbarrier, and for the threads that use its bytes, before the stage "
-          "is "
-          "loaded again",
+          "is loaded again",
           "wait for the stage to be free before the load; check the count of arrivals and the parity"};
     }
     if (load && memory == Memory::shared) {
       return {
           "a wait on the load's mbarrier, for the phase that it completes, by this thread or by one that "
-          "it has met since",
-          "let every thread that touches the stage wait, or meet at a barrier after the wait"};
+          "has synchronised with it since",
+          "let every thread that touches the stage wait, or synchronise at a barrier after the wait"};
     }
     if (load) {
       return {"a wait on the load's mbarrier before the bytes that it reads are written",
-              "wait for the load, then meet, then write"};
+              "wait for the load, then synchronise, then write"};
     }
     if (memory == Memory::shared) {
       return {"cp.async.bulk.wait_group.read by the thread that issued the store, then a barrier",
-              "wait for the group that used this memory last, then meet, then use it again"};
+              "wait for the group that used this memory last, then synchronise, then use it again"};
     }
     return {
         "cp.async.bulk.wait_group (not .read, which waits for the source only) by the thread that issued "
         "the store, then a barrier",
-        "wait for the group that wrote these bytes, then meet, then use them"};
+        "wait for the group that wrote these bytes, then synchronise, then use them"};
   }
-  if (by.access.is_copy()) {
-    if (is_load(by.write, memory) && memory == Memory::shared) {
+  if (touch.access.is_copy()) {
+    if (is_load(touch.write, memory) && memory == Memory::shared) {
       return {
           "an arrival by all threads that use the stage on an mbarrier that the issuing thread waits on, or "
-          "a "
-          "barrier of all, before the stage is loaded again",
+          "a barrier of all, before the stage is loaded again",
           "wait for the stage to be free before the load; check the count of arrivals and the parity"};
     }
     return {"a barrier between the threads that write and the one that issues the copy",
             "writers: fence.proxy.async, then a barrier; then one thread issues the copy"};
   }
-  if (earlier.agent == by.access.agent) {
+  if (earlier.agent == touch.access.agent) {
     return {"__syncwarp() between accesses of different lanes of a warp",
             "lanes run independently: call __syncwarp() before a lane uses what another lane wrote"};
   }
@@ -432,17 +432,17 @@ std::string Races::describe(const Access& access, std::uint32_t lane, bool write
   return fmt::format("the {} {} (PTX line {} \"{}\")", what, actor, location.line, location.text);
 }
 
-void Races::report(const Conflict& conflict, const Touch& by, std::uint64_t line) {
-  const Memory memory = by.memory;
+void Races::report(const Conflict& conflict, const Touch& touch, std::uint64_t line) {
+  const Memory memory = touch.memory;
   const char* const space = memory == Memory::shared ? "shared" : "global";
-  const bool object = ((conflict.earlier.location | by.access.location) & Access::object) != 0;
+  const bool object = ((conflict.earlier.location | touch.access.location) & Access::object) != 0;
   const std::string id = object
                              ? "race.mbarrier"
                              : fmt::format("race.{}-{}-{}", space, conflict.earlier_write ? "write" : "read",
-                                           by.write ? "write" : "read");
+                                           touch.write ? "write" : "read");
   const check::RuleId rule(*check::find(id));
-  const std::uint32_t location = by.access.location & Access::location_mask;
-  Cta& cta = cluster_.cta(by.access.rank());
+  const std::uint32_t location = touch.access.location & Access::location_mask;
+  Cta& cta = cluster_.cta(touch.access.rank());
   if (cta.launch.reports.count_repeat(id, cta.program.locations[location].line)) return;
   std::uint64_t address = line + conflict.byte;
   std::string owner;
@@ -452,26 +452,26 @@ void Races::report(const Conflict& conflict, const Touch& by, std::uint64_t line
     if (rank != cta.rank) owner = fmt::format(" of the CTA with rank {}", rank);
   }
   const std::string where = fmt::format("{} memory{} at {:#x}", space, owner, address);
-  if (const auto next = next_turn(conflict, by, line))
+  if (const auto next = as_next_iteration(conflict, touch, line))
     return report_unsynchronised_write(next->first, next->second, where);
-  if (report_cause(conflict, by, rule, where)) return;
+  if (report_cause(conflict, touch, rule, where)) return;
   const bool stored = conflict.earlier.is_copy() && !conflict.earlier_write && memory == Memory::shared &&
                       (conflict.earlier.spread & a_product) == 0;
-  if (stored && by.write && !by.access.is_copy() && issued_by(conflict.earlier) != nullptr &&
-      lacks_barrier(conflict.earlier, by.knowledge->of(conflict.lane)))
-    return report_unsynchronised_write(conflict, by, where);
-  const Advice advice = advise(conflict, by);
-  About about(conflict.earlier.location & Access::location_mask, cause_of(conflict, by));
-  about.replacement = opposite_order(conflict, by);
-  cta.report(by.access.thread(conflict.lane, warps_each_), location, rule,
+  if (stored && touch.write && !touch.access.is_copy() && issued_by(conflict.earlier) != nullptr &&
+      lacks_barrier(conflict.earlier, touch.knowledge->of(conflict.lane)))
+    return report_unsynchronised_write(conflict, touch, where);
+  const Advice advice = advise(conflict, touch);
+  About about(conflict.earlier.location & Access::location_mask, cause_of(conflict, touch));
+  about.replacement = opposite_order(conflict, touch);
+  cta.report(touch.access.thread(conflict.lane, warps_each_), location, rule,
              fmt::format(
                  "{}: nothing orders {} after {}", where,
-                 describe(by.access, conflict.lane, by.write, memory, cta.rank),
+                 describe(touch.access, conflict.lane, touch.write, memory, cta.rank),
                  describe(conflict.earlier, conflict.earlier_lane, conflict.earlier_write, memory, cta.rank)),
              advice.expected, advice.remedy, std::move(about));
 }
 
-void Races::report_leaving(const Conflict& conflict, Cta& cta) {
+void Races::report_after_exit(const Conflict& conflict, Cta& cta) {
   const Access& access = conflict.earlier;
   if (access.rank() == cta.rank) {
     cta.report_unread_source(

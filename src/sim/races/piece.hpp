@@ -81,7 +81,7 @@ struct Access {
   }
   /// This access with `first` set to `lane`. Computed in a register, because loading a word right after a
   /// byte store into it is slow.
-  [[nodiscard]] Access from(int lane) const noexcept {
+  [[nodiscard]] Access with_first(int lane) const noexcept {
     auto words = std::bit_cast<std::array<std::uint64_t, 2>>(*this);
     constexpr int at = 8 * 6;
     static_assert(std::endian::native == std::endian::little);
@@ -109,8 +109,8 @@ struct Part {
   Access access;
 
   [[nodiscard]] bool has_table() const noexcept { return access.spread == a_set || access.spread == a_map; }
-  /// Access::first of an a_map that contains `byte`. A map has 32 units of 1 << `log` bytes. If that is less
-  /// than a line, the map is the aligned part of the line with this byte.
+  /// The value of Access::first for an a_map whose range contains `byte`. A map has 32 units of 1 << `log`
+  /// bytes. If these are less than a line, its range is the aligned part of the line that contains `byte`.
   [[nodiscard]] static constexpr std::int8_t map_of(std::uint32_t log, std::uint32_t byte) noexcept {
     return static_cast<std::int8_t>(log | (log < 2 ? byte >> (5 + log) << log : 0) << 3);
   }

@@ -39,7 +39,7 @@ struct WarpAccess {
   std::uint32_t bytes = 0;  ///< bytes per lane
   bool write = false;
   Ordering ordering;
-  bool repeats = false;  ///< every byte is written with the value that is in memory already
+  bool same_value = false;  ///< every byte is written with the value that is in memory already
 };
 
 class Races {
@@ -91,12 +91,12 @@ class Races {
     std::size_t count_ = 0;
   };
 
-  // Barriers. "Meeting" means synchronising at one.
+  // Barriers.
 
   /// The lanes of `mask` have synchronised at a warp-wide instruction.
-  void meet(const Warp& warp, Mask mask) {
-    clocks_of(warp).meet(mask, warp.live);
-    if (tracks_fence_sc_) share_heard(warp, mask);
+  void synchronise(const Warp& warp, Mask mask) {
+    clocks_of(warp).synchronise(mask, warp.live);
+    if (tracks_fence_sc_) share_seen(warp, mask);
   }
   void barrier_arrive(std::uint32_t id, const Warp& warp, Mask mask, bool waits);
   void barrier_pass(std::uint32_t id, const Warp& warp, Mask mask);
@@ -108,16 +108,16 @@ class Races {
   void cluster_phase() {
     cluster_completed_ = std::move(cluster_arriving_);
     cluster_arriving_ = {};
-    met_ = std::move(meeting_);
-    meeting_ = {};
+    completed_knowledge_ = std::move(arriving_knowledge_);
+    arriving_knowledge_ = {};
   }
   void cluster_pass(const Warp& warp, Mask mask) {
     clocks_of(warp).acquire(mask, warp.live, cluster_completed_);
   }
 
   /// Called when all threads of the CTA have exited. Reports accesses by peers to its shared memory, and
-  /// reads of it by copies to peers, that do not happen before.
-  void leave(Cta& cta);
+  /// reads of it by copies to peers, that do not happen before the exit.
+  void cta_exited(Cta& cta);
 
   // mbarriers.
 
@@ -141,7 +141,7 @@ class Races {
                           bool quiet);
   void store(const Copy& copy, const Warp& warp, std::uint32_t lane, std::uint64_t group, bool quiet);
   /// Called when a lane writes memory that a bulk store has not read. If the mistake is a missing barrier
-  /// after the wait for the store, reports it; else returns false.
+  /// after the wait for the store, reports it and returns true; else returns false.
   bool report_unsynchronised_write(const Warp& warp, std::uint32_t lane, std::uint32_t address,
                                    const Copy& store, std::uint64_t group);
   /// opposite_order() for the read by `store` and a write by the lane; nothing if the race detector does not
@@ -159,7 +159,9 @@ class Races {
   [[nodiscard]] bool fenced(const Warp& warp, std::uint32_t lane, std::uint32_t offset);
   /// Whether the last write of 4 bytes precedes the last completed phase of the cluster's barrier, even if
   /// its arrivals were relaxed.
-  [[nodiscard]] bool met_since_write(std::uint32_t offset) { return knows_write(met_, offset); }
+  [[nodiscard]] bool write_precedes_cluster_phase(std::uint32_t offset) {
+    return knows_write(completed_knowledge_, offset);
+  }
   /// `warp` learns that the products that `other` has issued in groups below `group` are done.
   void wait_products(const Warp& warp, const Warp& other, std::uint64_t group);
 
@@ -211,28 +213,29 @@ class Races {
     std::vector<Pending> seen;           ///< releases seen by relaxed reads; a fence acquires them
     Clock waited;                        ///< knowledge of relaxed waits for mbarriers; a fence acquires it
     std::uint64_t published_at = ~0ULL;  ///< where the last relaxed access since the fence published
-    /// Knowledge of other threads at their fence.sc, after which they have met this thread at a barrier.
-    /// Relaxed accesses of this thread publish it, too.
-    std::shared_ptr<const Clock> met;
-    bool fresh = false;  ///< has executed a fence.sc since the last barrier
-    /// Releases that other threads have seen before they met this thread at a barrier. A fence.sc acquires
-    /// them.
-    std::vector<Pending> heard;
+    /// Knowledge of other threads at their fence.sc, after which they have synchronised with this thread at a
+    /// barrier. Relaxed accesses of this thread publish it, too.
+    std::shared_ptr<const Clock> fenced_by_others;
+    bool fenced_since_barrier = false;  ///< has executed a fence.sc since the last barrier
+    /// Releases that other threads have seen before they synchronised with this thread at a barrier. A
+    /// fence.sc acquires them.
+    std::vector<Pending> seen_by_others;
   };
   /// The part of LaneFences that a fence acquires: lanes with equal parts acquire together.
   struct AcquiredPart {
-    const LaneFences* of;
+    const LaneFences* lane;
     friend bool operator==(const AcquiredPart& a, const AcquiredPart& b) {
-      return a.of == b.of || (a.of->seen == b.of->seen && a.of->heard == b.of->heard &&
-                              a.of->waited.empty() && b.of->waited.empty());
+      return a.lane == b.lane ||
+             (a.lane->seen == b.lane->seen && a.lane->seen_by_others == b.lane->seen_by_others &&
+              a.lane->waited.empty() && b.lane->waited.empty());
     }
   };
   /// The part of LaneFences that a relaxed access publishes: lanes with equal parts publish together.
   struct PublishedPart {
-    const LaneFences* of;
+    const LaneFences* lane;
     friend bool operator==(const PublishedPart& a, const PublishedPart& b) {
-      return a.of->cta_scope == b.of->cta_scope && a.of->wider_scope == b.of->wider_scope &&
-             a.of->met == b.of->met;
+      return a.lane->cta_scope == b.lane->cta_scope && a.lane->wider_scope == b.lane->wider_scope &&
+             a.lane->fenced_by_others == b.lane->fenced_by_others;
     }
   };
 
@@ -245,26 +248,29 @@ class Races {
   }
   [[nodiscard]] Clock& barrier(std::uint32_t id, const Cta& cta) noexcept;
   /// Facts that threads learn at a CTA barrier about each other's fence.sc (comment in order.cpp).
-  struct Met {
-    std::vector<Pending> heard;  ///< becomes LaneFences::heard
-    Clock fenced;                ///< becomes LaneFences::met
-    bool has_fenced = false;
+  struct FenceFacts {
+    std::vector<Pending> seen;  ///< becomes LaneFences::seen_by_others
+    Clock fenced;               ///< becomes LaneFences::fenced_by_others
+    bool has_fenced = false;    ///< some thread has executed a fence.sc since its last barrier
   };
-  void collect_fenced(const Warp& warp, Mask mask, Met& target);
-  /// Adds to `target` the releases by a fence.sc in LaneFences::seen and LaneFences::heard of the lanes.
-  void collect_heard(const Warp& warp, Mask mask, std::vector<Pending>& target) const;
-  /// Sets LaneFences::heard of the lanes.
-  void set_heard(const Warp& warp, Mask mask, const std::vector<Pending>& what);
-  /// The lanes of `mask` have synchronised: each gets the releases that any of them has seen or heard of.
-  void share_heard(const Warp& warp, Mask mask);
+  /// Adds to `target` the lanes' knowledge at a fence.sc that they have executed since the last barrier.
+  void collect_fenced(const Warp& warp, Mask mask, FenceFacts& target);
+  /// Adds to `target` the releases by a fence.sc in LaneFences::seen and LaneFences::seen_by_others of the
+  /// lanes.
+  void collect_seen(const Warp& warp, Mask mask, std::vector<Pending>& target) const;
+  /// Sets LaneFences::seen_by_others of the lanes.
+  void set_seen_by_others(const Warp& warp, Mask mask, const std::vector<Pending>& releases);
+  /// The lanes of `mask` have synchronised: each gets the releases that collect_seen() finds for any of them.
+  void share_seen(const Warp& warp, Mask mask);
   /// Joins into `target` what the lane's last fences release.
   void release_fenced(const Warp& warp, std::uint32_t lane, Clock& target);
   /// Joins LaneFences::waited of the lanes into `target`.
   void add_waited(const Warp& warp, Mask mask, Clock& target) const;
+  /// Whether the clock includes the last write of 4 bytes of shared memory.
   [[nodiscard]] bool knows_write(const Clock& known, std::uint32_t offset);
   [[nodiscard]] Agent new_agent() noexcept { return next_agent_++; }
   [[nodiscard]] Phases& phases(std::uint32_t offset);
-  [[nodiscard]] Touch touch(const Warp& warp, Mask mask, const WarpAccess& access);
+  [[nodiscard]] Touch touch_of(const Warp& warp, Mask mask, const WarpAccess& access);
   [[nodiscard]] Touch copy_touch(const Copy& copy, Memory memory, Agent agent, std::uint32_t time, bool write,
                                  bool quiet);
 
@@ -272,19 +278,23 @@ class Races {
   template <typename Use>
   auto with_block(Memory memory, std::uint64_t at, const Use& use);
   void prefetch_pieces(const Gather& gather);
-  /// Checks and records a piece.
-  void piece(std::uint64_t line, const Piece& piece, const Touch& by);
-  [[nodiscard]] std::optional<Conflict> check(std::uint64_t line, const Piece& piece, const Touch& by);
-  void add(std::uint64_t line, const Piece& piece, const Touch& by);
-  void part(std::uint64_t line, ByteMask bytes, const Access& now, const Touch& by);
-  /// range() checks and records an access to the bytes [at, end), whole_lines() to the lines [line, end).
-  /// `first` is Access::first in the first line; it grows by `step` from line to line.
-  void range(std::uint64_t at, std::uint64_t end, const Touch& by, int first, int step);
-  void whole_lines(std::uint64_t line, std::uint64_t end, const Touch& by, int first, int step);
+  // An access is checked against earlier accesses, and then recorded.
+
+  /// Checks and records a piece; reports a conflict.
+  void record(std::uint64_t line, const Piece& piece, const Touch& touch);
+  [[nodiscard]] std::optional<Conflict> check(std::uint64_t line, const Piece& piece, const Touch& touch);
+  void add(std::uint64_t line, const Piece& piece, const Touch& touch);
+  /// Checks and records the access `now` to some bytes of a line.
+  void record_bytes(std::uint64_t line, ByteMask bytes, const Access& now, const Touch& touch);
+  /// record_range() checks and records an access to the bytes [at, end), record_lines() to the lines [line,
+  /// end). `first` is Access::first in the first line; it grows by `step` from line to line.
+  void record_range(std::uint64_t at, std::uint64_t end, const Touch& touch, int first, int step);
+  void record_lines(std::uint64_t line, std::uint64_t end, const Touch& touch, int first, int step);
+  /// Sets issue_ to the knowledge of the lane, which issues a copy or a product.
   void begin_issue(const Warp& warp, std::uint32_t lane);
   /// Checks and records the accesses of a copy in the shared memory of `cta` and in global memory.
-  void tile(const Copy& copy, const Cta& cta, const Touch& in_shared, const Touch& in_global);
-  void global_range(std::uint64_t at, std::uint64_t bytes, const Touch& by);
+  void record_copy(const Copy& copy, const Cta& cta, const Touch& in_shared, const Touch& in_global);
+  void record_global(std::uint64_t at, std::uint64_t bytes, const Touch& touch);
   /// The lanes acquire a release. Lanes that acquire together are one agent of the imports.
   void acquire(const Warp& warp, Mask mask, const Release& release, bool cta_scope);
   void publish_fenced(const Warp& warp, Mask mask, const WarpAccess& access, std::uint64_t at);
@@ -298,47 +308,49 @@ class Races {
   // Flights are earlier launches that may still run on a GPU (launch/flights.hpp).
 
   /// Checks an access of a lane or a copy against the accesses of flights. flights_ must not be null.
-  void check_flights(std::uint64_t at, std::uint64_t bytes, std::uint32_t lane, const Touch& by);
+  void check_flights(std::uint64_t at, std::uint64_t bytes, std::uint32_t lane, const Touch& touch);
   /// If a flight has made a release at the address, the lanes count as ordered after all flights.
   void acquire_of_flights(const Warp& warp, Mask mask, std::uint64_t at);
-  void report_flight(const Flight& flight, const Conflict& conflict, const Touch& by, std::uint64_t line);
-  void report(const Conflict& conflict, const Touch& by, std::uint64_t line);
-  // The functions from here to is_sent() find the mistake behind a conflict: races/causes.cpp.
+  void report_flight(const Flight& flight, const Conflict& conflict, const Touch& touch, std::uint64_t line);
+  void report(const Conflict& conflict, const Touch& touch, std::uint64_t line);
+  // The functions from here to is_peer_copy_read() find the mistake behind a conflict: races/causes.cpp.
 
   /// StoreAgents::issued or ProductAgent::issued of the agent that made an access; null for any other agent.
   [[nodiscard]] const std::vector<std::uint32_t>* issued_by(const Access& access) const;
   /// Whether a thread with the clock `known` has synchronised with the thread that issued a store or a
   /// product, after the issue.
-  [[nodiscard]] bool met_since_issue(const Access& earlier, const Clock& known) const;
+  [[nodiscard]] bool synchronised_since_issue(const Access& earlier, const Clock& known) const;
   /// About::cause of two accesses: names the segments (runs of instructions between waits or barriers) that
   /// contain them.
-  [[nodiscard]] std::string cause_of(const Conflict& conflict, const Touch& by) const;
+  [[nodiscard]] std::string cause_of(const Conflict& conflict, const Touch& touch) const;
   /// For an access by a load: the rank of the CTA and the offset of the mbarrier on which the load completes.
   [[nodiscard]] std::optional<std::pair<std::uint32_t, std::uint32_t>> load_of(const Access& access) const;
   /// Reports the mistake behind a conflict; returns false if it finds none. `where`: "shared memory at
   /// 0x400".
-  bool report_cause(const Conflict& conflict, const Touch& by, check::RuleId rule, const std::string& where);
+  bool report_cause(const Conflict& conflict, const Touch& touch, check::RuleId rule,
+                    const std::string& where);
   /// For a write after a conflicting read: the report to use if the write should have come first
   /// (About::replacement).
-  [[nodiscard]] std::optional<Report> opposite_order(const Conflict& conflict, const Touch& by);
+  [[nodiscard]] std::optional<Report> opposite_order(const Conflict& conflict, const Touch& touch);
   /// The read by a bulk store as the earlier access, and a write by the lane as the later one.
   [[nodiscard]] std::optional<std::pair<Conflict, Touch>> store_against(const Warp& warp, std::uint32_t lane,
                                                                         const Copy& store,
                                                                         std::uint64_t group);
-  void report_unsynchronised_write(const Conflict& conflict, const Touch& by, const std::string& where);
-  /// For a bulk store that conflicts with a write by a thread that is an iteration ahead: the same conflict
-  /// with the two accesses exchanged, so that the write comes after the store's read. Nothing in any other
-  /// case.
-  [[nodiscard]] std::optional<std::pair<Conflict, Touch>> next_turn(const Conflict& conflict, const Touch& by,
-                                                                    std::uint64_t line);
+  void report_unsynchronised_write(const Conflict& conflict, const Touch& touch, const std::string& where);
+  /// If a bulk store conflicts with a write by a thread that is an iteration ahead, returns the same conflict
+  /// with the two accesses exchanged, so that the write comes after the store's read. Returns nothing in any
+  /// other case.
+  [[nodiscard]] std::optional<std::pair<Conflict, Touch>> as_next_iteration(const Conflict& conflict,
+                                                                            const Touch& touch,
+                                                                            std::uint64_t line);
   /// Whether the mistake is a missing barrier, not a missing wait, if a lane with the clock `writer`
   /// overwrites memory before a bulk store's `read`: the lane has not synchronised with the store's issuer
   /// since the issue, or the issuer waits for the store before its next barrier.
   [[nodiscard]] bool lacks_barrier(const Access& read, const Clock& writer) const;
   /// Whether the earlier access is a read by a copy to a peer.
-  [[nodiscard]] bool is_sent(const Conflict& conflict) const;
+  [[nodiscard]] bool is_peer_copy_read(const Conflict& conflict) const;
   /// Reports an access by a peer, or by a copy to a peer, that is not ordered before the end of the CTA.
-  void report_leaving(const Conflict& conflict, Cta& cta);
+  void report_after_exit(const Conflict& conflict, Cta& cta);
 
   Cluster& cluster_;
   LaunchOrder& launch_;
@@ -352,19 +364,20 @@ class Races {
   GatherPatterns patterns_;
   std::vector<Clock> barriers_;   ///< knowledge of the threads that have arrived; 16 barriers per CTA
   bool tracks_fence_sc_ = false;  ///< a thread has executed a fence.sc, or has seen a release by one
-  std::unordered_map<std::uint32_t, Met> met_at_;  ///< by CTA barrier: from the threads that have arrived
+  /// By CTA barrier: the facts from the threads that have arrived.
+  std::unordered_map<std::uint32_t, FenceFacts> fence_facts_;
   // The cluster's barrier: knowledge of arrivals in the current phase, and in the last completed one.
-  Clock cluster_arriving_;   ///< what arrivals release
-  Clock cluster_completed_;  ///< what waits acquire
-  Clock meeting_;            ///< all knowledge of arriving threads, even if they arrive relaxed
-  Clock met_;                ///< meeting_ of the last completed phase
+  Clock cluster_arriving_;     ///< what arrivals release
+  Clock cluster_completed_;    ///< what waits acquire
+  Clock arriving_knowledge_;   ///< all knowledge of arriving threads, even if they arrive relaxed
+  Clock completed_knowledge_;  ///< arriving_knowledge_ of the last completed phase
   std::unordered_map<std::uint32_t, Phases> phases_;       ///< by offset of the mbarrier
   std::unordered_map<std::uint32_t, StoreAgents> stores_;  ///< by thread
   std::unordered_map<Agent, ProductAgent> products_;       ///< by warp
   /// A fence.proxy.async.
   struct AsyncFence {
-    Mask by = 0;  ///< lanes that have not executed a later one
-    Clock known;  ///< the lanes' knowledge at the fence
+    Mask last_of = 0;  ///< lanes that have not executed a later one
+    Clock known;       ///< the lanes' knowledge at the fence
   };
   std::unordered_map<Agent, std::vector<AsyncFence>> async_fences_;  ///< by warp
   std::unordered_map<std::uint64_t, Agent> import_agents_;           ///< by warp and mask of lanes

@@ -76,10 +76,10 @@ bool Imports::expand(List& list, std::uint32_t time) {
   return true;
 }
 
-bool Imports::know(const Clock& clock, std::uint32_t cluster, Agent agent, std::uint32_t lane,
-                   std::uint32_t time) {
+bool Imports::knows(const Clock& clock, std::uint32_t cluster, Agent agent, std::uint32_t lane,
+                    std::uint32_t time) {
   for (auto& [importer, list] : lists_) {
-    const std::uint32_t known = clock.all(importer);
+    const std::uint32_t known = clock.time_of(importer);
     if (known == 0) continue;
     std::vector<Seen>& of_cluster = list.by_cluster[cluster];
     const auto tells = [&](const Seen& seen) {
@@ -98,7 +98,7 @@ bool Imports::know(const Clock& clock, std::uint32_t cluster, Agent agent, std::
 std::vector<Release::Import> Imports::of(const Clock& clock) const {
   std::vector<Release::Import> all;
   for (const auto& [agent, list] : lists_) {
-    const std::size_t known = std::min<std::size_t>(clock.all(agent), list.acquired.size());
+    const std::size_t known = std::min<std::size_t>(clock.time_of(agent), list.acquired.size());
     if (known != 0) all.push_back({agent, list.acquired[known - 1]});
   }
   return all;

@@ -74,13 +74,14 @@ class Releases {
 /// The releases that the threads of a cluster have acquired from other clusters (imports). Each set of lanes
 /// that acquires is an agent, whose time is the number of releases that it has acquired. An acquired release
 /// contains the releases that its thread had acquired before, and so on. This chain is searched only when
-/// know() asks, the latest releases first, and only as far as necessary.
+/// knows() asks, the latest releases first, and only as far as necessary.
 class Imports {
  public:
   /// Resets the state for the cluster with this number.
   void start(std::uint32_t cluster);
-  /// Called with the number of each release by the cluster itself; the lowest bounds later searches.
-  void begin(std::uint64_t number) noexcept { first_ = std::min(first_, number); }
+  /// Called with the number of each release by the cluster itself. Searches ignore releases with numbers
+  /// below the lowest of these.
+  void note_own_release(std::uint64_t number) noexcept { first_ = std::min(first_, number); }
 
   /// Adds a release that `agent` has acquired, and returns the agent's time. `wide`: the scope of the acquire
   /// is wider than the CTA. Calls visit(own) for each release `own` of this cluster that led to `release`,
@@ -98,8 +99,8 @@ class Imports {
   }
   /// Whether a thread with this clock knows the accesses at `time` of an agent of another cluster, in lane
   /// `lane`.
-  [[nodiscard]] bool know(const Clock& clock, std::uint32_t cluster, Agent agent, std::uint32_t lane,
-                          std::uint32_t time);
+  [[nodiscard]] bool knows(const Clock& clock, std::uint32_t cluster, Agent agent, std::uint32_t lane,
+                           std::uint32_t time);
   /// The releases of other clusters that a thread with this clock has acquired, by agent.
   [[nodiscard]] std::vector<Release::Import> of(const Clock& clock) const;
 

@@ -39,13 +39,13 @@ bool same_lanes(const Piece& a, const Piece& b, ByteMask bytes) {
 }
 
 /// Checks the lanes of two accesses at one byte; returns the first pair that no edge orders.
-std::optional<Conflict> compare(const Piece& earlier, const Piece& later, const Touch& by,
-                                std::uint32_t byte) {
+std::optional<Conflict> unordered_lanes(const Piece& earlier, const Piece& later, const Touch& touch,
+                                        std::uint32_t byte) {
   std::optional<Conflict> conflict;
   const Mask before = earlier.lanes_at(byte);
   for_lanes(later.lanes_at(byte), [&](std::uint32_t lane) {
     for_lanes(before, [&](std::uint32_t other) {
-      if (conflict || by.knows(lane, earlier.access, other)) return;
+      if (conflict || touch.knows(lane, earlier.access, other)) return;
       conflict = Conflict{earlier.access, other, earlier.access.writes(), lane, byte};
     });
   });
@@ -53,17 +53,17 @@ std::optional<Conflict> compare(const Piece& earlier, const Piece& later, const 
 }
 
 /// A quick check that usually suffices: returns true if no byte can have a conflict.
-bool passes(const Piece& earlier, const Piece& later, const Touch& by) {
-  if (morally_strong(earlier.access, by.access)) return true;
-  return earlier.access.cluster == by.access.cluster && earlier.access.agent == by.access.agent &&
-         by.knowledge != nullptr && later.one_lane_each() &&
+bool has_no_conflict(const Piece& earlier, const Piece& later, const Touch& touch) {
+  if (morally_strong(earlier.access, touch.access)) return true;
+  return earlier.access.cluster == touch.access.cluster && earlier.access.agent == touch.access.agent &&
+         touch.knowledge != nullptr && later.one_lane_each() &&
          same_lanes(earlier, later, earlier.bytes & later.bytes);
 }
 
-std::optional<Conflict> first_conflict(const Piece& earlier, const Piece& later, const Touch& by) {
+std::optional<Conflict> first_conflict(const Piece& earlier, const Piece& later, const Touch& touch) {
   std::optional<Conflict> conflict;
   for_grains(earlier.bytes & later.bytes, std::min(earlier.grain(), later.grain()), [&](std::uint32_t byte) {
-    conflict = compare(earlier, later, by, byte);
+    conflict = unordered_lanes(earlier, later, touch, byte);
     return !conflict;
   });
   return conflict;
@@ -73,13 +73,14 @@ std::optional<Conflict> first_conflict(const Piece& earlier, const Piece& later,
 /// those with copies.
 template <typename ForEach>
 [[gnu::noinline]] std::optional<Conflict> search(const ForEach& for_each, const Piece& piece,
-                                                 const Touch& by) {
+                                                 const Touch& touch) {
   std::optional<Conflict> with_copy;
   std::optional<Conflict> conflict;
   for_each([&](const Piece& earlier) {
-    if (passes(earlier, piece, by)) return true;
-    conflict = first_conflict(earlier, piece, by);
-    // A thread that has not released says more than the copy whose bytes it has used.
+    if (has_no_conflict(earlier, piece, touch)) return true;
+    conflict = first_conflict(earlier, piece, touch);
+    // A report about a thread that has not released the bytes is more useful than one about a copy whose
+    // bytes it has used.
     if (conflict && !earlier.access.is_copy()) return false;
     if (conflict && !with_copy) with_copy = conflict;
     conflict.reset();
@@ -94,8 +95,8 @@ constexpr std::size_t many_pieces = 16;
 /// An Access as two words, which are faster to compare than its members.
 using Words = std::array<std::uint64_t, 2>;
 
-/// Mask of the bits in which two reads must agree to be merged: all bits, or with `ignore_place` all except
-/// the index of the instruction.
+/// Mask of the bits in which two reads must agree to be merged: all bits, or with `ignore_location` all
+/// except the index of the instruction.
 Words merge_mask(bool ignore_location) {
   Access all;
   all.time = all.cluster = ~0U;
@@ -127,13 +128,13 @@ bool merge(Piece& earlier, const Piece& piece) {
 /// Merges a read into an earlier one if possible, and returns whether it has. Removes the bytes of this read
 /// from earlier reads that are ordered before it: an access ordered after this read is also ordered after
 /// those.
-bool add_read(PieceList& pieces, const Piece& piece, const Touch& by) {
+bool add_read(PieceList& pieces, const Piece& piece, const Touch& touch) {
   const Words mask = merge_mask(pieces.size() > many_pieces);
   const auto now = std::bit_cast<Words>(piece.access);
   bool merged = false;
   bool emptied = false;
   const auto outdated = [&](const Access& earlier) {
-    return earlier.agent == by.access.agent || by.ordered_after(earlier);
+    return earlier.agent == touch.access.agent || touch.ordered_after(earlier);
   };
   using Look = PieceList::Look;
   const auto look = [&](Part& earlier) {
@@ -147,12 +148,13 @@ bool add_read(PieceList& pieces, const Piece& piece, const Touch& by) {
     const bool both = (earlier.bytes & piece.bytes) != 0;
     return both && outdated(earlier.access) ? Look::something : Look::nothing;
   };
-  pieces.for_each_of(by.access.cluster, look, [&](Piece& earlier) {
+  pieces.for_each_of(touch.access.cluster, look, [&](Piece& earlier) {
     merged = equal_under(std::bit_cast<Words>(earlier.access), now, mask) && merge(earlier, piece);
     if (merged) return false;
     const ByteMask both = earlier.bytes & piece.bytes;
-    if (!by.ordered_after(earlier.access) && (earlier.access.agent != by.access.agent ||
-                                              by.knowledge == nullptr || !same_lanes(earlier, piece, both)))
+    if (!touch.ordered_after(earlier.access) &&
+        (earlier.access.agent != touch.access.agent || touch.knowledge == nullptr ||
+         !same_lanes(earlier, piece, both)))
       return true;
     earlier.bytes &= ~piece.bytes;
     emptied = emptied || earlier.bytes == 0;
@@ -167,7 +169,7 @@ bool add_read(PieceList& pieces, const Piece& piece, const Touch& by) {
 bool Touch::knows(std::uint32_t lane, const Access& earlier, std::uint32_t of) const {
   const Clock& clock_of_lane = knowledge != nullptr ? knowledge->of(lane) : *clock;
   if (earlier.cluster != access.cluster)
-    return imports->know(clock_of_lane, earlier.cluster, earlier.agent, of, earlier.time);
+    return imports->knows(clock_of_lane, earlier.cluster, earlier.agent, of, earlier.time);
   if (knowledge != nullptr && earlier.agent == access.agent && of == lane) return true;
   return clock_of_lane.knows(earlier.agent, of, earlier.time);
 }
@@ -175,8 +177,8 @@ bool Touch::knows(std::uint32_t lane, const Access& earlier, std::uint32_t of) c
 const Block::Records Block::Whole::none{};
 
 void Block::Whole::take(Records*& spare) {
-  if (spare == nullptr) more_ = std::make_unique<Records>();
-  own_ = spare != nullptr ? spare : more_.get();
+  if (spare == nullptr) allocated_ = std::make_unique<Records>();
+  own_ = spare != nullptr ? spare : allocated_.get();
   records_ = own_;
   spare = nullptr;
 }
@@ -221,14 +223,14 @@ std::optional<Conflict> Block::last(std::uint32_t line, ByteMask some, bool writ
   return found;
 }
 
-std::optional<Conflict> Block::check(std::uint32_t line, const Piece& piece, const Touch& by) {
+std::optional<Conflict> Block::check(std::uint32_t line, const Piece& piece, const Touch& touch) {
   PieceList& pieces = split(line);
   const auto for_each = [&](const auto& visit) {
     const auto counts = [&](const Part& earlier) {
-      return (earlier.bytes & piece.bytes) != 0 && !by.ordered_after(earlier.access) &&
-             !by.repeats_write(earlier.access);
+      return (earlier.bytes & piece.bytes) != 0 && !touch.ordered_after(earlier.access) &&
+             !touch.repeats_write(earlier.access);
     };
-    if (by.write) {
+    if (touch.write) {
       pieces.for_each(counts, visit);
     } else {
       pieces.for_each_write(counts, visit);
@@ -236,17 +238,17 @@ std::optional<Conflict> Block::check(std::uint32_t line, const Piece& piece, con
   };
   bool clear = true;
   for_each([&](const Piece& earlier) {
-    clear = passes(earlier, piece, by);
+    clear = has_no_conflict(earlier, piece, touch);
     return clear;
   });
   if (clear) [[likely]]
     return std::nullopt;
-  return search(for_each, piece, by);
+  return search(for_each, piece, touch);
 }
 
-void Block::add(std::uint32_t line, const Piece& piece, const Touch& by) {
+void Block::add(std::uint32_t line, const Piece& piece, const Touch& touch) {
   PieceList& pieces = split(line);
-  if (by.write) {
+  if (touch.write) {
     // A strong write does not replace a weak one: a later strong access races only with the weak one.
     const bool weak_writes_stay = !piece.access.is_weak_write();
     if (piece.bytes == whole_line && has_no_table(piece.access) &&
@@ -257,7 +259,7 @@ void Block::add(std::uint32_t line, const Piece& piece, const Touch& by) {
       return;
     }
     pieces.erase(piece.bytes, weak_writes_stay);
-  } else if (add_read(pieces, piece, by)) {
+  } else if (add_read(pieces, piece, touch)) {
     return;
   }
   pieces.push(piece, slabs_);

@@ -26,23 +26,24 @@ struct Touch {
   Imports* imports = nullptr;            ///< imports of this cluster from other clusters
   Memory memory = Memory::shared;
   bool write = false;
-  bool quiet = false;    ///< another rule has been reported already for this access
-  bool repeats = false;  ///< a write of the value that is in memory already
+  bool quiet = false;       ///< another rule has been reported already for this access
+  bool same_value = false;  ///< a write of the value that is in memory already
 
   /// Whether both accesses are writes by one instruction, and this one writes the value that memory holds
   /// already. Such writes do not race: memory holds the same in either order.
   [[nodiscard]] bool repeats_write(const Access& earlier) const noexcept {
-    return repeats && (earlier.location & Access::written) != 0 &&
+    return same_value && (earlier.location & Access::written) != 0 &&
            (earlier.location & Access::location_mask) == (access.location & Access::location_mask);
   }
   /// Whether all participating lanes know the earlier access, or the same threads made both.
   [[nodiscard]] bool follows(const Access& earlier, const Access& now) const noexcept {
-    return earlier.time == 0 || (earlier.cluster == now.cluster &&
-                                 (earlier.time <= clock->all(earlier.agent) || earlier.same_threads(now)));
+    return earlier.time == 0 ||
+           (earlier.cluster == now.cluster &&
+            (earlier.time <= clock->time_of(earlier.agent) || earlier.same_threads(now)));
   }
   /// Whether all participating lanes know all of the earlier access.
   [[nodiscard]] bool ordered_after(const Access& earlier) const noexcept {
-    return earlier.cluster == access.cluster && earlier.time <= clock->all(earlier.agent);
+    return earlier.cluster == access.cluster && earlier.time <= clock->time_of(earlier.agent);
   }
   /// Whether lane `lane` knows the part of lane `of` in the earlier access.
   [[nodiscard]] bool knows(std::uint32_t lane, const Access& earlier, std::uint32_t of) const;
@@ -73,11 +74,12 @@ class Block {
 
   /// Checks and records an access to a whole line. Returns false, and does nothing, if the line has pieces or
   /// an earlier access may conflict; then the caller must use check() and add().
-  bool touch(std::uint32_t line, const Touch& by, Access now) {
-    if ((split_ >> line & 1) != 0 || !by.follows(writes_.at(line), now) || !by.follows(reads_.at(line), now))
+  bool record_whole_line(std::uint32_t line, const Touch& touch, Access now) {
+    if ((split_ >> line & 1) != 0 || !touch.follows(writes_.at(line), now) ||
+        !touch.follows(reads_.at(line), now))
       return false;
-    if (by.write && !now.is_weak_write() && writes_.at(line).is_weak_write()) return false;
-    if (by.write) {
+    if (touch.write && !now.is_weak_write() && writes_.at(line).is_weak_write()) return false;
+    if (touch.write) {
       writes_.set(line, now, spare_);
       reads_.forget(line);
     } else {
@@ -85,20 +87,20 @@ class Block {
     }
     return true;
   }
-  /// Whether the line has only whole-line records, and `by` knows the accesses in them.
-  [[nodiscard]] bool follows(std::uint32_t line, const Touch& by) const noexcept {
-    return (split_ >> line & 1) == 0 && by.follows(writes_.at(line), by.access) &&
-           by.follows(reads_.at(line), by.access);
+  /// Whether the line has only whole-line records, and `touch` knows the accesses in them.
+  [[nodiscard]] bool follows(std::uint32_t line, const Touch& touch) const noexcept {
+    return (split_ >> line & 1) == 0 && touch.follows(writes_.at(line), touch.access) &&
+           touch.follows(reads_.at(line), touch.access);
   }
-  /// If `writes`, the last write to any of the bytes `some`; else one of the last accesses to them. nullopt
+  /// With `writes`, the last write to any of the bytes `some`; else one of the last accesses to them. nullopt
   /// if there is none.
   [[nodiscard]] std::optional<Conflict> last(std::uint32_t line, ByteMask some, bool writes);
   /// An earlier access that conflicts with `piece`; nullopt if there is none.
-  [[nodiscard]] std::optional<Conflict> check(std::uint32_t line, const Piece& piece, const Touch& by);
-  void add(std::uint32_t line, const Piece& piece, const Touch& by);
+  [[nodiscard]] std::optional<Conflict> check(std::uint32_t line, const Piece& piece, const Touch& touch);
+  void add(std::uint32_t line, const Piece& piece, const Touch& touch);
   void clear();
 
-  /// Prefetches the data that touch() needs.
+  /// Prefetches the data that record_whole_line() needs.
   void prefetch(std::uint32_t line) const noexcept {
     __builtin_prefetch(this);
     __builtin_prefetch(&first_[line]);
@@ -145,7 +147,7 @@ class Block {
     static const Records none;
     const Records* records_ = &none;
     Records* own_ = nullptr;
-    std::unique_ptr<Records> more_;
+    std::unique_ptr<Records> allocated_;
   };
 
   /// Returns the pieces of a line. If it has none yet, makes them from its whole-line records.

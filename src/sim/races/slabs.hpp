@@ -12,8 +12,8 @@ TMAJIT_BEGIN
 namespace sim {
 
 /// An arena for the many small records of a launch's accesses, which are freed together. It allocates slabs
-/// of growing size, the large ones with huge pages: for launches that gather, page faults of 4 KiB
-/// pages took a quarter of the time. Thread-safe.
+/// of growing size, the large ones with huge pages: for launches with scattered accesses, page faults of 4
+/// KiB pages took a quarter of the time. Thread-safe.
 class Slabs {
  public:
   Slabs() = default;

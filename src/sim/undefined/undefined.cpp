@@ -134,8 +134,8 @@ const RegisterNumber* Undefined::registers(const Warp& warp, const Flow& flow) {
   return warp.program->flow_registers.data() + flow.begin;
 }
 
-Undefined::Found Undefined::of(Warp& warp, RegisterNumber number, Mask mask) {
-  Found found{lanes_[number] & mask, origins_[number]};
+Undefined::State Undefined::state_of(Warp& warp, RegisterNumber number, Mask mask) {
+  State found{lanes_[number] & mask, origins_[number]};
   if (found.lanes == 0) return found;
   Origins& origins = warp.cta->cluster.origins();
   // Give an unwritten register at its first read an origin with this location, which reports show.
@@ -143,45 +143,45 @@ Undefined::Found Undefined::of(Warp& warp, RegisterNumber number, Mask mask) {
   return found;
 }
 
-Undefined::Found Undefined::any_of(Warp& warp, const RegisterNumber* first, std::size_t count, Mask mask) {
-  Found all;
+Undefined::State Undefined::any_of(Warp& warp, const RegisterNumber* first, std::size_t count, Mask mask) {
+  State all;
   for (std::size_t i = 0; i < count; ++i) {
-    const Found each = of(warp, first[i], mask);
+    const State each = state_of(warp, first[i], mask);
     if (each.lanes == 0) continue;
     all = {all.lanes | each.lanes, each.origin};
   }
   return all;
 }
 
-Undefined::Found Undefined::all_of(Warp& warp, const RegisterNumber* first, std::size_t count, Mask mask) {
-  Found all;
+Undefined::State Undefined::all_of(Warp& warp, const RegisterNumber* first, std::size_t count, Mask mask) {
+  State all;
   bool begun = false;
   for (std::size_t i = 0; i < count; ++i) {
     if (first[i] == 0) continue;
-    const Found each = of(warp, first[i], mask);
+    const State each = state_of(warp, first[i], mask);
     all = {begun ? all.lanes & each.lanes : each.lanes, each.origin};
     begun = true;
   }
   return all;
 }
 
-Undefined::Found Undefined::selected(Warp& warp, const Flow& flow, Mask mask) {
+Undefined::State Undefined::selected(Warp& warp, const Flow& flow, Mask mask) {
   const RegisterNumber* const operands = registers(warp, flow) + flow.results + flow.addresses;
   const Mask first = read_mask(warp, warp.program->code[flow.first].c);
-  Found all;
-  for (const Found& each : {of(warp, operands[0], mask & first), of(warp, operands[1], mask & ~first),
-                            of(warp, operands[2], mask)}) {
+  State all;
+  for (const State& each : {state_of(warp, operands[0], mask & first),
+                            state_of(warp, operands[1], mask & ~first), state_of(warp, operands[2], mask)}) {
     if (each.lanes != 0) all = {all.lanes | each.lanes, each.origin};
   }
   return all;
 }
 
-Undefined::Found Undefined::absorbed(Warp& warp, const Flow& flow, Mask mask) {
+Undefined::State Undefined::absorbed(Warp& warp, const Flow& flow, Mask mask) {
   const RegisterNumber* const operands = registers(warp, flow) + flow.results + flow.addresses;
   const MicroOp& op = warp.program->code[flow.first];
-  const Found a = of(warp, operands[0], mask);
-  const Found b = of(warp, operands[1], mask);
-  const Found added = any_of(warp, operands + 2, flow.operands - 2U, mask);
+  const State a = state_of(warp, operands[0], mask);
+  const State b = state_of(warp, operands[1], mask);
+  const State added = any_of(warp, operands + 2, flow.operands - 2U, mask);
   return {(a.lanes & ~absorbing(warp, flow, op.b, a.lanes & ~b.lanes)) |
               (b.lanes & ~absorbing(warp, flow, op.a, b.lanes & ~a.lanes)) | added.lanes,
           a.lanes != 0   ? a.origin
@@ -189,7 +189,7 @@ Undefined::Found Undefined::absorbed(Warp& warp, const Flow& flow, Mask mask) {
                          : added.origin};
 }
 
-void Undefined::mark_results(Warp& warp, const Flow& flow, Mask mask, Found found) {
+void Undefined::mark_results(Warp& warp, const Flow& flow, Mask mask, State found) {
   const RegisterNumber* const results = registers(warp, flow);
   for (std::size_t i = 0; i < flow.results; ++i) mark(results[i], mask, found.lanes, found.origin);
 }
@@ -201,22 +201,24 @@ void Undefined::before(Warp& warp, Mask mask) {
   if (flow.first != warp.pc) return;
   const RegisterNumber* const addresses = registers(warp, flow) + flow.results;
   const RegisterNumber* const operands = addresses + flow.addresses;
-  const Found guard = of(warp, flow.guard, warp.active);
+  const State guard = state_of(warp, flow.guard, warp.active);
   const bool to_local = flow.kind == Kind::stores && program.accesses[flow.access].space == Space::local;
-  if (flow.guarded && !to_local) matters(warp, flow.guard, guard.lanes, "is the guard of");
-  for (std::size_t i = 0; i < flow.addresses; ++i) matters(warp, addresses[i], mask, "is an address in");
-  Found found;
-  const bool alone = flow.first == flow.last;
+  if (flow.guarded && !to_local) report_if_undefined(warp, flow.guard, guard.lanes, "is the guard of");
+  for (std::size_t i = 0; i < flow.addresses; ++i)
+    report_if_undefined(warp, addresses[i], mask, "is an address in");
+  State found;
   switch (flow.kind) {
     case Kind::acts:
-      for (std::size_t i = 0; i < flow.operands; ++i) matters(warp, operands[i], mask, "is an operand of");
+      for (std::size_t i = 0; i < flow.operands; ++i)
+        report_if_undefined(warp, operands[i], mask, "is an operand of");
       break;
     case Kind::defines: break;
     case Kind::joins: found = all_of(warp, operands, flow.operands, mask); break;
     case Kind::selects:
     case Kind::conjoins:
     case Kind::disjoins:
-      if (alone) {
+      // The slots of a single micro-operation are those of the instruction's operands.
+      if (flow.first == flow.last) {
         found = flow.kind == Kind::selects ? selected(warp, flow, mask) : absorbed(warp, flow, mask);
         break;
       }
@@ -238,33 +240,33 @@ void Undefined::after(Warp& warp, std::uint32_t pc, Mask mask) {
   if (flow.kind == Kind::transposes) transpose(warp, flow, mask);
   if (flow.kind == Kind::stores) store(warp, flow, mask);
   if (flow.kind != Kind::meets) return;
-  Found found = any_of(warp, registers(warp, flow) + flow.results + flow.addresses, flow.operands, mask);
+  State found = any_of(warp, registers(warp, flow) + flow.results + flow.addresses, flow.operands, mask);
   if (found.lanes != 0) found.lanes = mask;
   mark_results(warp, flow, mask, found);
 }
 
 void Undefined::shuffle(Warp& warp, std::span<const Party> parties,
                         const std::array<std::uint8_t, lanes>& from) {
-  Found value;
-  const auto each = [&](const auto& visit) {
+  State value;
+  const auto for_each_party = [&](const auto& visit) {
     for (const Party& party : parties) {
       location_ = warp.program->location_of[party.pc];
       const Flow& flow = warp.program->flows[location_];
       visit(party.lanes, flow, registers(warp, flow));
     }
   };
-  each([&](Mask some, const Flow& flow, const RegisterNumber* numbers) {
-    const Found own =
-        of(warp, numbers[flow.results + flow.addresses], parties.size() == 1 ? all_lanes : some);
+  for_each_party([&](Mask members, const Flow& flow, const RegisterNumber* numbers) {
+    const State own =
+        state_of(warp, numbers[flow.results + flow.addresses], parties.size() == 1 ? all_lanes : members);
     if (own.lanes != 0) value = {value.lanes | own.lanes, own.origin};
   });
-  each([&](Mask some, const Flow& flow, const RegisterNumber* numbers) {
+  for_each_party([&](Mask members, const Flow& flow, const RegisterNumber* numbers) {
     // The result also depends on the operand that gives the source lane.
-    Found found = any_of(warp, numbers + flow.results + flow.addresses + 1, flow.operands - 1U, some);
-    for_lanes(some, [&](std::uint32_t lane) { found.lanes |= (value.lanes >> from[lane] & 1) << lane; });
+    State found = any_of(warp, numbers + flow.results + flow.addresses + 1, flow.operands - 1U, members);
+    for_lanes(members, [&](std::uint32_t lane) { found.lanes |= (value.lanes >> from[lane] & 1) << lane; });
     if (value.lanes != 0) found.origin = value.origin;
-    mark(numbers[0], some, found.lanes, found.origin);
-    if (flow.results > 1) mark(numbers[1], some, 0, 0);
+    mark(numbers[0], members, found.lanes, found.origin);
+    if (flow.results > 1) mark(numbers[1], members, 0, 0);
   });
 }
 
@@ -280,24 +282,24 @@ void Undefined::multiply(Warp& warp, const Flow& flow, Mask mask) {
   // Lanes 4 i to 4 i + 3 hold row i of a (and row i + 8 if there are 16 rows) and column i of b (PTX ISA,
   // fragment figures of mma). A lane holds columns 2 (lane % 4) and 2 (lane % 4) + 1 of the result.
   const std::uint32_t halves = of_warpgroup ? 2 : flow.packs ? flow.results : flow.results / 2U;
-  Found found;
+  State found;
   std::array<Mask, 2> rows{};
   for (std::size_t i = 0; i < flow.left; ++i) {
-    const Found each = of(warp, left[i], mask);
+    const State each = state_of(warp, left[i], mask);
     for_lanes(each.lanes, [&](std::uint32_t lane) { rows[i % halves] |= 15U << lane / 4 * 4; });
     if (each.lanes != 0) found = each;
   }
   std::array<Mask, 2> columns{};  // undefined in the even columns, and in the odd ones
   for (std::size_t i = 0; i < flow.right; ++i) {
-    const Found each = of(warp, right[i], mask);
+    const State each = state_of(warp, right[i], mask);
     for_lanes(each.lanes, [&](std::uint32_t lane) { columns[lane / 4 % 2] |= 0x11111111U << lane / 8; });
     if (each.lanes != 0) found = each;
   }
-  std::vector<Found> all(flow.results);
+  std::vector<State> all(flow.results);
   for (std::size_t i = 0; i < flow.results; ++i) {
     const Mask row = rows[(flow.packs ? i : i / 2) % halves];
     const Mask column = flow.packs ? columns[0] & columns[1] : columns[i % 2];
-    const Found addend = of(warp, addends[i], keeps);
+    const State addend = state_of(warp, addends[i], keeps);
     all[i] = {row | column | addend.lanes, addend.lanes != 0 ? addend.origin : found.origin};
   }
   for (std::size_t i = 0; i < flow.results; ++i) mark(results[i], mask, all[i].lanes, all[i].origin);
@@ -305,7 +307,7 @@ void Undefined::multiply(Warp& warp, const Flow& flow, Mask mask) {
 
 void Undefined::transpose(Warp& warp, const Flow& flow, Mask mask) {
   const RegisterNumber* const numbers = registers(warp, flow);
-  const Found from = of(warp, numbers[flow.results + flow.addresses], mask);
+  const State from = state_of(warp, numbers[flow.results + flow.addresses], mask);
   Mask gets = 0;
   // A lane gets rows 2 (lane % 4) and 2 (lane % 4) + 1 of column lane / 4. Four lanes hold each row.
   for_lanes(mask, [&](std::uint32_t lane) {
@@ -319,7 +321,7 @@ void Undefined::store(Warp& warp, const Flow& flow, Mask mask) {
   const MemoryAccess& access = warp.program->accesses[flow.access];
   const RegisterNumber* const values = registers(warp, flow) + flow.results + flow.addresses;
   for (std::uint32_t i = 0; i < flow.operands; ++i) {
-    const Found found = of(warp, values[i], mask);
+    const State found = state_of(warp, values[i], mask);
     Mask to_global = 0;
     // A defined value clears the mark of local memory. For shared memory, check_shadow() has cleared it.
     for_lanes(local_.empty() ? found.lanes : mask, [&](std::uint32_t lane) {
@@ -338,7 +340,7 @@ void Undefined::store(Warp& warp, const Flow& flow, Mask mask) {
       const SharedAddress at = owner_of(*warp.cta, address, flow.bytes);
       if (at.owner != nullptr) put_shared(*at.owner, at.offset, flow.bytes, found.origin);
     });
-    matters(warp, values[i], to_global, to_global_memory);
+    report_if_undefined(warp, values[i], to_global, to_global_memory);
   }
 }
 
@@ -347,24 +349,25 @@ void Undefined::store_piece(Warp& warp, std::uint32_t lane, std::uint32_t operan
   location_ = warp.location();
   const Flow& flow = warp.program->flows[location_];
   const RegisterNumber number = registers(warp, flow)[flow.results + flow.addresses + operand];
-  const Found found = of(warp, number, Mask{1} << lane);
+  const State found = state_of(warp, number, Mask{1} << lane);
   if (found.lanes != 0) put_shared(owner, offset, bytes, found.origin);
 }
 
-Undefined::Found Undefined::operand(Warp& warp, std::uint32_t operand, Mask mask) {
+Undefined::State Undefined::operand(Warp& warp, std::uint32_t operand, Mask mask) {
   location_ = warp.location();
   const Flow& flow = warp.program->flows[location_];
-  return of(warp, registers(warp, flow)[flow.results + flow.addresses + operand], mask);
+  return state_of(warp, registers(warp, flow)[flow.results + flow.addresses + operand], mask);
 }
 
-void Undefined::mark_result(Warp& warp, std::uint32_t result, Mask mask, Found found) {
+void Undefined::mark_result(Warp& warp, std::uint32_t result, Mask mask, State found) {
   mark(registers(warp, warp.program->flows[warp.location()])[result], mask, found.lanes, found.origin);
 }
 
-void Undefined::operand_matters(Warp& warp, std::uint32_t operand, Mask mask) {
+void Undefined::report_if_operand_undefined(Warp& warp, std::uint32_t operand, Mask mask) {
   location_ = warp.location();
   const Flow& flow = warp.program->flows[location_];
-  matters(warp, registers(warp, flow)[flow.results + flow.addresses + operand], mask, to_global_memory);
+  report_if_undefined(warp, registers(warp, flow)[flow.results + flow.addresses + operand], mask,
+                      to_global_memory);
 }
 
 void Undefined::load(Warp& warp, const Flow& flow, Mask mask) {
@@ -419,8 +422,8 @@ void Undefined::copy(Warp& warp, const LocalCopy& copied, Mask mask) {
   });
 }
 
-void Undefined::matters(Warp& warp, RegisterNumber number, Mask mask, std::string_view how) {
-  const Found found = of(warp, number, mask);
+void Undefined::report_if_undefined(Warp& warp, RegisterNumber number, Mask mask, std::string_view how) {
+  const State found = state_of(warp, number, mask);
   if (found.lanes == 0) return;
   const Origin origin = warp.cta->cluster.origins()[found.origin];
   // One report for the register is enough.
@@ -452,10 +455,7 @@ void track_call(Warp& warp, const Frame& frame, Mask mask) {
 
 void begin_undefined(Warp& warp) {
   const Program& program = *warp.program;
-  if (program.unwritten.empty()) {
-    warp.undefined.reset();
-    return;
-  }
+  if (program.unwritten.empty()) return warp.undefined.reset();
   if (!warp.undefined) warp.undefined = std::make_unique<Undefined>(program);
   warp.undefined->forget(all_lanes);
   for (const UnwrittenRegister& each : program.unwritten) {

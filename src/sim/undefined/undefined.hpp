@@ -73,8 +73,8 @@ class Undefined {
   void before(Warp& warp, Mask mask);
   /// Called after the micro-operation at `pc`; `mask` contains the lanes that are still active after it.
   void after(Warp& warp, std::uint32_t pc, Mask mask);
-  /// Called for a shfl of lanes that have met: the result of lane i gets the state of the operand in lane
-  /// from[i].
+  /// Called for a shfl that the lanes of `parties` execute together: the result of lane i gets the state of
+  /// the operand in lane from[i].
   void shuffle(Warp& warp, std::span<const Party> parties, const std::array<std::uint8_t, lanes>& from);
   /// Called when a recursive function returns: restores the state of its caller's registers.
   void leave(Warp& warp, const Frame& frame, Mask mask);
@@ -86,35 +86,38 @@ class Undefined {
                    std::uint32_t bytes);
 
   /// The lanes in which a value is undefined, and its origin.
-  struct Found {
+  struct State {
     Mask lanes = 0;
     OriginNumber origin = 0;
   };
-  // For handlers that track the values of their instruction themselves: the state of an operand, and a
-  // function that sets the state of a result.
-  [[nodiscard]] Found operand(Warp& warp, std::uint32_t operand, Mask mask);
-  void mark_result(Warp& warp, std::uint32_t result, Mask mask, Found found);
+  // Handlers that track the values of their instruction themselves use the next three functions. They read
+  // the state of an operand, set the state of a result, and report an operand.
+
+  [[nodiscard]] State operand(Warp& warp, std::uint32_t operand, Mask mask);
+  void mark_result(Warp& warp, std::uint32_t result, Mask mask, State found);
   /// Called when the operand is stored to global memory: reports it if it is undefined.
-  void operand_matters(Warp& warp, std::uint32_t operand, Mask mask);
+  void report_if_operand_undefined(Warp& warp, std::uint32_t operand, Mask mask);
 
  private:
   friend void track_call(Warp& warp, const Frame& frame, Mask mask);
   [[nodiscard]] static const RegisterNumber* registers(const Warp& warp, const Flow& flow);
   /// The lanes in which any, or all, of `count` registers are undefined.
-  [[nodiscard]] Found any_of(Warp& warp, const RegisterNumber* first, std::size_t count, Mask mask);
-  [[nodiscard]] Found all_of(Warp& warp, const RegisterNumber* first, std::size_t count, Mask mask);
-  [[nodiscard]] Found of(Warp& warp, RegisterNumber number, Mask mask);
-  /// The state of the result of selp, and of a conjunction, product or disjunction.
-  [[nodiscard]] Found selected(Warp& warp, const Flow& flow, Mask mask);
-  [[nodiscard]] Found absorbed(Warp& warp, const Flow& flow, Mask mask);
-  void mark_results(Warp& warp, const Flow& flow, Mask mask, Found found);
+  [[nodiscard]] State any_of(Warp& warp, const RegisterNumber* first, std::size_t count, Mask mask);
+  [[nodiscard]] State all_of(Warp& warp, const RegisterNumber* first, std::size_t count, Mask mask);
+  [[nodiscard]] State state_of(Warp& warp, RegisterNumber number, Mask mask);
+  /// The state of the result of selp.
+  [[nodiscard]] State selected(Warp& warp, const Flow& flow, Mask mask);
+  /// The state of the result of a conjunction, product or disjunction: an operand that alone determines the
+  /// result absorbs an undefined one.
+  [[nodiscard]] State absorbed(Warp& warp, const Flow& flow, Mask mask);
+  void mark_results(Warp& warp, const Flow& flow, Mask mask, State found);
   void multiply(Warp& warp, const Flow& flow, Mask mask);
   void transpose(Warp& warp, const Flow& flow, Mask mask);
   void store(Warp& warp, const Flow& flow, Mask mask);
   /// Called for ld: a result is undefined if every byte of it comes from undefined local memory.
   void load(Warp& warp, const Flow& flow, Mask mask);
   /// Reports the lanes of `mask` in which the register is undefined; `how` says why the value matters.
-  void matters(Warp& warp, RegisterNumber number, Mask mask, std::string_view how);
+  void report_if_undefined(Warp& warp, RegisterNumber number, Mask mask, std::string_view how);
 
   std::uint32_t location_ = 0;         ///< location of the present instruction
   std::vector<Mask> lanes_;            ///< by register

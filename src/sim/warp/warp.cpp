@@ -47,15 +47,18 @@ void Warp::require_progress(Mask mask, Mask members, Mask missing) const {
       mask |= group.mask;
   }
   missing &= ~mask;
+  // The lanes that a group waits for.
   const auto awaited = [&](const Group& group) -> Mask {
     if (group.wait.kind == Wait::Kind::warp) return group.wait.what;
     if (group.wait.kind != Wait::Kind::assembly) return 0;
-    Mask there = 0;
+    Mask arrived = 0;
     for (const Group& each : groups) {
-      if (each.wait.kind == Wait::Kind::assembly && each.wait.what == group.wait.what) there |= each.mask;
+      if (each.wait.kind == Wait::Kind::assembly && each.wait.what == group.wait.what) arrived |= each.mask;
     }
-    return live & ~there;
+    return live & ~arrived;
   };
+  // The missing lanes, and all lanes that they wait for, directly or through other lanes. If lanes of `mask`
+  // are among them, the waits form a cycle.
   Mask reached = missing;
   for (Mask before = 0; before != reached;) {
     before = reached;
@@ -90,18 +93,18 @@ void Warp::retire(Mask mask) {
 bool Warp::choose() {
   if (active != 0) groups.push_back({active, pc, {}});
   active = 0;
-  const auto meets = [](const Group& group) {
+  const auto may_merge = [](const Group& group) {
     return group.wait.kind == Wait::Kind::none || group.wait.kind == Wait::Kind::warp;
   };
-  // Two groups that wait at one instruction for different lanes belong to different exchanges. If they were
-  // merged, they would only wait again.
+  // Two groups that wait at one instruction for different lanes execute separate warp-wide operations. If
+  // they were merged, they would only wait again.
   const auto unrelated = [](const Group& a, const Group& b) {
     return a.wait.kind == Wait::Kind::warp && b.wait.kind == Wait::Kind::warp &&
            (a.wait.what & b.mask) == 0 && (b.wait.what & a.mask) == 0;
   };
   for (std::size_t i = 0; i < groups.size(); ++i) {
     for (std::size_t j = groups.size(); --j > i;) {
-      if (groups[i].pc != groups[j].pc || !meets(groups[i]) || !meets(groups[j])) continue;
+      if (groups[i].pc != groups[j].pc || !may_merge(groups[i]) || !may_merge(groups[j])) continue;
       if (unrelated(groups[i], groups[j])) continue;
       groups[i].mask |= groups[j].mask;
       groups[i].wait = {};

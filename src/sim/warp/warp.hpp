@@ -15,13 +15,13 @@ namespace sim {
 
 class Cta;
 
-/// The event that a group of lanes waits for.
+/// The event that a group of lanes waits for. `what` and `detail` depend on its kind.
 struct Wait {
   enum class Kind : std::uint8_t {
     none,
     mbarrier,   ///< the mbarrier at shared offset `what`, for a phase of parity `detail`
     barrier,    ///< CTA barrier `what`
-    warp,       ///< lanes `what` of the warp, which the instruction's member mask `detail` also names
+    warp,       ///< lanes `what` of the warp; `detail` is the instruction's member mask
     assembly,   ///< the other lanes of the warp, to arrive together at barrier `what` (Assembly)
     cluster,    ///< the cluster's barrier
     registers,  ///< setmaxnreg.inc to `what` registers
@@ -95,20 +95,22 @@ struct Warp {
   bool running = false;
   std::uint32_t join = ~0U;  ///< least pc of the other ready groups, at which the running group yields
   std::vector<Group> groups;
-  std::unique_ptr<CallStack> calls;    ///< null until the first call
-  bool timed_out = false;              ///< the next try_wait may report failure, once
-  std::vector<std::uint32_t> gave_up;  ///< pcs of try_waits that have failed since they last succeeded
-  std::array<std::uint32_t, 16> reductions{};  ///< bar.red, by CTA barrier: threads with a true predicate
-  std::array<std::uint32_t, 16> reduced{};     ///< bar.red, by CTA barrier: threads that took part
+  std::unique_ptr<CallStack> calls;           ///< null until the first call
+  bool timed_out = false;                     ///< the next try_wait may report failure, once
+  std::vector<std::uint32_t> gave_up;         ///< pcs of try_waits that have failed since they last succeeded
+  std::array<std::uint32_t, 16> red_true{};   ///< bar.red, by CTA barrier: threads with a true predicate
+  std::array<std::uint32_t, 16> red_total{};  ///< bar.red, by CTA barrier: threads that took part
   Mask cluster_arrived = 0;  ///< lanes that have arrived in the present phase of the cluster's barrier
   Mask cluster_passed = 0;   ///< lanes that arrived in a completed phase and have not executed the wait yet
   std::uint32_t registers_each = 0;  ///< registers of a thread under setmaxnreg; 0: setmaxnreg has no effect
   std::unique_ptr<WarpgroupState> warpgroup;  ///< null until the first instruction of a warpgroup
   std::unique_ptr<Undefined> undefined;       ///< null until some register may be undefined
-  bool changes_loop = false;      ///< Cta::run must switch to the loop that tracks undefined values
-  std::uint32_t steps = 0;        ///< arrivals at CTA barriers and mbarriers
-  std::uint32_t at_barriers = 0;  ///< CTA barriers at which the warp has ever arrived, one bit each
-  Mask released = 0;              ///< lanes whose next access to a peer is not delayed again
+  bool changes_loop = false;        ///< Cta::run must switch to the loop that tracks undefined values
+  std::uint32_t sync_arrivals = 0;  ///< arrivals at CTA barriers and mbarriers
+  /// CTA barriers at which the warp has arrived, one bit each. A barrier's bit is cleared when the barrier is
+  /// used for another number of threads.
+  std::uint32_t used_barriers = 0;
+  Mask released = 0;  ///< lanes whose next access to a peer is not delayed again
 
   /// The present micro-operation: `pc` is the next one already.
   [[nodiscard]] std::uint32_t here() const noexcept { return pc - 1; }
@@ -160,15 +162,15 @@ enum Assembly : std::uint32_t { cluster_arrival = 16, cluster_waiting = 17 };
 /// have come. If lanes are missing, parks the lanes of `mask` and returns false. Else calls visit(group) for
 /// each group that came earlier; `visit` sets the group's pc and wait.
 template <typename Visit>
-bool assemble(Warp& warp, std::uint32_t meeting, Mask mask, const Visit& visit) {
+bool assemble(Warp& warp, std::uint32_t barrier, Mask mask, const Visit& visit) {
   const auto here = [&](const Group& group) {
-    return group.wait.kind == Wait::Kind::assembly && group.wait.what == meeting;
+    return group.wait.kind == Wait::Kind::assembly && group.wait.what == barrier;
   };
   Mask all = mask;
   for (const Group& group : warp.groups) all |= here(group) ? group.mask : 0;
   if ((warp.live & ~all) != 0) {
     warp.require_progress(mask, all_lanes, warp.live & ~all);
-    warp.park(mask, warp.here(), {Wait::Kind::assembly, meeting, 0});
+    warp.park(mask, warp.here(), {Wait::Kind::assembly, barrier, 0});
     return false;
   }
   for (Group& group : warp.groups) {
