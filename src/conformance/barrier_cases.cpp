@@ -1,4 +1,4 @@
-/// mbarriers, named barriers, cluster barriers: when phases are complete, and which writes are visible then.
+/// mbarriers, named barriers and cluster barriers: completion of phases, and visibility of writes afterwards.
 #include "conformance/groups.hpp"
 #include "conformance/word_kernel.hpp"
 
@@ -24,46 +24,46 @@ extern "C" __global__ void words(u32* out, const u32* in) {
   __shared__ u64 word;
   __shared__ alignas(16) u32 tile[8];
   if (threadIdx.x != 0) return;
-  const u32 b = ptx::shared_address(&word), to = ptx::shared_address(tile);
-  mb::init(b, 3);
+  const u32 barrier = ptx::shared_address(&word), to = ptx::shared_address(tile);
+  mb::init(barrier, 3);
   ptx::fence_mbarrier_init();
-  out[0] = mb::test_wait(b, 0);
-  out[1] = mb::test_wait(b, 1);
-  mb::arrive(b);
-  const mb::Token first = mb::arrive_for_token(b);
-  out[2] = mb::test_wait_for(b, first);
-  mb::arrive_count(b, 1);
-  out[3] = mb::test_wait(b, 0);
-  out[4] = mb::test_wait_for(b, first);
-  out[5] = mb::test_wait(b, 1);
-  mb::arrive_and_drop(b);
-  mb::arrive_count(b, 2);
-  out[6] = mb::test_wait(b, 1);
-  mb::arrive(b);  // two in a phase from now on
-  out[7] = mb::test_wait(b, 0);
-  mb::arrive(b);
-  out[8] = mb::try_wait(b, 0);
-  mb::expect_tx(b, 16);
-  mb::arrive_count(b, 2);
-  out[9] = mb::test_wait(b, 1);
-  ptx::bulk_load(to, in, 16, b);
-  out[10] = completes(b, 1);
+  out[0] = mb::test_wait(barrier, 0);
+  out[1] = mb::test_wait(barrier, 1);
+  mb::arrive(barrier);
+  const mb::Token first = mb::arrive_for_token(barrier);
+  out[2] = mb::test_wait_for(barrier, first);
+  mb::arrive_count(barrier, 1);
+  out[3] = mb::test_wait(barrier, 0);
+  out[4] = mb::test_wait_for(barrier, first);
+  out[5] = mb::test_wait(barrier, 1);
+  mb::arrive_and_drop(barrier);
+  mb::arrive_count(barrier, 2);
+  out[6] = mb::test_wait(barrier, 1);
+  mb::arrive(barrier);  // after the drop, a phase takes two arrivals
+  out[7] = mb::test_wait(barrier, 0);
+  mb::arrive(barrier);
+  out[8] = mb::try_wait(barrier, 0);
+  mb::expect_tx(barrier, 16);
+  mb::arrive_count(barrier, 2);
+  out[9] = mb::test_wait(barrier, 1);
+  ptx::bulk_load(to, in, 16, barrier);
+  out[10] = completes(barrier, 1);
   out[11] = tile[3];
-  const mb::Token second = mb::arrive_expect_tx_for_token(b, 16);
-  mb::arrive(b);
-  out[12] = mb::test_wait_for(b, second);
-  ptx::bulk_load(to + 16, in + 4, 16, b);
-  out[13] = completes(b, 0) && mb::try_wait_for(b, second);
+  const mb::Token second = mb::arrive_expect_tx_for_token(barrier, 16);
+  mb::arrive(barrier);
+  out[12] = mb::test_wait_for(barrier, second);
+  ptx::bulk_load(to + 16, in + 4, 16, barrier);
+  out[13] = completes(barrier, 0) && mb::try_wait_for(barrier, second);
   out[14] = tile[4];
-  mb::arrive_expect_tx(b, 0);
-  mb::arrive(b);
-  out[15] = mb::try_wait(b, 1);
-  mb::invalidate(b);
-  mb::init(b, 1);
+  mb::arrive_expect_tx(barrier, 0);
+  mb::arrive(barrier);
+  out[15] = mb::try_wait(barrier, 1);
+  mb::invalidate(barrier);
+  mb::init(barrier, 1);
   ptx::fence_mbarrier_init();
-  out[16] = mb::test_wait(b, 0);
-  mb::arrive(b);
-  out[17] = mb::try_wait(b, 0);
+  out[16] = mb::test_wait(barrier, 0);
+  mb::arrive(barrier);
+  out[17] = mb::try_wait(barrier, 0);
 }
 )";
 
@@ -74,7 +74,8 @@ void expect_phases(Out out, In in) {
   out[14] = in[4];
 }
 
-// CTA 1 arrives at CTA 0's barrier, by arrivals of each kind, and with bytes.
+// CTA 1 completes the phases of two barriers of CTA 0: one by bytes and arrivals of one thread, the other by
+// arrivals of 32 threads.
 constexpr auto remote_text = R"(
 #include "tmajit/barrier.cuh"
 #include "tmajit/bulk.cuh"
@@ -87,29 +88,29 @@ extern "C" __global__ void words(u32* out, const u32* in) {
   __shared__ u64 storage[2];
   __shared__ alignas(16) u32 tile[32], received[36];
   const auto bytes = Barrier<>(storage[0]).init(2, threadIdx.x == 0);
-  const auto heard = Barrier<>(storage[1]).init(32, threadIdx.x == 0);
+  const auto arrivals = Barrier<>(storage[1]).init(32, threadIdx.x == 0);
   if (threadIdx.x < 32) tile[threadIdx.x] = 3 * in[threadIdx.x];
   ptx::fence_proxy_async();
   ptx::sync_cluster();
   if (ptx::cluster_ctarank() == 1) {
     if (threadIdx.x == 0) {
-      const u32 there = bytes.in(0).address(), to = ptx::map_to_cta(ptx::shared_address(received), 0);
-      mb::expect_tx_remote(there, 4);
-      ptx::store_async(to + 128, in[32], there);
+      const u32 remote_barrier = bytes.in(0).address(), to = ptx::map_to_cta(ptx::shared_address(received), 0);
+      mb::expect_tx_remote(remote_barrier, 4);
+      ptx::store_async(to + 128, in[32], remote_barrier);
       bytes.in(0).expect(128);
-      ptx::bulk_send(to, ptx::shared_address(tile), 128, there);
-      mb::arrive_remote_of_reader(there);
+      ptx::bulk_send(to, ptx::shared_address(tile), 128, remote_barrier);
+      mb::arrive_remote_of_reader(remote_barrier);
     } else if (threadIdx.x >= 32) {
       out[threadIdx.x + 32] = in[threadIdx.x] + 1;
-      heard.in(0).arrive();
+      arrivals.in(0).arrive();
     }
   } else if (threadIdx.x < 33) {
-    const bool came = completes(bytes.address(), 0);
-    out[threadIdx.x] = came ? received[threadIdx.x] : 0;
+    const bool completed = completes(bytes.address(), 0);
+    out[threadIdx.x] = completed ? received[threadIdx.x] : 0;
   }
   if (ptx::cluster_ctarank() == 0 && threadIdx.x >= 32) {
-    const bool came = completes(heard.address(), 0);
-    out[64 + threadIdx.x] = came ? 2 * out[127 - threadIdx.x] : 0;
+    const bool completed = completes(arrivals.address(), 0);
+    out[64 + threadIdx.x] = completed ? 2 * out[127 - threadIdx.x] : 0;
   }
   ptx::sync_cluster();
 }
@@ -138,11 +139,11 @@ extern "C" __global__ void words(u32* out, const u32* in) {
   out[64 * all + mine] = out[(mine + 64) % (64 * all)] + 1;
   ptx::arrive_at_cluster_relaxed();  // orders no accesses to memory
   ptx::wait_for_cluster();
-  u32* const told = out + 128 * all + 12 * rank;
+  u32* const identity = out + 128 * all + 12 * rank;
   const uint3 at = ptx::cluster_ctaid(), extent = ptx::cluster_nctaid(), id = ptx::clusterid(), ids = ptx::nclusterid();
   const u32 found[12] = {rank, all, at.x, at.y, at.z, extent.x, extent.y, id.x, ids.x, ids.y,
                          ptx::is_explicit_cluster(), ptx::cta_of(ptx::map_to_cta(ptx::shared_address(&word), (rank + 1) % all))};
-  if (threadIdx.x == 0) for (u32 i = 0; i < 12; ++i) told[i] = found[i];
+  if (threadIdx.x == 0) for (u32 i = 0; i < 12; ++i) identity[i] = found[i];
 }
 )";
 
@@ -152,8 +153,8 @@ void expect_cluster(Out out, In in) {
     out[256 + i] = in[(i + 64) % 256] + 1;
   }
   for (std::uint32_t rank = 0; rank < 4; ++rank) {
-    const std::array<std::uint32_t, 12> told{rank, 4, rank, 0, 0, 4, 1, 0, 1, 1, 1, (rank + 1) % 4};
-    std::ranges::copy(told, out.begin() + 512 + std::ptrdiff_t{12} * rank);
+    const std::array<std::uint32_t, 12> identity{rank, 4, rank, 0, 0, 4, 1, 0, 1, 1, 1, (rank + 1) % 4};
+    std::ranges::copy(identity, out.begin() + 512 + std::ptrdiff_t{12} * rank);
   }
 }
 
@@ -184,7 +185,7 @@ void add_barriers(std::vector<Case>& cases) {
       case_of("mbarrier.phases",
               {"mbarrier.init", "mbarrier.arrive", "mbarrier.arrive_drop", "mbarrier.expect_tx",
                "mbarrier.test_wait", "mbarrier.try_wait", "mbarrier.inval", "fence.mbarrier_init"},
-              {.what = "which phases are complete after which arrivals and bytes",
+              {.what = "the phases that are complete after arrivals and bytes",
                .text = phases_text,
                .threads = 32,
                .in = 8,

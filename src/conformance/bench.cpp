@@ -16,10 +16,11 @@ namespace {
 
 /// Limit on the shared memory that launches of these kernels request.
 constexpr std::uint32_t max_shared_bytes = 200 << 10;
-constexpr std::size_t max_differences = 8;  ///< reported trials of a case, and elements of a trial
+/// Limit on the trials that a case's result describes, and on the elements described for each memory.
+constexpr std::size_t max_differences = 8;
 
-std::uint64_t seed_of(const Case& each, std::uint64_t seed) {
-  for (const char letter : each.name) seed = seed * 131 + static_cast<unsigned char>(letter);
+std::uint64_t seed_of(const Case& test_case, std::uint64_t seed) {
+  for (const char letter : test_case.name) seed = seed * 131 + static_cast<unsigned char>(letter);
   return seed;
 }
 
@@ -30,7 +31,7 @@ std::string hex(std::span<const std::byte> bytes) {
   return text;
 }
 
-/// "3 of 64 elements of the tensor differ; at byte 16 is 0x00, not 0x01, before 0x02; …"
+/// "3 of 64 elements of the tensor differ; at byte 16: 0x00 instead of 0x01, before the launch 0x02; …"
 std::string difference(const Memory& memory, std::span<const std::byte> found) {
   const std::size_t size = size_of(memory.type);
   std::size_t wrong = 0;
@@ -41,8 +42,8 @@ std::string difference(const Memory& memory, std::span<const std::byte> found) {
     };
     if (std::ranges::equal(element(found), element(memory.after))) continue;
     if (++wrong > max_differences) continue;
-    differences += fmt::format("; at byte {} is {}, not {}, before {}", at, hex(element(found)),
-                               hex(element(memory.after)), hex(element(memory.before)));
+    differences += fmt::format("; at byte {}: {} instead of {}, before the launch {}", at,
+                               hex(element(found)), hex(element(memory.after)), hex(element(memory.before)));
   }
   if (wrong == 0) return {};
   return fmt::format("{} of {} elements of the {} differ{}", wrong, found.size() / size, memory.name,
@@ -72,16 +73,16 @@ const Kernel& Bench::kernel(const OwnKernel& own) {
   return kernels_.emplace(name, runtime_.kernel(source(own), max_shared_bytes)).first->second;
 }
 
-void Bench::clear_expected_reports(const Case& of) {
+void Bench::clear_expected_reports(const Case& test_case) {
   if (simulated_ == nullptr) return;
   const auto reports = simulated_->reports();
   const auto expected = [&](const Report& report) {
-    return std::ranges::count(of.reports, report.rule) != 0;
+    return std::ranges::count(test_case.reports, report.rule) != 0;
   };
   if (std::ranges::all_of(reports, expected)) simulated_->clear_reports();
 }
 
-std::string Bench::run(const Trial& trial, const Case& of) {
+std::string Bench::run(const Trial& trial, const Case& test_case) {
   const auto& device = runtime_.device();
   std::vector<Buffer> buffers;
   std::vector<Buffer> placeholders;  // memory to which launches are bound before they are moved
@@ -105,10 +106,10 @@ std::string Bench::run(const Trial& trial, const Case& of) {
     prepared.push_back(kernel(own).prepare(launch));
     if (trial.moved) prepared.back().rebind(addresses);
   };
-  for (const EarlierLaunch& earlier : trial.before) prepare(earlier.entry, earlier.shape);
+  for (const EarlierLaunch& earlier : trial.earlier_launches) prepare(earlier.entry, earlier.shape);
   prepare(trial.kernel.entry, trial.shape);
-  for (const PreparedLaunch& each : prepared) each();
-  clear_expected_reports(of);
+  for (const PreparedLaunch& prepared_launch : prepared) prepared_launch();
+  clear_expected_reports(test_case);
   std::string text;
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     std::vector<std::byte> found(buffers[i].bytes());
@@ -122,14 +123,14 @@ std::string Bench::run(const Trial& trial, const Case& of) {
   return text;
 }
 
-Result Bench::run(const Case& each, std::uint64_t seed) {
+Result Bench::run(const Case& test_case, std::uint64_t seed) {
   Result result;
-  reference::Random random(seed_of(each, seed));
-  const std::vector<Trial> trials = each.trials(random);
+  reference::Random random(seed_of(test_case, seed));
+  const std::vector<Trial> trials = test_case.trials(random);
   for (const Trial& trial : trials) {
     std::string differs;
     try {
-      differs = run(trial, each);
+      differs = run(trial, test_case);
     } catch (const Error& error) {
       result.error = fmt::format("{}: {}", trial.what, error.what());
       result.device_ended = error.code() == ErrorCode::device_failed && simulated_ == nullptr;

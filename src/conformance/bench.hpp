@@ -33,22 +33,22 @@ struct Result {
 /// A device on which cases run.
 class Bench {
  public:
-  /// `simulated` is the same device if it is a simulated one, whose reports are errors; else null. Kernels
-  /// are cached in `cache_directory`, if there is one.
+  /// If `device` is simulated, `simulated` is the same device, and its reports are errors. Otherwise
+  /// `simulated` is null. Kernels are cached in `cache_directory`, if it has a value.
   Bench(std::shared_ptr<tmajit::Device> device, std::shared_ptr<tmajit::SimDevice> simulated,
         std::optional<std::filesystem::path> cache_directory);
 
   /// Runs a case with the trials that `seed` draws. Errors of the device or the compiler are not thrown, but
   /// stored in the result.
-  [[nodiscard]] Result run(const Case& each, std::uint64_t seed);
+  [[nodiscard]] Result run(const Case& test_case, std::uint64_t seed);
   [[nodiscard]] const tmajit::Device& device() const { return *runtime_.device(); }
 
  private:
   /// Describes the differences; empty if there are none.
-  std::string run(const Trial& trial, const Case& of);
+  std::string run(const Trial& trial, const Case& test_case);
   const tmajit::Kernel& kernel(const tmajit::OwnKernel& own);
   /// Clears the simulated device's reports if the case expects all of them (Case::reports).
-  void clear_expected_reports(const Case& of);
+  void clear_expected_reports(const Case& test_case);
 
   tmajit::Runtime runtime_;
   std::shared_ptr<tmajit::SimDevice> simulated_;

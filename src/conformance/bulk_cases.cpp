@@ -22,17 +22,18 @@ using reference::Random;
 
 namespace {
 
-/// The kernel's operation; numbers from `first_reduction` on are reductions.
-enum What : std::uint8_t { load, prefetched_load, store, first_reduction };
+/// The kernel's operation. Numbers from `first_reduction` on are reductions.
+enum CopyKind : std::uint8_t { load, prefetched_load, store, first_reduction };
 
-/// One copy by each CTA of a grid. All copies have the same address in global memory.
+/// One copy by each CTA of a grid. All copies have the same address in global memory. The shared memory of a
+/// CTA is a window, which the kernel fills from global memory first, and writes back there after a load.
 struct BulkCopy {
-  std::int32_t what = load;
+  std::int32_t kind = load;
   std::uint32_t form = 0;    ///< form of a reduction, in reduction_forms()
   std::uint32_t begin = 0;   ///< offset in the window
   std::uint32_t offset = 0;  ///< offset in global memory
   std::uint32_t bytes = 0;
-  std::uint32_t hint = 0;
+  std::uint32_t hint = 0;  ///< 0: none; 1 to 9: a cache policy, see policy() in the kernel
   std::uint32_t ctas = 1;
   Values values = Values::bits;
 };
@@ -56,47 +57,49 @@ __device__ ptx::CachePolicy policy(u32 hint, const void* memory) {
   }
 }
 
-__device__ void reduce(u32 what, u8* to, u32 from, u32 bytes) {
-  switch (what) {
+__device__ void reduce(u32 kind, u8* to, u32 from, u32 bytes) {
+  switch (kind) {
 )" + switch_of(forms, first_reduction, "ptx::bulk_reduce_", "(to, from, bytes)") +
          R"(  }
 }
-__device__ void reduce(u32 what, u8* to, u32 from, u32 bytes, ptx::CachePolicy hint) {
-  switch (what) {
+__device__ void reduce(u32 kind, u8* to, u32 from, u32 bytes, ptx::CachePolicy hint) {
+  switch (kind) {
 )" + switch_of(forms, first_reduction, "ptx::bulk_reduce_", "(to, from, bytes, hint)") +
          R"(  }
 }
 
-// Numbers: bytes of a CTA's window, the copy's offsets in it and in global memory, its bytes, the operation, the hint.
-extern "C" __global__ void __launch_bounds__(128) bulk_copy(u32* windows, u32* complete, u8* global, const Numbers n) {
+// Numbers: 0: bytes of a CTA's window; 1, 2: the copy's offsets in the window and in global memory; 3: its bytes;
+// 4: its kind; 5: its hint.
+extern "C" __global__ void __launch_bounds__(128) bulk_copy(u32* windows, u32* complete, u8* global, const Numbers numbers) {
   __shared__ u64 word;
   u32* const words = reinterpret_cast<u32*>(aligned_shared_memory());
-  u32* const window = windows + blockIdx.x * (n.of[0] / 4);
-  const u32 count = n.of[0] / 4, tile = ptx::shared_address(words) + n.of[1], bytes = n.of[3], what = n.of[4];
-  u8* const memory = global + n.of[2];
-  const bool hinted = n.of[5] != 0;
-  const ptx::CachePolicy hint = policy(n.of[5], global);
+  u32* const window = windows + blockIdx.x * (numbers.values[0] / 4);
+  const u32 count = numbers.values[0] / 4, tile = ptx::shared_address(words) + numbers.values[1];
+  const u32 bytes = numbers.values[3], kind = numbers.values[4];
+  u8* const memory = global + numbers.values[2];
+  const bool hinted = numbers.values[5] != 0;
+  const ptx::CachePolicy hint = policy(numbers.values[5], global);
   for (u32 i = threadIdx.x; i < count; i += blockDim.x) words[i] = window[i];
   const auto arrived = Barrier<>(word).init(1, threadIdx.x == 0);
   ptx::fence_proxy_async_shared();
   __syncthreads();
-  if (what < 2) {
+  if (kind < 2) {
     if (threadIdx.x == 0) {
-      if (what == 1) hinted ? ptx::bulk_prefetch(memory, bytes, hint) : ptx::bulk_prefetch(memory, bytes);
+      if (kind == 1) hinted ? ptx::bulk_prefetch(memory, bytes, hint) : ptx::bulk_prefetch(memory, bytes);
       arrived.expect(bytes);
       hinted ? ptx::bulk_load(tile, memory, bytes, arrived.address(), hint)
              : ptx::bulk_load(tile, memory, bytes, arrived.address());
     }
-    const bool came = completes(arrived.address(), 0);
+    const bool completed = completes(arrived.address(), 0);
     for (u32 i = threadIdx.x; i < count; i += blockDim.x) window[i] = words[i];
-    if (threadIdx.x == 0) *complete = came;
+    if (threadIdx.x == 0) *complete = completed;
     return;
   }
   if (threadIdx.x != 0) return;
-  if (what == 2) {
+  if (kind == 2) {
     hinted ? ptx::bulk_store(memory, tile, bytes, hint) : ptx::bulk_store(memory, tile, bytes);
   } else {
-    hinted ? reduce(what, memory, tile, bytes, hint) : reduce(what, memory, tile, bytes);
+    hinted ? reduce(kind, memory, tile, bytes, hint) : reduce(kind, memory, tile, bytes);
   }
   ptx::commit_group();
   ptx::wait_group<0>();
@@ -106,7 +109,7 @@ extern "C" __global__ void __launch_bounds__(128) bulk_copy(u32* windows, u32* c
 
 Trial trial_of(const BulkCopy& copy, Random& random) {
   const auto forms = reduction_forms(reference::ReductionTarget::global);
-  const bool reduces = copy.what >= first_reduction;
+  const bool reduces = copy.kind >= first_reduction;
   const ElementType type = reduces ? forms.at(copy.form).type : ElementType::u32;
   const std::size_t size = size_of(type);
   const std::uint32_t window = (copy.begin + copy.bytes + 127) / 128 * 128;
@@ -116,7 +119,7 @@ Trial trial_of(const BulkCopy& copy, Random& random) {
   };
   Memory global = made("global memory", copy.offset + copy.bytes + 64);
   Memory windows = made("shared memory", std::size_t{window} * copy.ctas);
-  // All CTAs get the same operands, else the order of inc and dec would matter.
+  // With different operands in the CTAs, the results of inc and dec would depend on the CTAs' order.
   if (copy.ctas > 1 && reduces) {
     for (std::uint32_t cta = 1; cta < copy.ctas; ++cta)
       std::copy_n(windows.before.begin(), window, windows.before.begin() + std::ptrdiff_t{window} * cta);
@@ -124,26 +127,27 @@ Trial trial_of(const BulkCopy& copy, Random& random) {
   }
   Memory complete{"arrival of all bytes", ElementType::u32, std::vector<std::byte>(4),
                   std::vector<std::byte>(4)};
-  auto* const there = global.after.data() + copy.offset;
+  auto* const in_global = global.after.data() + copy.offset;
   for (std::uint32_t cta = 0; cta < copy.ctas; ++cta) {
-    auto* const here = windows.after.data() + std::size_t{window} * cta + copy.begin;
-    if (copy.what < store) {
-      std::memcpy(here, there, copy.bytes);
+    auto* const in_window = windows.after.data() + std::size_t{window} * cta + copy.begin;
+    if (copy.kind < store) {
+      std::memcpy(in_window, in_global, copy.bytes);
       complete.after[0] = std::byte{1};
     } else if (!reduces) {
-      std::memcpy(there, here, copy.bytes);
+      std::memcpy(in_global, in_window, copy.bytes);
     } else {
       for (std::size_t at = 0; at < copy.bytes; at += size)
-        reference::combine(forms.at(copy.form).operation, type, there + at, here + at);
+        reference::combine(forms.at(copy.form).operation, type, in_global + at, in_window + at);
     }
   }
   constexpr const char* words[] = {"load", "prefetched load", "store"};
   Numbers numbers;
-  const std::uint32_t of[] = {window, copy.begin, copy.offset, copy.bytes, copy.what + copy.form, copy.hint};
-  std::ranges::copy(of, numbers.of.begin());
+  const std::uint32_t values[] = {window,   copy.begin, copy.offset, copy.bytes, copy.kind + copy.form,
+                                  copy.hint};
+  std::ranges::copy(values, numbers.values.begin());
   return {
       .what = fmt::format("{} of {} bytes, shared memory from {}, global memory from {}, hint {}, {} CTAs",
-                          reduces ? name_of(forms.at(copy.form)) : words[copy.what], copy.bytes, copy.begin,
+                          reduces ? name_of(forms.at(copy.form)) : words[copy.kind], copy.bytes, copy.begin,
                           copy.offset, copy.hint, copy.ctas),
       .kernel = kernel_of(text(), "bulk_copy"),
       .memories = {std::move(global), std::move(windows), std::move(complete)},
@@ -151,30 +155,31 @@ Trial trial_of(const BulkCopy& copy, Random& random) {
       .shape = {.grid = {copy.ctas, 1, 1}, .block = {128, 1, 1}, .shared_bytes = window + 1024}};
 }
 
-BulkCopy random_copy(Random& random, std::int32_t what, bool hints) {
+BulkCopy random_copy(Random& random, std::int32_t kind, bool hints) {
   const auto chunks = [&](std::uint64_t least, std::uint64_t most) {
     return static_cast<std::uint32_t>(16 * between(random, least, most));
   };
-  return {.what = what,
+  return {.kind = kind,
           .begin = chunks(0, 9),
           .offset = chunks(0, 9),
           .bytes = one_in(random, 3) ? chunks(1, 4) : chunks(1, 1000),
           .hint = hints ? static_cast<std::uint32_t>(between(random, 1, 9)) : 0};
 }
 
-Case copies(std::string name, std::string what, std::vector<std::string> instructions, std::int32_t way,
+Case copies(std::string name, std::string what, std::vector<std::string> instructions, std::int32_t kind,
             bool hints) {
   return {.name = std::move(name),
           .instructions = std::move(instructions),
           .what = std::move(what),
           .trials = [=](Random& random) {
             std::vector<Trial> trials(12);
-            for (Trial& trial : trials) trial = trial_of(random_copy(random, way, hints), random);
+            for (Trial& trial : trials) trial = trial_of(random_copy(random, kind, hints), random);
             return trials;
           }};
 }
 
-/// Covers every type of the operations, or only floats for `values` other than Values::numbers.
+/// Reductions of every type that the operations have; only floats if `values` is not Values::numbers, and
+/// only integers if several CTAs reduce, because the rounding of floats depends on the order.
 Case reductions(std::string name, std::string what, const std::vector<EngineReduction>& operations,
                 Values values, std::uint32_t ctas) {
   return {.name = std::move(name),
@@ -237,7 +242,8 @@ void add_bulk_copies(std::vector<Case>& cases) {
   for (const auto& [name, what, values] :
        {std::tuple{"subnormals", "they are not flushed", Values::subnormals},
         std::tuple{"zeros", "-0 is below +0", Values::zeros},
-        std::tuple{"NaNs", "a number wins against a NaN; two NaNs give 0x7fff", Values::nans}}) {
+        std::tuple{"NaNs", "of a number and a NaN, the result is the number; of two NaNs, 0x7fff",
+                   Values::nans}}) {
     cases.push_back(
         reductions(fmt::format("settle: bulk min and max of {}", name), what, {min, max}, values, 1));
   }

@@ -12,7 +12,8 @@
 #include <string_view>
 #include <vector>
 
-/// Compares a chip's results for each instruction of the copy engine and related ones with the CPU's.
+/// Compares a device's results with those that the CPU computes, for each instruction of the copy engine and
+/// for related instructions.
 namespace conformance {
 
 /// A piece of the device's memory, with its bytes before a kernel runs and the bytes that it must have
@@ -25,7 +26,7 @@ struct Memory {
   bool compared = true;  ///< false: the kernel's result there is ignored
 };
 
-/// A launch before the trial's own: another kernel of the same source, with the trial's arguments.
+/// A launch before the trial's own launch: another kernel of the same source, with the trial's arguments.
 struct EarlierLaunch {
   std::string entry;
   tmajit::LaunchShape shape;
@@ -38,7 +39,7 @@ struct Trial {
   std::vector<Memory> memories;  ///< tensor i of the launch is memory i
   std::vector<tmajit::KernelArgument> arguments;
   tmajit::LaunchShape shape;
-  std::vector<EarlierLaunch> before = {};  ///< launched in this order
+  std::vector<EarlierLaunch> earlier_launches = {};  ///< launched in this order
   /// The launch is prepared for other memory, then moved to these memories (cuTensorMapReplaceAddress).
   bool moved = false;
 };

@@ -20,19 +20,27 @@ using reference::Random;
 
 namespace {
 
-/// The kernel's operation; numbers from `first_reduction` on are reductions.
-enum What : std::uint8_t { send, store4, store8, store_two4, store_four4, store_two8, first_reduction };
-constexpr const char* words[] = {"bulk copy",           "st.async of 4 bytes",
-                                 "st.async of 8 bytes", "st.async of 2 words",
-                                 "st.async of 4 words", "st.async of 2 words of 8 bytes"};
+/// The kernel's operation. Numbers from `first_reduction` on are reductions.
+enum ExchangeKind : std::uint8_t {
+  send,
+  store4,
+  store8,
+  store_two4,
+  store_four4,
+  store_two8,
+  first_reduction
+};
+constexpr const char* kind_names[] = {"bulk copy",           "st.async of 4 bytes",
+                                      "st.async of 8 bytes", "st.async of 2 words",
+                                      "st.async of 4 words", "st.async of 2 words of 8 bytes"};
 constexpr std::array<std::uint32_t, 6> store_bytes{0, 4, 8, 8, 16, 16};
 constexpr std::uint32_t threads = 128;
 
 /// Each CTA sends to the CTA whose rank is `distance` higher, modulo the cluster's size. A window holds the
 /// bytes that a CTA sends, then those that it receives.
 struct Exchange {
-  std::uint32_t what = send;
-  std::uint32_t form = 0;
+  std::uint32_t kind = send;
+  std::uint32_t form = 0;  ///< form of a reduction, in reduction_forms()
   std::uint32_t ctas = 2;
   std::uint32_t distance = 1;
   std::uint32_t bytes = 0;  ///< bytes of a copy or reduction: a multiple of 16
@@ -48,8 +56,8 @@ std::string text() {
 #include "tmajit/store_async.cuh"
 using namespace tmajit;
 
-__device__ void reduce(u32 what, u32 to, u32 from, u32 bytes, u32 barrier) {
-  switch (what) {
+__device__ void reduce(u32 kind, u32 to, u32 from, u32 bytes, u32 barrier) {
+  switch (kind) {
 )" +
          switch_of(reduction_forms(reference::ReductionTarget::peer), first_reduction,
                    "ptx::bulk_reduce_shared_", "(to, from, bytes, barrier)") +
@@ -63,24 +71,24 @@ template <class T, u32 count> __device__ void store(u32 to, const u8* from, u32 
   else ptx::store_async(to, words, barrier);
 }
 
-// Numbers: bytes sent, the operation, the distance of ranks, bytes of a thread's store.
-extern "C" __global__ void __launch_bounds__(128) exchange(u32* windows, u32* complete, const Numbers n) {
+// Numbers: 0: bytes sent; 1: the kind of exchange; 2: the distance of ranks; 3: bytes of a thread's store.
+extern "C" __global__ void __launch_bounds__(128) exchange(u32* windows, u32* complete, const Numbers numbers) {
   __shared__ u64 word;
   u8* const memory = aligned_shared_memory();
   u32* const words = reinterpret_cast<u32*>(memory);
   const u32 mine = ptx::cluster_ctarank(), all = ptx::cluster_nctarank();
-  const u32 bytes = n.of[0], count = bytes / 2, what = n.of[1];
+  const u32 bytes = numbers.values[0], count = bytes / 2, kind = numbers.values[1];
   u32* const window = windows + mine * count;
   for (u32 i = threadIdx.x; i < count; i += blockDim.x) words[i] = window[i];
   const auto arrived = Barrier<>(word).init(1, threadIdx.x == 0);
   if (threadIdx.x == 0) arrived.expect(bytes);
   ptx::fence_proxy_async();
   ptx::sync_cluster();
-  const u32 peer = (mine + n.of[2]) % all;
+  const u32 peer = (mine + numbers.values[2]) % all;
   const u32 to = ptx::map_to_cta(ptx::shared_address(memory) + bytes, peer);
   const u32 barrier = arrived.in(peer).address();
-  const u32 at = threadIdx.x * n.of[3];
-  switch (what) {
+  const u32 at = threadIdx.x * numbers.values[3];
+  switch (kind) {
     case 0:
       if (threadIdx.x == 0) ptx::bulk_send(to, ptx::shared_address(memory), bytes, barrier);
       break;
@@ -90,19 +98,19 @@ extern "C" __global__ void __launch_bounds__(128) exchange(u32* windows, u32* co
     case 4: store<u32, 4>(to + at, memory + at, barrier); break;
     case 5: store<u64, 2>(to + at, memory + at, barrier); break;
     default:
-      if (threadIdx.x == 0) reduce(what, to, ptx::shared_address(memory), bytes, barrier);
+      if (threadIdx.x == 0) reduce(kind, to, ptx::shared_address(memory), bytes, barrier);
   }
-  const bool came = completes(arrived.address(), 0);
+  const bool completed = completes(arrived.address(), 0);
   ptx::sync_cluster();
   for (u32 i = threadIdx.x; i < count; i += blockDim.x) window[i] = words[i];
-  if (threadIdx.x == 0) complete[mine] = came && ptx::cta_of(to) == peer && ptx::is_explicit_cluster();
+  if (threadIdx.x == 0) complete[mine] = completed && ptx::cta_of(to) == peer && ptx::is_explicit_cluster();
 }
 )";
 }
 
 Trial trial_of(const Exchange& exchange, Random& random) {
   const auto forms = reduction_forms(reference::ReductionTarget::peer);
-  const bool reduces = exchange.what == first_reduction;
+  const bool reduces = exchange.kind == first_reduction;
   const ElementType type = reduces ? forms.at(exchange.form).type : ElementType::u32;
   const std::size_t size = size_of(type);
   const std::size_t window = std::size_t{exchange.bytes} * 2;
@@ -124,11 +132,11 @@ Trial trial_of(const Exchange& exchange, Random& random) {
       reference::combine(forms.at(exchange.form).operation, type, to + at, from + at);
   }
   Numbers numbers;
-  const std::uint32_t of[] = {exchange.bytes, exchange.what + exchange.form, exchange.distance,
-                              reduces ? 0 : store_bytes.at(exchange.what)};
-  std::ranges::copy(of, numbers.of.begin());
+  const std::uint32_t values[] = {exchange.bytes, exchange.kind + exchange.form, exchange.distance,
+                                  reduces ? 0 : store_bytes.at(exchange.kind)};
+  std::ranges::copy(values, numbers.values.begin());
   return {.what = fmt::format("{} of {} bytes by each of {} CTAs to the CTA whose rank is {} higher",
-                              reduces ? name_of(forms.at(exchange.form)) : words[exchange.what],
+                              reduces ? name_of(forms.at(exchange.form)) : kind_names[exchange.kind],
                               exchange.bytes, exchange.ctas, exchange.distance),
           .kernel = kernel_of(text(), "exchange"),
           .memories = {std::move(windows), std::move(complete)},
@@ -139,19 +147,19 @@ Trial trial_of(const Exchange& exchange, Random& random) {
                     .cluster = {exchange.ctas, 1, 1}}};
 }
 
-Exchange random_exchange(Random& random, std::uint32_t what) {
-  Exchange exchange{.what = what, .ctas = one_of(random, std::array{2U, 3U, 4U, 8U})};
+Exchange random_exchange(Random& random, std::uint32_t kind) {
+  Exchange exchange{.kind = kind, .ctas = one_of(random, std::array{2U, 3U, 4U, 8U})};
   exchange.distance = static_cast<std::uint32_t>(between(random, 1, exchange.ctas - 1));
-  const bool stores = what > send && what < first_reduction;
+  const bool stores = kind > send && kind < first_reduction;
   exchange.bytes =
-      stores ? threads * store_bytes.at(what) : static_cast<std::uint32_t>(16 * between(random, 1, 300));
+      stores ? threads * store_bytes.at(kind) : static_cast<std::uint32_t>(16 * between(random, 1, 300));
   return exchange;
 }
 
 std::vector<Trial> exchanges(Random& random, std::uint32_t first, std::uint32_t last, std::size_t each) {
   std::vector<Trial> trials;
-  for (std::uint32_t what = first; what <= last; ++what) {
-    for (std::size_t i = 0; i < each; ++i) trials.push_back(trial_of(random_exchange(random, what), random));
+  for (std::uint32_t kind = first; kind <= last; ++kind) {
+    for (std::size_t i = 0; i < each; ++i) trials.push_back(trial_of(random_exchange(random, kind), random));
   }
   return trials;
 }

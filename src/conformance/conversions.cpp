@@ -44,12 +44,12 @@ std::string_view suffix(Rounding rounding) {
   }
 }
 
-/// How inline assembly takes a type from 64 bits and returns it in 64 bits.
+/// How inline assembly passes a type whose bits are stored in a 64-bit variable.
 struct Register {
   std::string_view constraint;
   std::string_view type;
   std::string_view from_bits;  ///< format of an expression that converts the bits
-  std::string_view to_bits;
+  std::string_view to_bits;    ///< format of an expression that converts back
 };
 Register register_of(ElementType type, bool packed) {
   if (packed) return register_of(tmajit::size_of(type) == 1 ? ElementType::u16 : ElementType::u32, false);
@@ -147,7 +147,7 @@ void add_within(Forms& forms, ElementType type) {
 }
 
 void add_between_floats(Forms& forms, ElementType to) {
-  const auto each = [](const auto& use) {
+  const auto for_each_rounding = [](const auto& use) {
     for (const Rounding rounding : roundings) use(rounding);
   };
   switch (to) {
@@ -156,13 +156,14 @@ void add_between_floats(Forms& forms, ElementType to) {
       forms.add_bounded({.to = to, .from = ElementType::f16});
       return forms.add({.to = to, .from = ElementType::bf16});
     case ElementType::f32:
-      each([&](Rounding r) { forms.add_flushed({.to = to, .from = ElementType::f64, .rounding = r}, true); });
+      for_each_rounding(
+          [&](Rounding r) { forms.add_flushed({.to = to, .from = ElementType::f64, .rounding = r}, true); });
       forms.add_flushed({.to = to, .from = ElementType::f16}, true);
       return forms.add_flushed({.to = to, .from = ElementType::bf16}, false);
     default: break;
   }
   const bool is_f16 = to == ElementType::f16;
-  each([&](Rounding r) {
+  for_each_rounding([&](Rounding r) {
     const Conversion of_f64{.to = to, .from = ElementType::f64, .rounding = r};
     const Conversion of_f32{.to = to, .from = ElementType::f32, .rounding = r};
     is_f16 ? forms.add_bounded(of_f64) : forms.add(of_f64);
@@ -235,14 +236,15 @@ std::string CvtForm::name() const {
 
 std::string CvtForm::statement() const {
   const Register to = register_of(how.to, packed);
-  const bool two = packed && how.from == ElementType::f32;
-  const Register from = register_of(how.from, packed && !two);
+  const bool two_sources = packed && how.from == ElementType::f32;
+  const Register from = register_of(how.from, packed && !two_sources);
   const auto source = [&](std::string_view bits) {
     return fmt::format("\"{}\"({})", from.constraint, fmt::format(fmt::runtime(from.from_bits), bits));
   };
-  const std::string sources = two ? source("value >> 32") + ", " + source("value") : source("value");
+  const std::string sources = two_sources ? source("value >> 32") + ", " + source("value") : source("value");
   return fmt::format("{{ {} to; asm(\"{} %0, %1{};\" : \"={}\"(to) : {}); value = {}; }}", to.type, name(),
-                     two ? ", %2" : "", to.constraint, sources, fmt::format(fmt::runtime(to.to_bits), "to"));
+                     two_sources ? ", %2" : "", to.constraint, sources,
+                     fmt::format(fmt::runtime(to.to_bits), "to"));
 }
 
 std::uint64_t CvtForm::result(std::uint64_t value) const {
@@ -253,7 +255,7 @@ std::uint64_t CvtForm::result(std::uint64_t value) const {
     return high << bits(how.to) | low;
   }
   const std::uint64_t result = reference::convert(how, value);
-  // A register of 32 bits is wider than this type.
+  // The result register has 32 bits, to which cvt sign-extends an i8.
   if (how.to != ElementType::i8 || (result & 0x80) == 0) return result;
   return result | 0xffffff00U;
 }

@@ -9,17 +9,17 @@
 
 namespace conformance {
 
-/// One form of `cvt`, of one number or of two that share a register.
+/// One form of `cvt`, which converts one number, or two numbers into one register.
 struct CvtForm {
   reference::Conversion how;
-  bool packed = false;  ///< two results in a register; sources are two f32, or one register with both
+  bool packed = false;  ///< two results in a register, from two f32 or from one register with both sources
 
   /// "cvt.rzi.ftz.s32.f32"
   [[nodiscard]] std::string name() const;
-  /// The statement that replaces `value`, of 64 bits, by the content of the instruction's result register.
+  /// A C++ statement that replaces the 64-bit variable `value` by the content of the result register.
   [[nodiscard]] std::string statement() const;
-  /// Returns the content of the result register for `value`. With two results, the second source's is in the
-  /// low half.
+  /// Returns the content of the result register for `value`. Two results have the order of their sources in
+  /// `value`.
   [[nodiscard]] std::uint64_t result(std::uint64_t value) const;
 };
 
@@ -31,6 +31,7 @@ struct CvtTarget {
   /// "s32", "f16x2"
   [[nodiscard]] std::string name() const;
 };
+/// Every target of sm_90.
 [[nodiscard]] std::vector<CvtTarget> cvt_targets();
 /// Every form of sm_90 with results of this type.
 [[nodiscard]] std::vector<CvtForm> cvt_forms(const CvtTarget& target);

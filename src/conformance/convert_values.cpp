@@ -13,12 +13,12 @@ using tmajit::ElementType;
 
 namespace {
 
-/// Exponents of the least normal and the largest numbers, and mantissa bits after the leading one.
 struct Range {
-  int least;
-  int most;
-  int mantissa;
+  int least;     ///< exponent of the smallest normal number
+  int most;      ///< exponent of the largest numbers
+  int mantissa;  ///< mantissa bits after the leading one
 };
+/// The ranges of e4m3, e5m2, f16, bf16, tf32 and f32.
 constexpr Range ranges[] = {{-6, 8, 3},     {-14, 15, 2},    {-14, 15, 10},
                             {-126, 127, 7}, {-126, 127, 10}, {-126, 127, 23}};
 
@@ -69,7 +69,8 @@ void add_integers(std::set<std::uint64_t>& patterns) {
       patterns.insert(0 - near);
     }
   }
-  for (const std::uint64_t end : {65504U, 65519U, 65520U, 65521U}) {  // of f16
+  // The largest finite f16, and integers around the smallest one that rounds to infinity in f16.
+  for (const std::uint64_t end : {65504U, 65519U, 65520U, 65521U}) {
     patterns.insert(end);
     patterns.insert(0 - end);
   }
@@ -86,9 +87,10 @@ std::vector<std::uint64_t> cvt_values(Random& random, ElementType type, std::siz
   std::vector<std::uint64_t> values(patterns.begin(), patterns.end());
   values.resize(std::min(values.size(), count));
   while (values.size() < count) {
-    // Numbers of any magnitude, so that not all are near the limits.
+    // Random bits, and integers of any magnitude, so that not all numbers are near the limits.
     std::uint64_t bits = random();
-    // Otherwise at most one number in 256 is a NaN with an arbitrary payload.
+    // Few random bits are a NaN (for f32 one number in 256). This gives one number in 16 the exponent of a
+    // NaN.
     if (tmajit::is_float(type) && reference::one_in(random, 16)) bits |= pattern(type, HUGE_VAL);
     values.push_back(tmajit::is_float(type) ? bits : bits >> reference::between(random, 0, 63));
   }

@@ -45,8 +45,8 @@ extern "C" __global__ void words(u32* out, const u32* in) {{
     arrived.expect(512);
     ptx::bulk_load(ptx::shared_address(to), out + 128, 512, arrived.address());
   }}
-  const bool came = completes(arrived.address(), 0);
-  out[256 + threadIdx.x] = came ? to[127 - threadIdx.x] : 0;
+  const bool completed = completes(arrived.address(), 0);
+  out[256 + threadIdx.x] = completed ? to[127 - threadIdx.x] : 0;
 }}
 )",
                      shared_fence, global_fence);

@@ -5,13 +5,14 @@
 namespace conformance {
 namespace {
 
-// Waits have a time limit: a wrong byte count must give a wrong result, not a launch that never ends.
+// Waits have a time limit of 200 million cycles, far longer than any correct phase takes: a wrong byte count
+// must give a wrong result, not a launch that never ends.
 constexpr auto prelude = R"(
 #include "tmajit/mbarrier.cuh"
 
 namespace tmajit {
 
-struct Numbers { i32 of[16]; };
+struct Numbers { i32 values[16]; };
 
 __device__ __forceinline__ bool completes(u32 barrier, u32 parity) {
   const long long begin = clock64();

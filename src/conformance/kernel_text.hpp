@@ -9,13 +9,13 @@
 
 namespace conformance {
 
-/// Numbers that a kernel takes by value. Each kernel's text describes them.
+/// Numbers that a kernel takes by value. A comment before each kernel lists their meanings.
 struct Numbers {
-  std::array<std::int32_t, 16> of{};
+  std::array<std::int32_t, 16> values{};
 };
 
-/// A kernel of `text` after a common prelude: `Numbers`, and `completes(barrier, parity)`, which waits for a
-/// phase longer than any phase takes, and returns whether it completed.
+/// A kernel of `text` after a common prelude: `Numbers`, and `completes(barrier, parity)`, which waits for
+/// the phase with a time limit and returns whether the phase completed.
 [[nodiscard]] tmajit::OwnKernel kernel_of(const std::string& text, std::string entry);
 
 }  // namespace conformance

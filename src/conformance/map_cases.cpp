@@ -1,4 +1,4 @@
-/// Tensor maps that a kernel changes, field by field, and then loads with.
+/// Loads by tensor maps whose fields the kernel has replaced.
 #include "conformance/groups.hpp"
 #include "conformance/kernel_text.hpp"
 #include "conformance/random_tile.hpp"
@@ -42,8 +42,10 @@ template <u32 d> __device__ void replace_dimension(u32 map, const u64* to) {
   if constexpr (d < 4) if ((to[0] >> 9 & 1) && d + 1 < to[5]) ptx::replace_global_stride<d>(map, to[22 + d]);
 }
 
-// to[0]: a bit for each field, whether it is replaced: address, element type, interleave, swizzle, fill, rank, then by
-// dimensions, innermost first: extents, box, element strides, strides. to[1] … the numbers of all but the address.
+// Replaces fields of the map at shared address `map`. Bit i of to[0] says whether field i is replaced: 0: address,
+// 1: element type, 2: interleave, 3: swizzle, 4: fill, 5: rank, 6: extents, 7: box, 8: element strides, 9: strides.
+// The new values: to[1] to to[5] those of fields 1 to 5, and innermost dimension first, to[7] … the extents, to[12] …
+// the box, to[17] … the element strides, to[22] … the strides in bytes.
 template <u32 rank> __device__ void replace(u32 map, const u8* tensor, const u64* to) {
   if (to[0] & 1) ptx::replace_address(map, tensor);
   if (to[0] >> 1 & 1) switch (to[1]) {
@@ -72,7 +74,8 @@ template <u32 rank> __device__ void replace(u32 map, const u8* tensor, const u64
   if constexpr (rank > 4) replace_dimension<4>(map, to);
 }
 
-// The way to the proxy: published by the warp to a scope, or stored by threads and released to it.
+// Makes the edited map visible to loads. Ways 0 to 3: one instruction of the warp publishes it to the CTA, the cluster,
+// the GPU or the system. Ways 4 to 7: the threads store it, then release it to the same scopes.
 __device__ void publish(TensorMap* made, u32 map, u32 word, u32 way) {
   switch (way) {
     EACH(0, ptx::publish_tensor_map_to_cta(made, map))
@@ -97,16 +100,17 @@ __device__ void acquire(const TensorMap* made, u32 way) {
   }
 }
 
-// Numbers: bytes of the window, bytes that the load delivers, the way of publishing, 5 coordinates, innermost first.
+// Numbers: 0: bytes of the window, which holds the tile; 1: bytes that the load delivers; 2: the way of publishing;
+// 3 to 7: coordinates, innermost dimension first.
 template <u32 rank>
 __global__ void __launch_bounds__(32) changed_map(u32* window, u32* complete, const u8* tensor, TensorMap* made, const u64* to,
-                                                  const __grid_constant__ TensorMap map, const Numbers n) {
+                                                  const __grid_constant__ TensorMap map, const Numbers numbers) {
   __shared__ u64 word;
   __shared__ alignas(128) u32 edited[32];
   u32* const words = reinterpret_cast<u32*>(aligned_shared_memory());
-  const u32 count = n.of[0] / 4, edit = ptx::shared_address(edited);
+  const u32 count = numbers.values[0] / 4, edit = ptx::shared_address(edited);
   Coordinates<rank> at;
-  for (u32 d = 0; d < rank; ++d) at.at[d] = n.of[3 + d];
+  for (u32 d = 0; d < rank; ++d) at.at[d] = numbers.values[3 + d];
   for (u32 i = threadIdx.x; i < count; i += 32) words[i] = window[i];
   const auto arrived = Barrier<>(word).init(1, threadIdx.x == 0);
   ptx::fence_proxy_async_shared();
@@ -114,20 +118,20 @@ __global__ void __launch_bounds__(32) changed_map(u32* window, u32* complete, co
   __syncwarp();
   if (threadIdx.x == 0) replace<rank>(edit, tensor, to);
   __syncwarp();
-  publish(made, edit, edited[threadIdx.x], n.of[2]);
+  publish(made, edit, edited[threadIdx.x], numbers.values[2]);
   __syncwarp();
   if (threadIdx.x == 0) {
-    acquire(made, n.of[2]);
-    arrived.expect(n.of[1]);
+    acquire(made, numbers.values[2]);
+    arrived.expect(numbers.values[1]);
     ptx::tensor_load(ptx::shared_address(words), *made, at, arrived.address());
   }
-  const bool came = completes(arrived.address(), 0);
+  const bool completed = completes(arrived.address(), 0);
   for (u32 i = threadIdx.x; i < count; i += 32) window[i] = words[i];
-  if (threadIdx.x == 0) *complete = came;
+  if (threadIdx.x == 0) *complete = completed;
 }
 )";
 
-/// The fields of a map, in the order of the bits above.
+/// The fields of a map, in the order of the bits of to[0] in the kernel.
 enum Field : std::uint8_t {
   address,
   type,
@@ -156,7 +160,7 @@ std::uint64_t number_of(ElementType type) {
   return size_of(type) == 1 ? 0 : 1;
 }
 
-/// The values of all fields of the map, and in the first number the fields that the kernel replaces.
+/// The array `to` of the kernel: the fields to replace, then the values of all fields.
 std::vector<std::uint64_t> numbers_of(const TensorMapSpec& map, std::uint32_t fields) {
   std::vector<std::uint64_t> to(26);
   to[0] = fields;
@@ -179,8 +183,8 @@ bool is_tf32(ElementType type) {
   return type == ElementType::tf32 || type == ElementType::tf32_ftz;
 }
 
-/// A map that differs from `map` in one field, and may not be legal.
-TensorMapSpec before(Random& random, TensorMapSpec map, Field field) {
+/// A map that differs from `map` in `field`, and may be illegal.
+TensorMapSpec with_other_field(Random& random, TensorMapSpec map, Field field) {
   const std::uint32_t inner = map.rank - 1U;
   const auto some = [&](std::uint64_t most) { return static_cast<std::uint32_t>(between(random, 1, most)); };
   const std::uint32_t granule = 16 / size_of(map.type);
@@ -214,28 +218,28 @@ TensorMapSpec before(Random& random, TensorMapSpec map, Field field) {
   return map;
 }
 
-/// A map of another rank; the inner dimensions that both have are those of `map`.
-TensorMapSpec of_rank(const TensorMapSpec& map, std::uint8_t rank) {
+/// A map of the given rank. The innermost dimensions are those of `map`; any further ones have extent 2.
+TensorMapSpec with_rank(const TensorMapSpec& map, std::uint8_t rank) {
   TensorMapSpec other = map;
   other.rank = rank;
   for (std::uint32_t i = 0; i < max_map_rank; ++i) {  // from the innermost
-    const bool has = i < map.rank;
-    const bool there = i < rank;
-    const std::uint32_t to = there ? rank - 1U - i : i;
-    const std::uint32_t from = has ? map.rank - 1U - i : 0;
-    other.shape[to] = there ? (has ? map.shape[from] : 2) : 0;
-    other.strides[to] = there ? (has ? map.strides[from] : 1024) : 0;
-    other.box[to] = there ? (has ? map.box[from] : 1) : 0;
-    other.element_strides[to] = there ? (has ? map.element_strides[from] : 1) : 0;
+    const bool in_source = i < map.rank;
+    const bool in_result = i < rank;
+    const std::uint32_t to = in_result ? rank - 1U - i : i;
+    const std::uint32_t from = in_source ? map.rank - 1U - i : 0;
+    other.shape[to] = in_result ? (in_source ? map.shape[from] : 2) : 0;
+    other.strides[to] = in_result ? (in_source ? map.strides[from] : 1024) : 0;
+    other.box[to] = in_result ? (in_source ? map.box[from] : 1) : 0;
+    other.element_strides[to] = in_result ? (in_source ? map.element_strides[from] : 1) : 0;
   }
   return other;
 }
 
 struct Change {
-  TileCopy load;         ///< load by the changed map
-  TensorMapSpec before;  ///< map that the kernel is given
-  std::uint32_t fields;  ///< a bit for each field that is replaced
-  std::uint32_t way;
+  TileCopy load;          ///< load by the changed map
+  TensorMapSpec initial;  ///< map before the change, an argument of the kernel
+  std::uint32_t fields;   ///< a bit for each field that is replaced
+  std::uint32_t way;      ///< way of publishing the changed map, see publish() in the kernel
 };
 
 Trial trial_of(const Change& change, Random& random) {
@@ -247,8 +251,8 @@ Trial trial_of(const Change& change, Random& random) {
   const Memory tensor = made("tensor", tensor_bytes(map));
   Memory window = made("shared memory", window_bytes(change.load));
   TensorMapSpec used = map;
-  if (is_tf32(change.before.type))
-    used.type = change.before.type;  // a map of tf32 keeps rounding to tf32 (docs/tma.md)
+  if (is_tf32(change.initial.type))
+    used.type = change.initial.type;  // a map of tf32 keeps rounding to tf32 (docs/tma.md)
   reference::load(used, tensor.before, std::span(change.load.at).first(map.rank), window.after);
   Memory complete{"arrival of all bytes", ElementType::u32, std::vector<std::byte>(4),
                   std::vector<std::byte>(4)};
@@ -259,16 +263,16 @@ Trial trial_of(const Change& change, Random& random) {
   std::memcpy(to_bytes.data(), to.data(), to_bytes.size());
 
   Numbers numbers;
-  numbers.of[0] = static_cast<std::int32_t>(window_bytes(change.load));
-  numbers.of[1] = static_cast<std::int32_t>(tile_layout(map).transaction_bytes);
-  numbers.of[2] = static_cast<std::int32_t>(change.way);
+  numbers.values[0] = static_cast<std::int32_t>(window_bytes(change.load));
+  numbers.values[1] = static_cast<std::int32_t>(tile_layout(map).transaction_bytes);
+  numbers.values[2] = static_cast<std::int32_t>(change.way);
   for (std::size_t d = 0; d < map.rank; ++d)
-    numbers.of.at(3 + d) = static_cast<std::int32_t>(change.load.at.at(map.rank - 1U - d));
-  // If the kernel replaces the address, the map first has the address of memory 3, which will hold the
-  // changed map.
-  const bool elsewhere = (change.fields >> address & 1U) != 0;
+    numbers.values.at(3 + d) = static_cast<std::int32_t>(change.load.at.at(map.rank - 1U - d));
+  // If the kernel replaces the address, the initial map must have another address: that of memory 3, which
+  // the load must not read.
+  const bool other_address = (change.fields >> address & 1U) != 0;
   return {.what = fmt::format("{} published in way {}, fields {:#b}, map before: {}", describe(change.load),
-                              change.way, change.fields, reference::describe(change.before)),
+                              change.way, change.fields, reference::describe(change.initial)),
           .kernel = kernel_of(text, fmt::format("changed_map<{}>", map.rank)),
           .memories = {tensor,
                        std::move(window),
@@ -276,7 +280,7 @@ Trial trial_of(const Change& change, Random& random) {
                        {"the changed map", ElementType::u32, none, none, false},
                        {"the fields", ElementType::u64, to_bytes, to_bytes}},
           .arguments = {AddressArgument{1}, AddressArgument{2}, AddressArgument{0}, AddressArgument{3},
-                        AddressArgument{4}, MapArgument{elsewhere ? 3U : 0U, change.before},
+                        AddressArgument{4}, MapArgument{other_address ? 3U : 0U, change.initial},
                         ValueArgument::of(numbers)},
           .shape = {.block = {32, 1, 1},
                     .shared_bytes = static_cast<std::uint32_t>(window_bytes(change.load) + 1024)}};
@@ -294,24 +298,24 @@ std::vector<Trial> changes(Random& random, Field field) {
     features.strides = field == element_strides || field == all;
     features.interleaved = field == interleave && reference::one_in(random, 2);
     Change change{.load = random_tile(random, TileCopy::Way::load, features),
-                  .before = {},
+                  .initial = {},
                   .fields = field == all ? (1U << all) - 1 : 1U << field,
                   .way = static_cast<std::uint32_t>(trials.size() % 8)};
     const TensorMapSpec& map = change.load.map;
     if (field == all) {
-      change.before = random_tile(random, TileCopy::Way::load, features).map;
+      change.initial = random_tile(random, TileCopy::Way::load, features).map;
     } else if (field == rank) {
-      // The inner dimensions stay; new dimensions are replaced, too.
-      change.before = of_rank(map, static_cast<std::uint8_t>(between(random, 1, max_map_rank)));
-      if (change.before.rank < map.rank)
+      // If the map gets new outer dimensions, the kernel also sets their extents, box and strides.
+      change.initial = with_rank(map, static_cast<std::uint8_t>(between(random, 1, max_map_rank)));
+      if (change.initial.rank < map.rank)
         change.fields |= 1U << extents | 1U << box | 1U << element_strides | 1U << strides;
     } else {
-      change.before = before(random, map, field);
+      change.initial = with_other_field(random, map, field);
     }
-    if (field != address && change.before == map) continue;
-    // Such maps have a case of their own.
-    if (is_tf32(change.before.type) && !is_tf32(map.type)) continue;
-    if (validate(change.before).empty()) trials.push_back(trial_of(change, random));
+    if (field != address && change.initial == map) continue;
+    // Loads by such maps are tested by changes_of_tf32().
+    if (is_tf32(change.initial.type) && !is_tf32(map.type)) continue;
+    if (validate(change.initial).empty()) trials.push_back(trial_of(change, random));
   }
   return trials;
 }
@@ -322,13 +326,13 @@ std::vector<Trial> changes_of_tf32(Random& random) {
   for (const ElementType from : {ElementType::tf32, ElementType::tf32_ftz}) {
     for (const ElementType to : {ElementType::f32, ElementType::f32_ftz}) {
       for (std::uint32_t way = 0; way < 4; ++way) {
-        Change change{.load = {}, .before = {}, .fields = 1U << type, .way = way};
+        Change change{.load = {}, .initial = {}, .fields = 1U << type, .way = way};
         do {
           change.load = random_tile(random, TileCopy::Way::load,
                                     {.types = true, .swizzles = true, .outside = true, .padded = true});
         } while (change.load.map.type != to);
-        change.before = change.load.map;
-        change.before.type = from;
+        change.initial = change.load.map;
+        change.initial.type = from;
         trials.push_back(trial_of(change, random));
       }
     }
@@ -343,7 +347,7 @@ void add_map_changes(std::vector<Case>& cases) {
     cases.push_back(
         {.name = fmt::format("tensormap.replace.{}", field_names.at(field)),
          .instructions = {"tensormap.replace", "tensormap.cp_fenceproxy", "fence.proxy.tensormap"},
-         .what = "loads by a map whose field a kernel has replaced, published to each scope in either way",
+         .what = "loads by a map after a kernel has replaced a field and published the map to each scope",
          .trials = [field](Random& random) { return changes(random, static_cast<Field>(field)); }});
   }
   cases.push_back({.name = "tensormap.replace.tf32",

@@ -47,8 +47,8 @@ PixelFeatures all_features(bool interleaved) {
           .interleaved = interleaved};
 }
 
-/// Loads of 8 pixels from index (0, 1, 2, 3) of [2, 4, 5, 6] slices of 16 and of 32 bytes, by maps of
-/// different types and channels.
+/// Loads of 8 pixels from index (0, 1, 2, 3) of an interleaved image of [2, 4, 5, 6] slices. The slices have
+/// 16 or 32 bytes. The maps differ in the element type and the number of channels.
 std::vector<Trial> slices(Random& random) {
   std::vector<Trial> trials;
   for (const Interleave interleave : {Interleave::b16, Interleave::b32}) {
@@ -82,9 +82,9 @@ void add_im2col_copies(std::vector<Case>& cases) {
   };
   load("", "pixels of images of one to three dimensions", {});
   load(".offsets", "the offsets of dilated filters", {.offsets = true});
-  load(".strides", "traversals in steps of 1 to 4 pixels", {.strides = true});
+  load(".strides", "element strides of 1 to 4 pixels", {.strides = true});
   load(".between", "coordinates between the positions of the traversal", {.strides = true, .between = true});
-  load(".corners", "bounding boxes that begin inside of the image, or end outside", {.corners = true});
+  load(".corners", "bounding boxes that begin and end inside or outside of the image", {.corners = true});
   load(".corners-offsets", "bounding boxes and offsets together", {.corners = true, .offsets = true});
   load(".padding", "gaps between rows and images", {.padding = true});
   load(".channels", "channels that begin and end outside of the tensor's", {.channels = true});
@@ -102,8 +102,8 @@ void add_im2col_copies(std::vector<Case>& cases) {
                    .what = "one slice of each pixel, however many channels the map has",
                    .trials = slices});
   store("", "pixels of images of one to three dimensions", {});
-  store(".strides", "traversals in steps of 1 to 4 pixels", {.strides = true});
-  store(".corners", "bounding boxes that begin inside of the image, and end there", {.corners = true});
+  store(".strides", "element strides of 1 to 4 pixels", {.strides = true});
+  store(".corners", "bounding boxes that begin and end inside of the image", {.corners = true});
   store(".channels", "channels that begin and end outside of the tensor's", {.channels = true});
   store(".images", "coordinates after the last image", {.images = true});
   store(".swizzles", "pixels as long as the swizzle's span, and shorter", {.swizzles = true});

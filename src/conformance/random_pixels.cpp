@@ -27,37 +27,39 @@ std::uint32_t inner_bytes(const TensorMapSpec& map) {
   return map.interleave == Interleave::none ? size_of(map.type) : map.interleave == Interleave::b16 ? 16 : 32;
 }
 
-/// Chooses the slices of an interleaved image, and the one that a copy moves.
-void choose_slices(Random& random, TileCopy& c, const PixelFeatures& features) {
-  c.map.shape[1] = between(random, 1, 4);
-  const auto last = static_cast<std::int64_t>(c.map.shape[1]) - (features.channels ? 0 : 1);
-  c.at[1] = signed_between(random, features.channels && c.way == TileCopy::Way::load ? -1 : 0, last);
+/// Chooses the number of slices of an interleaved image, and the slice that the copy moves.
+void choose_slices(Random& random, TileCopy& copy, const PixelFeatures& features) {
+  copy.map.shape[1] = between(random, 1, 4);
+  const auto last = static_cast<std::int64_t>(copy.map.shape[1]) - (features.channels ? 0 : 1);
+  copy.at[1] = signed_between(random, features.channels && copy.way == TileCopy::Way::load ? -1 : 0, last);
 }
 
-void choose_channels(Random& random, TileCopy& c, const PixelFeatures& features) {
-  TensorMapSpec& map = c.map;
+void choose_channels(Random& random, TileCopy& copy, const PixelFeatures& features) {
+  TensorMapSpec& map = copy.map;
   const std::uint32_t unit = 16 / size_of(map.type);
   const bool limited = map.swizzle != Swizzle::none && map.interleave == Interleave::none;
   const std::uint32_t most = limited ? span_bytes(map.swizzle) / size_of(map.type) : 16 * unit;
   map.pixel_box.channels = unit * static_cast<std::uint32_t>(between(random, 1, std::min(most, 64U) / unit));
-  if (map.interleave != Interleave::none) return choose_slices(random, c, features);
+  if (map.interleave != Interleave::none) return choose_slices(random, copy, features);
   std::uint64_t channels = map.pixel_box.channels;
   if (features.channels) channels = between(random, 1, 2 * channels);
-  // Whether reductions write whole chunks past a row's end is tested by another case.
-  if (c.way == TileCopy::Way::reduce) channels = (channels + unit - 1) / unit * unit;
+  // "settle: reductions that end within 16 bytes" tests rows of reductions that end within a chunk.
+  if (copy.way == TileCopy::Way::reduce) channels = (channels + unit - 1) / unit * unit;
   const std::uint32_t inner = map.rank - 1U;
   map.shape[inner] = channels;
   if (!features.channels) return;
   const std::int64_t step = unit;
   const std::int64_t beyond = static_cast<std::int64_t>(channels) / step + 1;
-  c.at[inner] =
-      step * (one_in(random, 2) ? 0 : signed_between(random, c.way == TileCopy::Way::load ? -1 : 0, beyond));
+  copy.at[inner] =
+      step *
+      (one_in(random, 2) ? 0 : signed_between(random, copy.way == TileCopy::Way::load ? -1 : 0, beyond));
 }
 
-/// Chooses corners that leave at least one position in a dimension of the image.
-void choose_corners(Random& random, TileCopy& c, const PixelFeatures& features, std::uint32_t i) {
-  TensorMapSpec& map = c.map;
-  const bool store = c.way != TileCopy::Way::load;
+/// Chooses the corners of the bounding box in one dimension of the image, such that at least one position
+/// lies between them.
+void choose_corners(Random& random, TileCopy& copy, const PixelFeatures& features, std::uint32_t i) {
+  TensorMapSpec& map = copy.map;
+  const bool store = copy.way != TileCopy::Way::load;
   const auto extent = static_cast<std::int64_t>(map.shape[first_image_dimension(map.interleave) + i]);
   // A store is illegal if the bounding box reaches beyond the image (docs/tma.md).
   const std::int64_t most = store ? std::min<std::int64_t>(3, extent - 1) : 3;
@@ -68,43 +70,43 @@ void choose_corners(Random& random, TileCopy& c, const PixelFeatures& features, 
 }
 
 /// Chooses a reduction's operation and element type: a sum of u32, unless `features` have more.
-void choose_operation(Random& random, TileCopy& c, const PixelFeatures& features) {
-  c.map.type = ElementType::u32;
-  if (features.operations) c.operation = one_of(random, reference::all_engine_reductions);
+void choose_operation(Random& random, TileCopy& copy, const PixelFeatures& features) {
+  copy.map.type = ElementType::u32;
+  if (features.operations) copy.operation = one_of(random, reference::all_engine_reductions);
   if (!features.types) return;
   do {
-    c.map.type = one_of(random, all_element_types);
-  } while (!reference::engine_reduces(c.operation, c.map.type, reference::ReductionTarget::tensor));
+    copy.map.type = one_of(random, all_element_types);
+  } while (!reference::engine_reduces(copy.operation, copy.map.type, reference::ReductionTarget::tensor));
 }
 
-void choose_image(Random& random, TileCopy& c, const PixelFeatures& features) {
-  TensorMapSpec& map = c.map;
+void choose_image(Random& random, TileCopy& copy, const PixelFeatures& features) {
+  TensorMapSpec& map = copy.map;
   constexpr std::array<std::uint64_t, 3> max_extents{40, 9, 5};
-  const bool store = c.way != TileCopy::Way::load;
+  const bool store = copy.way != TileCopy::Way::load;
   std::uint64_t positions = 1;
   const std::uint32_t first = first_image_dimension(map.interleave);
   for (std::uint32_t i = 0; i + 2U < map.rank; ++i)
     map.shape[first + i] = between(random, 1, max_extents.at(map.rank - 3U));
   for (std::uint32_t i = 0; i + 2U < map.rank; ++i) {
-    choose_corners(random, c, features, i);
+    choose_corners(random, copy, features, i);
     const std::uint32_t d = first + i;
     const std::int64_t lower = map.pixel_box.lower[i];
     if (features.strides && one_in(random, 2))
       map.element_strides[d] = static_cast<std::uint32_t>(between(random, 1, 4));
     const std::int64_t last = static_cast<std::int64_t>(map.shape[d]) - 1 + map.pixel_box.upper[i];
-    c.at[d] = signed_between(random, lower, last);
+    copy.at[d] = signed_between(random, lower, last);
     if (!features.between || one_in(random, 2))
-      c.at[d] = lower + (c.at[d] - lower) / map.element_strides[d] * map.element_strides[d];
-    if (one_in(random, 3)) c.at[d] = lower;
+      copy.at[d] = lower + (copy.at[d] - lower) / map.element_strides[d] * map.element_strides[d];
+    if (one_in(random, 3)) copy.at[d] = lower;
     // A tap of a dilated filter.
     if (!store && features.offsets)
-      c.offsets[i] = static_cast<std::int64_t>(between(random, 0, 3) * between(random, 1, 4));
+      copy.offsets[i] = static_cast<std::int64_t>(between(random, 0, 3) * between(random, 1, 4));
     positions *= static_cast<std::uint64_t>((last - lower) / map.element_strides[d] + 1);
   }
   map.shape[0] = between(random, 1, 3);
   positions *= map.shape[0];
   const auto last = static_cast<std::int64_t>(map.shape[0]) - (features.images ? 0 : 1);
-  c.at[0] = one_in(random, 2) ? 0 : signed_between(random, 0, last);
+  copy.at[0] = one_in(random, 2) ? 0 : signed_between(random, 0, last);
   map.pixel_box.pixels =
       static_cast<std::uint32_t>(between(random, 1, std::min<std::uint64_t>(positions + 5, max_pixels)));
 }
@@ -126,12 +128,12 @@ void choose_strides(Random& random, TensorMapSpec& map, bool padding) {
 
 TileCopy random_pixels(Random& random, TileCopy::Way way, const PixelFeatures& features) {
   while (true) {
-    TileCopy c{.way = way,
-               .map = {.rank = static_cast<std::uint8_t>(between(random, 3, max_map_rank)),
-                       .mode = MapMode::im2col}};
-    TensorMapSpec& map = c.map;
+    TileCopy copy{.way = way,
+                  .map = {.rank = static_cast<std::uint8_t>(between(random, 3, max_map_rank)),
+                          .mode = MapMode::im2col}};
+    TensorMapSpec& map = copy.map;
     if (way == TileCopy::Way::reduce) {
-      choose_operation(random, c, features);
+      choose_operation(random, copy, features);
     } else {
       map.type = features.types ? one_of(random, all_element_types) : ElementType::u32;
     }
@@ -140,13 +142,13 @@ TileCopy random_pixels(Random& random, TileCopy::Way way, const PixelFeatures& f
     if (can_fill_nan(map.type) && one_in(random, 3)) map.oob_fill = OobFill::nan;
     if (features.interleaved) map.interleave = one_in(random, 2) ? Interleave::b16 : Interleave::b32;
     std::fill_n(map.element_strides.begin(), map.rank, 1U);
-    choose_channels(random, c, features);
-    choose_image(random, c, features);
+    choose_channels(random, copy, features);
+    choose_image(random, copy, features);
     choose_strides(random, map, features.padding);
-    c.moved = features.moved && one_in(random, 3);
-    c.prefetch = features.prefetch && way == TileCopy::Way::load && one_in(random, 2);
-    if (features.hints) c.hint = static_cast<std::uint32_t>(between(random, 1, hint_count - 1));
-    if (validate(map).empty()) return c;
+    copy.moved = features.moved && one_in(random, 3);
+    copy.prefetch = features.prefetch && way == TileCopy::Way::load && one_in(random, 2);
+    if (features.hints) copy.hint = static_cast<std::uint32_t>(between(random, 1, hint_count - 1));
+    if (validate(map).empty()) return copy;
   }
 }
 

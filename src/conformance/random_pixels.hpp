@@ -15,20 +15,21 @@ struct PixelFeatures {
   bool padding = false;   ///< gaps between rows and images
   bool prefetch = false;  ///< prefetches before loads
   bool moved = false;     ///< maps are encoded for another address, then moved (Trial::moved)
-  bool strides = false;   ///< element strides of the traversal
+  bool strides = false;   ///< the traversal has element strides of 1 to 4
   bool between = false;   ///< coordinates between the positions that the traversal visits
   /// Bounding boxes begin and end inside of the image. Those of loads also begin and end outside of it.
   bool corners = false;
-  bool offsets = false;     ///< offsets of loads
-  bool types = false;       ///< every element type, and NaN as the fill; for reductions only their types
+  bool offsets = false;  ///< loads have offsets, as for the taps of a dilated filter
+  /// Every element type that the copy supports, with NaN as the fill of some; false: u32.
+  bool types = false;
   bool operations = false;  ///< operations of reductions: not only sums
   bool swizzles = false;
   bool interleaved = false;
-  bool hints = false;
+  bool hints = false;  ///< cache hints
 };
 
-/// A copy of a few kilobytes. Corners, strides, filters and dilations differ from dimension to dimension.
-/// Copies begin anywhere from the first image to beyond the last, as far as `features` allow.
+/// A copy of a few kilobytes. Corners, element strides and offsets differ from dimension to dimension. The
+/// copy begins at any image, or after the last one if `features` allow it.
 [[nodiscard]] TileCopy random_pixels(reference::Random& random, TileCopy::Way way,
                                      const PixelFeatures& features);
 

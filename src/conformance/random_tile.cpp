@@ -68,7 +68,7 @@ void choose_box(Random& random, TensorMapSpec& map, const TileFeatures& features
 
 void choose_shape(Random& random, TensorMapSpec& map, const TileFeatures& features) {
   const std::uint32_t inner = map.rank - 1U;
-  // With slices, every extent is whole chunks.
+  // In an interleaved layout, an element of the innermost dimension is a whole slice of 16 or 32 bytes.
   const std::uint64_t step = map.interleave == Interleave::none ? granule(map) : 1;
   const std::uint64_t box = map.box[inner];
   map.shape[inner] =
@@ -95,7 +95,7 @@ void choose_strides(Random& random, TensorMapSpec& map, const TileFeatures& feat
     if (features.padded) stride += unit * between(random, 0, 3);
     map.strides[d] = stride;
     if (map.shape[d] > (1U << 20) - 4) {
-      map.strides[d] = 0;  // else the tensor would not fit the memory
+      map.strides[d] = 0;  // with any other stride, the tensor would exceed max_tensor_bytes
       continue;
     }
     if (features.overlapping && one_in(random, 2)) map.strides[d] = unit * between(random, 0, 3);
@@ -116,7 +116,7 @@ void choose_place(Random& random, TileCopy& copy, const TileFeatures& features) 
     const std::int64_t most = features.outside ? shape + 1 : std::max<std::int64_t>(shape - box, 0);
     const auto positions = static_cast<std::uint64_t>((most - least) / step);
     copy.at[d] = least / step * step + step * static_cast<std::int64_t>(between(random, 0, positions));
-    // Huge extents are tested at their end, too.
+    // In half of the cases, the box ends at the end of a huge extent.
     if (features.huge && shape > 1 << 19 && one_in(random, 2))
       copy.at[d] = std::max<std::int64_t>(shape - box, 0);
   }

@@ -8,10 +8,10 @@
 namespace conformance {
 
 /// Features of random copies of tiles. Without any, boxes are inside of a dense tensor of u32, without a
-/// swizzle. Cases with a single feature show which ones a device does differently.
+/// swizzle. Cases with a single feature show which features a device handles differently.
 struct TileFeatures {
-  std::optional<tmajit::ElementType> type = {};  ///< element type of all copies; else u32
-  bool types = false;                            ///< any element type
+  std::optional<tmajit::ElementType> type = {};  ///< element type of all copies; without it, see `types`
+  bool types = false;                            ///< any element type; false: u32
   bool swizzles = false;                         ///< rows as long as the swizzle's span, or shorter
   bool shifted = false;                          ///< swizzled tiles begin off the swizzle's period
   bool strides = false;                          ///< element strides 1 to 8, which may not divide the box
@@ -24,10 +24,10 @@ struct TileFeatures {
   bool padded = false;       ///< gaps between rows
   bool permuted = false;     ///< strides in any order
   bool overlapping = false;  ///< strides of 0, and strides less than the inner dimensions' bytes
-  bool huge = false;         ///< dimensions of up to 2^31, in steps of 0 or 16 bytes
-  bool hints = false;
-  bool prefetch = false;
-  bool moved = false;
+  bool huge = false;         ///< outer extents of up to 2^31, with strides of 0 bytes
+  bool hints = false;        ///< cache hints
+  bool prefetch = false;     ///< TileCopy::prefetch
+  bool moved = false;        ///< TileCopy::moved
 };
 
 /// A copy of a few kilobytes by a map that is legal.

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::array reduced_types{ElementType::u32, ElementType::i32,  ElementType::u64, ElementType::i64,
                                    ElementType::f16, ElementType::bf16, ElementType::f32};
+
 Trial reduction(Random& random, EngineReduction operation, Values values, TileFeatures features,
                 ElementType type) {
   features.type = type;
@@ -42,8 +43,8 @@ std::vector<Trial> reductions(Random& random, EngineReduction operation, Values 
   return trials;
 }
 
-Case of_operations(std::string name, std::string what, const std::vector<EngineReduction>& operations,
-                   Values values, const TileFeatures& features) {
+Case case_of_operations(std::string name, std::string what, const std::vector<EngineReduction>& operations,
+                        Values values, const TileFeatures& features) {
   const bool floats_only = values != Values::numbers;
   return {.name = std::move(name),
           .instructions = {"cp.reduce.async.bulk.tensor"},
@@ -63,46 +64,47 @@ Case of_operations(std::string name, std::string what, const std::vector<EngineR
 void add_reductions(std::vector<Case>& cases) {
   using enum EngineReduction;
   for (const EngineReduction operation : reference::all_engine_reductions) {
-    cases.push_back(of_operations(fmt::format("tensor.reduce.{}", reference::name(operation)),
-                                  "every type of the operation, with swizzles and hints", {operation},
-                                  Values::numbers,
-                                  {.swizzles = true, .padded = true, .hints = true, .moved = true}));
+    cases.push_back(case_of_operations(fmt::format("tensor.reduce.{}", reference::name(operation)),
+                                       "every type of the operation, with swizzles and hints", {operation},
+                                       Values::numbers,
+                                       {.swizzles = true, .padded = true, .hints = true, .moved = true}));
   }
   const std::vector<EngineReduction> all(reference::all_engine_reductions.begin(),
                                          reference::all_engine_reductions.end());
-  cases.push_back(
-      of_operations("tensor.reduce.bounds", "chunks of 16 bytes that are out of bounds are not written", all,
-                    Values::numbers, {.swizzles = true, .outside = true, .larger = true, .padded = true}));
-  cases.push_back(of_operations("tensor.reduce.interleave", "into slices of 16 and of 32 bytes",
-                                {add, max, bit_xor}, Values::numbers,
-                                {.swizzles = true, .interleaved = true, .outside = true}));
+  cases.push_back(case_of_operations(
+      "tensor.reduce.bounds", "chunks of 16 bytes that are out of bounds are not written", all,
+      Values::numbers, {.swizzles = true, .outside = true, .larger = true, .padded = true}));
+  cases.push_back(case_of_operations("tensor.reduce.interleave", "into slices of 16 and of 32 bytes",
+                                     {add, max, bit_xor}, Values::numbers,
+                                     {.swizzles = true, .interleaved = true, .outside = true}));
 
-  cases.push_back(of_operations("settle: reductions that end within 16 bytes",
-                                "chunks of 16 bytes that are out of bounds are not written, as by stores",
-                                {add, min, inc, bit_or}, Values::numbers,
-                                {.outside = true, .chunks = true, .padded = true}));
-  cases.push_back(of_operations("settle: reductions into overlapping rows",
-                                "every element of the tile is accumulated", {add, max, bit_xor},
-                                Values::numbers, {.overlapping = true}));
-  cases.push_back(of_operations("settle: reductions with element strides",
-                                "rows go to every n-th position of the tensor", {add, bit_and},
-                                Values::numbers, {.swizzles = true, .strides = true, .outside = true}));
-  cases.push_back(of_operations("settle: sums through maps are rounded", "to nearest, ties to even", {add},
-                                Values::rounded, {}));
-  cases.push_back(of_operations("settle: sums through maps of subnormals", "they are not flushed", {add},
-                                Values::subnormals, {}));
+  cases.push_back(case_of_operations("settle: reductions that end within 16 bytes",
+                                     "as stores, they write every chunk of 16 bytes that begins in bounds",
+                                     {add, min, inc, bit_or}, Values::numbers,
+                                     {.outside = true, .chunks = true, .padded = true}));
+  cases.push_back(case_of_operations("settle: reductions into overlapping rows",
+                                     "every element of the tile is accumulated", {add, max, bit_xor},
+                                     Values::numbers, {.overlapping = true}));
+  cases.push_back(case_of_operations("settle: reductions with element strides",
+                                     "rows go to every n-th position of the tensor", {add, bit_and},
+                                     Values::numbers, {.swizzles = true, .strides = true, .outside = true}));
+  cases.push_back(case_of_operations("settle: sums through maps are rounded", "to nearest, ties to even",
+                                     {add}, Values::rounded, {}));
+  cases.push_back(case_of_operations("settle: sums through maps of subnormals", "they are not flushed", {add},
+                                     Values::subnormals, {}));
   cases.push_back(
-      of_operations("settle: sums through maps of zeros", "-0 + -0 is -0", {add}, Values::zeros, {}));
-  cases.push_back(of_operations("settle: sums through maps of infinities", "and sums that overflow", {add},
-                                Values::infinities, {}));
-  cases.push_back(of_operations("settle: sums through maps of NaNs", "the NaN is 0x7fff, or 0x7fffffff",
-                                {add}, Values::nans, {}));
+      case_of_operations("settle: sums through maps of zeros", "-0 + -0 is -0", {add}, Values::zeros, {}));
+  cases.push_back(case_of_operations("settle: sums through maps of infinities", "and sums that overflow",
+                                     {add}, Values::infinities, {}));
+  cases.push_back(case_of_operations("settle: sums through maps of NaNs", "the NaN is 0x7fff, or 0x7fffffff",
+                                     {add}, Values::nans, {}));
   for (const auto& [name, what, values] :
        {std::tuple{"subnormals", "they are not flushed", Values::subnormals},
         std::tuple{"zeros", "-0 is below +0", Values::zeros},
-        std::tuple{"NaNs", "a number wins against a NaN; two NaNs give 0x7fff", Values::nans}}) {
-    cases.push_back(of_operations(fmt::format("settle: min and max through maps of {}", name), what,
-                                  {min, max}, values, {}));
+        std::tuple{"NaNs", "of a number and a NaN, the result is the number; of two NaNs, 0x7fff",
+                   Values::nans}}) {
+    cases.push_back(case_of_operations(fmt::format("settle: min and max through maps of {}", name), what,
+                                       {min, max}, values, {}));
   }
 }
 

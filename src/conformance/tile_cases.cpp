@@ -71,12 +71,12 @@ void add_tile_copies(std::vector<Case>& cases) {
        {.types = true, .swizzles = true, .shifted = true});
   load("tensor.load.interleave", "slices of 16 and of 32 bytes",
        {.types = true, .swizzles = true, .interleaved = true, .outside = true});
-  load("tensor.load.element-strides", "element strides 1 to 8, which divide the box or do not",
+  load("tensor.load.element-strides", "element strides of 1 to 8, whether they divide the box or not",
        {.types = true, .swizzles = true, .strides = true, .outside = true});
   load("tensor.load.fill", "elements out of bounds read as zero or NaN",
        {.types = true, .swizzles = true, .nan = true, .outside = true, .chunks = true});
   load("tensor.load.l2-promotion", "none, 64B, 128B and 256B", {.types = true, .promotions = true});
-  load("tensor.load.huge", "dimensions of up to 2^31, in steps of 0 bytes", {.outside = true, .huge = true});
+  load("tensor.load.huge", "extents of up to 2^31, with strides of 0 bytes", {.outside = true, .huge = true});
   load("tensor.load.moved", "maps that cuTensorMapReplaceAddress has moved",
        {.types = true, .swizzles = true, .strides = true, .padded = true, .moved = true});
   load("tensor.load.hints", "cache policies of every priority, by fraction and by range",

@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::uint32_t threads = 128;
 
-/// The kernel's operation; numbers from `first_reduction` on are reductions.
-enum What : std::uint8_t { load, prefetched_load, store, first_reduction };
+/// The kernel's operation. Numbers from `first_reduction` on are reductions.
+enum CopyKind : std::uint8_t { load, prefetched_load, store, first_reduction };
 
 constexpr auto text = R"(
 #include "tmajit/barrier.cuh"
@@ -55,27 +55,28 @@ __device__ ptx::CachePolicy policy(u32 hint, const void* memory) {
     }                                                                       \
     break;
 
-// Numbers: bytes of the window, the tile's offset in it, bytes that a load delivers, the operation, the hint, 5
-// coordinates and 3 offsets, innermost dimension first.
+// Numbers: 0: bytes of the window, which is the shared memory around the tile; 1: the tile's offset in the window;
+// 2: bytes that a load delivers; 3: the kind of copy; 4: the hint; 5 to 9: coordinates, and 10 to 12: im2col offsets,
+// innermost dimension first.
 template <u32 rank, bool pixels>
 __global__ void __launch_bounds__(128) copy_tile(u32* window, u32* complete, u8* tensor,
-                                                 const __grid_constant__ TensorMap map, const Numbers n) {
+                                                 const __grid_constant__ TensorMap map, const Numbers numbers) {
   __shared__ u64 word;
   u32* const words = reinterpret_cast<u32*>(aligned_shared_memory());
-  const u32 count = n.of[0] / 4, tile = ptx::shared_address(words) + n.of[1], what = n.of[3];
-  const bool hinted = n.of[4] != 0;
-  const ptx::CachePolicy hint = policy(n.of[4], tensor);
+  const u32 count = numbers.values[0] / 4, tile = ptx::shared_address(words) + numbers.values[1], kind = numbers.values[3];
+  const bool hinted = numbers.values[4] != 0;
+  const ptx::CachePolicy hint = policy(numbers.values[4], tensor);
   Coordinates<rank> at;
-  for (u32 d = 0; d < rank; ++d) at.at[d] = n.of[5 + d];
+  for (u32 d = 0; d < rank; ++d) at.at[d] = numbers.values[5 + d];
   TapOffsets<pixels ? rank - 2 : 1> tap;
-  if constexpr (pixels) for (u32 d = 0; d < rank - 2; ++d) tap.at[d] = static_cast<u16>(n.of[10 + d]);
+  if constexpr (pixels) for (u32 d = 0; d < rank - 2; ++d) tap.at[d] = static_cast<u16>(numbers.values[10 + d]);
   for (u32 i = threadIdx.x; i < count; i += blockDim.x) words[i] = window[i];
   const auto arrived = Barrier<>(word).init(1, threadIdx.x == 0);
   ptx::fence_proxy_async_shared();
   __syncthreads();
-  if (what < 2) {
+  if (kind < 2) {
     if (threadIdx.x == 0) {
-      if (what == 1) {
+      if (kind == 1) {
         ptx::prefetch_tensor_map(map);
         if constexpr (pixels) {
           hinted ? ptx::im2col_prefetch(map, at, tap, hint) : ptx::im2col_prefetch(map, at, tap);
@@ -83,7 +84,7 @@ __global__ void __launch_bounds__(128) copy_tile(u32* window, u32* complete, u8*
           hinted ? ptx::tensor_prefetch(map, at, hint) : ptx::tensor_prefetch(map, at);
         }
       }
-      arrived.expect(n.of[2]);
+      arrived.expect(numbers.values[2]);
       if constexpr (pixels) {
         hinted ? ptx::im2col_load(tile, map, at, tap, arrived.address(), hint)
                : ptx::im2col_load(tile, map, at, tap, arrived.address());
@@ -92,13 +93,13 @@ __global__ void __launch_bounds__(128) copy_tile(u32* window, u32* complete, u8*
                : ptx::tensor_load(tile, map, at, arrived.address());
       }
     }
-    const bool came = completes(arrived.address(), 0);
+    const bool completed = completes(arrived.address(), 0);
     for (u32 i = threadIdx.x; i < count; i += blockDim.x) window[i] = words[i];
-    if (threadIdx.x == 0) *complete = came;
+    if (threadIdx.x == 0) *complete = completed;
     return;
   }
   if (threadIdx.x != 0) return;
-  switch (what) {
+  switch (kind) {
     case 2:
       if constexpr (pixels) {
         hinted ? ptx::im2col_store(map, at, tile, hint) : ptx::im2col_store(map, at, tile);
@@ -120,7 +121,7 @@ __global__ void __launch_bounds__(128) copy_tile(u32* window, u32* complete, u8*
 }
 )";
 
-std::string_view word(const TileCopy& copy) {
+std::string_view operation_name(const TileCopy& copy) {
   if (copy.way == TileCopy::Way::reduce) return reference::name(copy.operation);
   if (copy.way == TileCopy::Way::store) return "store";
   return copy.prefetch ? "prefetched load" : "load";
@@ -132,7 +133,7 @@ std::int32_t kind_of(const TileCopy& copy) {
   return copy.prefetch ? prefetched_load : load;
 }
 
-/// Changes the tensor and the window as the reference does.
+/// Performs the copy on the CPU.
 void apply_reference(const TileCopy& copy, std::span<std::byte> tensor, std::span<std::byte> window) {
   const TensorMapSpec& map = copy.map;
   const auto at = std::span(copy.at).first(map.rank);
@@ -153,17 +154,17 @@ void apply_reference(const TileCopy& copy, std::span<std::byte> tensor, std::spa
 Numbers numbers_of(const TileCopy& copy) {
   const TensorMapSpec& map = copy.map;
   Numbers numbers;
-  auto& of = numbers.of;
-  of[0] = static_cast<std::int32_t>(window_bytes(copy));
-  of[1] = static_cast<std::int32_t>(copy.begin);
-  of[2] = static_cast<std::int32_t>(tile_layout(map).transaction_bytes);
-  of[3] = kind_of(copy);
-  of[4] = static_cast<std::int32_t>(copy.hint);
+  auto& values = numbers.values;
+  values[0] = static_cast<std::int32_t>(window_bytes(copy));
+  values[1] = static_cast<std::int32_t>(copy.begin);
+  values[2] = static_cast<std::int32_t>(tile_layout(map).transaction_bytes);
+  values[3] = kind_of(copy);
+  values[4] = static_cast<std::int32_t>(copy.hint);
   for (std::size_t d = 0; d < map.rank; ++d)
-    of.at(5 + d) = static_cast<std::int32_t>(copy.at.at(map.rank - 1U - d));
+    values.at(5 + d) = static_cast<std::int32_t>(copy.at.at(map.rank - 1U - d));
   if (map.mode != MapMode::im2col) return numbers;
   for (std::size_t d = 0; d + 2U < map.rank; ++d)
-    of.at(10 + d) = static_cast<std::int32_t>(copy.offsets.at(map.rank - 3U - d));
+    values.at(10 + d) = static_cast<std::int32_t>(copy.offsets.at(map.rank - 3U - d));
   return numbers;
 }
 
@@ -172,7 +173,7 @@ Numbers numbers_of(const TileCopy& copy) {
 std::string describe(const TileCopy& copy) {
   const TensorMapSpec& map = copy.map;
   const std::size_t taps = map.mode == MapMode::im2col ? map.rank - 2U : 0;
-  return fmt::format("{} at [{}] offsets [{}] tile at {} hint {}{}, {}", word(copy),
+  return fmt::format("{} at [{}] offsets [{}] tile at {} hint {}{}, {}", operation_name(copy),
                      fmt::join(std::span(copy.at).first(map.rank), ", "),
                      fmt::join(std::span(copy.offsets).first(taps), ", "), copy.begin, copy.hint,
                      copy.moved ? " of a moved map" : "", reference::describe(map));

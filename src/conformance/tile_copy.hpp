@@ -16,21 +16,20 @@ namespace conformance {
 /// each, and a range of addresses.
 inline constexpr std::uint32_t hint_count = 10;
 
-/// One copy between a tensor and a tile in shared memory by a kernel of one CTA, or a reduction.
+/// One load, store or reduction between a tensor and a tile in shared memory, by a kernel of one CTA.
 struct TileCopy {
   enum class Way : std::uint8_t { load, store, reduce };
   Way way = Way::load;
   reference::EngineReduction operation = reference::EngineReduction::add;  ///< operation of a reduction
   tmajit::TensorMapSpec map;                                               ///< tiled or im2col
-  std::array<std::int64_t, tmajit::max_map_rank> at{};                     ///< row-major
+  std::array<std::int64_t, tmajit::max_map_rank> at{};                     ///< coordinates; outermost first
   std::array<std::int64_t, tmajit::max_map_rank - 2> offsets{};            ///< im2col loads; outermost first
   std::uint32_t begin = 0;  ///< offset of the tile from a multiple of 1024 bytes; a multiple of 128
   std::uint32_t hint = 0;   ///< below hint_count
   bool prefetch = false;    ///< whether the kernel prefetches the map and the tile before a load
   bool moved = false;       ///< Trial::moved
-  /// Contents of the tensor and of the tile; empty: random bits.
-  std::vector<std::byte> elements = {};
-  std::vector<std::byte> operands = {};
+  std::vector<std::byte> elements = {};  ///< contents of the tensor; empty: random bits
+  std::vector<std::byte> operands = {};  ///< contents of shared memory around the tile; empty: random bits
 };
 
 /// Describes a copy completely, so that it can be repeated by hand.
@@ -39,7 +38,7 @@ struct TileCopy {
 [[nodiscard]] Trial trial_of(const TileCopy& copy, reference::Random& random);
 /// Bytes of the tensor's memory, with some after its end that must not change.
 [[nodiscard]] std::uint64_t tensor_bytes(const tmajit::TensorMapSpec& map);
-/// Bytes of a window of shared memory that holds the tile of `copy`.
+/// Bytes of the window: the shared memory that holds the tile of `copy`, and the bytes before and after it.
 [[nodiscard]] std::uint64_t window_bytes(const TileCopy& copy);
 
 }  // namespace conformance

@@ -15,12 +15,12 @@ using tmajit::ElementType;
 
 namespace {
 
-/// A float's fields.
+/// The widths of a float's fields, and the bit patterns of special values.
 struct Format {
   std::uint32_t exponent_bits;
   std::uint32_t mantissa_bits;
   [[nodiscard]] std::uint64_t sign() const { return 1ULL << (exponent_bits + mantissa_bits); }
-  [[nodiscard]] std::uint64_t hidden() const { return 1ULL << mantissa_bits; }
+  [[nodiscard]] std::uint64_t least_normal() const { return 1ULL << mantissa_bits; }
   [[nodiscard]] std::uint64_t infinity() const { return ((1ULL << exponent_bits) - 1) << mantissa_bits; }
   [[nodiscard]] std::uint64_t one() const { return ((1ULL << (exponent_bits - 1)) - 1) << mantissa_bits; }
 };
@@ -34,7 +34,7 @@ Format format_of(ElementType type) {
   }
 }
 
-std::uint64_t integer(Random& random, std::uint32_t bits) {
+std::uint64_t random_integer(Random& random, std::uint32_t bits) {
   const std::uint64_t all = bits == 64 ? ~0ULL : (1ULL << bits) - 1;
   switch (between(random, 0, 3)) {
     case 0: return random() & all;
@@ -45,29 +45,32 @@ std::uint64_t integer(Random& random, std::uint32_t bits) {
   }
 }
 
-std::uint64_t number(Random& random, const Format& f, std::uint64_t exponents) {
+/// A positive number whose exponent differs from that of 1 by at most `exponents` / 2.
+std::uint64_t random_number(Random& random, const Format& format, std::uint64_t exponents) {
   const std::uint64_t exponent = between(random, 0, exponents) - exponents / 2;
-  return f.one() + exponent * f.hidden() + (random() & (f.hidden() - 1));
+  return format.one() + exponent * format.least_normal() + (random() & (format.least_normal() - 1));
 }
 
-std::uint64_t floating(Random& random, const Format& f, Values values) {
-  const std::uint64_t sign = one_in(random, 2) ? f.sign() : 0;
+std::uint64_t random_float(Random& random, const Format& format, Values values) {
+  const std::uint64_t sign = one_in(random, 2) ? format.sign() : 0;
   switch (values) {
     // Few mantissa bits, so that sums are exact and not subnormal.
-    case Values::numbers: return sign | (number(random, f, 2) & ~(f.hidden() / 16 - 1));
-    case Values::rounded: return sign | number(random, f, f.exponent_bits == 5 ? 8 : 24);
+    case Values::numbers:
+      return sign | (random_number(random, format, 2) & ~(format.least_normal() / 16 - 1));
+    case Values::rounded: return sign | random_number(random, format, format.exponent_bits == 5 ? 8 : 24);
     case Values::subnormals:
-      return sign | one_of(random, std::array<std::uint64_t, 6>{0, 1, f.hidden() - 1, f.hidden(),
-                                                                f.hidden() + 1, random() & (f.hidden() - 1)});
-    case Values::zeros: return sign | (one_in(random, 3) ? f.one() : 0);
+      return sign | one_of(random, std::array<std::uint64_t, 6>{
+                                       0, 1, format.least_normal() - 1, format.least_normal(),
+                                       format.least_normal() + 1, random() & (format.least_normal() - 1)});
+    case Values::zeros: return sign | (one_in(random, 3) ? format.one() : 0);
     case Values::infinities:
-      return sign | one_of(random, std::array<std::uint64_t, 4>{f.infinity(), f.infinity(), f.infinity() - 1,
-                                                                f.one()});
+      return sign | one_of(random, std::array<std::uint64_t, 4>{format.infinity(), format.infinity(),
+                                                                format.infinity() - 1, format.one()});
     default:
-      return sign | one_of(random,
-                           std::array<std::uint64_t, 5>{
-                               f.infinity() + 1, f.infinity() + f.hidden() / 2, f.infinity() + f.hidden() - 1,
-                               f.one(), f.infinity() + 1 + (random() & (f.hidden() / 2 - 1))});
+      return sign | one_of(random, std::array<std::uint64_t, 5>{
+                                       format.infinity() + 1, format.infinity() + format.least_normal() / 2,
+                                       format.infinity() + format.least_normal() - 1, format.one(),
+                                       format.infinity() + 1 + (random() & (format.least_normal() / 2 - 1))});
   }
 }
 
@@ -84,8 +87,8 @@ std::vector<std::byte> random_values(Random& random, ElementType type, Values va
   std::vector<std::byte> bytes(count * size);
   if (values == Values::bits) return random_bytes(random, bytes.size());
   for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t bits = is_float(type) ? floating(random, format_of(type), values)
-                                              : integer(random, static_cast<std::uint32_t>(8 * size));
+    const std::uint64_t bits = is_float(type) ? random_float(random, format_of(type), values)
+                                              : random_integer(random, static_cast<std::uint32_t>(8 * size));
     std::memcpy(bytes.data() + i * size, &bits, size);  // little-endian, as the device is
   }
   return bytes;

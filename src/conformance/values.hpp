@@ -16,8 +16,8 @@ namespace conformance {
 enum class Values : std::uint8_t {
   bits,        ///< any bits
   numbers,     ///< integers at the ends of their range and anywhere; finite floats whose sums are normal
-  rounded,     ///< floats whose sums have more digits than the type, ties among them
-  subnormals,  ///< subnormals, zeros and the least normal numbers
+  rounded,     ///< floats whose exact sums need more digits than the type has; some sums are ties
+  subnormals,  ///< subnormals, zeros and the smallest normal numbers
   zeros,       ///< zeros of both signs, and ones
   infinities,  ///< infinities, the largest numbers, whose sums overflow, and ones
   nans,        ///< NaNs of both signs, quiet and signaling, and ones

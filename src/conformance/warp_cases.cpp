@@ -159,7 +159,8 @@ extern "C" __global__ void words(u32* out, const u32* in) {
 }
 )";
 
-// The first grid lets the second begin long before it writes. Only the second accesses `other`.
+// The grid `produce` lets the grid `words` begin long before `produce` writes. Only `words` accesses `other`.
+// Each trial replaces ONE by the index of the thread that waits.
 constexpr auto overlap_text = R"(
 #include "tmajit/grid.cuh"
 using namespace tmajit;
@@ -178,24 +179,25 @@ extern "C" __global__ void words(u32* out, const u32* in) {
 }
 )";
 
-/// A trial in which all threads wait, or one thread waits and the rest meet it at a barrier.
+/// A trial in which all threads wait for `produce`, or one thread waits and the rest meet it at a barrier.
 Trial overlap(Random& random, bool all) {
   std::string text = overlap_text;
   text.replace(text.find("ONE"), 3, all ? "threadIdx.x" : std::to_string(reference::between(random, 0, 127)));
-  Trial trial = trial_of({.what = all ? "all threads wait" : "one thread waits, then all meet",
-                          .text = text,
-                          .in = 128,
-                          .out = 384,
-                          .expect =
-                              [](Out out, In in) {
-                                for (std::uint32_t i = 0; i < 128; ++i) {
-                                  out[i] = 3 * in[i];
-                                  out[128 + i] = out[i] + 1;
-                                  out[256 + i] = in[i];
-                                }
-                              }},
-                         random);
-  trial.before.push_back({"produce", trial.shape});
+  Trial trial =
+      trial_of({.what = all ? "all threads wait" : "one thread waits, then all threads meet at a barrier",
+                .text = text,
+                .in = 128,
+                .out = 384,
+                .expect =
+                    [](Out out, In in) {
+                      for (std::uint32_t i = 0; i < 128; ++i) {
+                        out[i] = 3 * in[i];
+                        out[128 + i] = out[i] + 1;
+                        out[256 + i] = in[i];
+                      }
+                    }},
+               random);
+  trial.earlier_launches.push_back({"produce", trial.shape});
   trial.shape.overlaps = true;
   return trial;
 }

@@ -1,5 +1,6 @@
-/// wgmma over boxes that the copy engine loads: every swizzle, both majors, A from shared memory and from
-/// registers, each element type. All values are small integers, so that every sum is exact.
+/// wgmma over boxes that the copy engine loads: every swizzle, operands stored along K and along M or N, A
+/// from shared memory and from registers, each element type. All values are small integers, so that sums are
+/// exact.
 #include "conformance/groups.hpp"
 #include "conformance/kernel_text.hpp"
 
@@ -24,7 +25,7 @@ constexpr std::uint32_t m = 64;
 constexpr std::uint32_t n = 64;
 constexpr std::uint32_t k = 128;
 
-/// An operand's type: its size, and the codes of -2, -1, 0, 1 and 2.
+/// An operand's type, and the bit patterns of -2, -1, 0, 1 and 2.
 struct Operand {
   ElementType element;
   const char* word;  ///< unsigned type of as many bytes
@@ -39,13 +40,13 @@ constexpr Operand e5m2{ElementType::e5m2, "u8", {0xc0, 0xbc, 0, 0x3c, 0x40}};
 constexpr Operand s8{ElementType::i8, "u8", {0xfe, 0xff, 0, 1, 2}};
 constexpr Operand u8{ElementType::u8, "u8", {3, 4, 0, 1, 2}};  // has no -2 and -1; uses 3 and 4
 
-/// A product: its header, its function, and the type of its accumulators.
+/// A product that wgmma computes.
 struct Product {
-  const char* header;
-  const char* function;
+  const char* header;    ///< device header "tmajit/wgmma_<header>.cuh"
+  const char* function;  ///< function of the header
   Operand a;
   Operand b;
-  const char* result = "float";
+  const char* result = "float";  ///< type of the accumulators
 };
 
 constexpr Product products[] = {
@@ -57,35 +58,36 @@ constexpr Product products[] = {
     {"int8", "wgmma_u8_u8", u8, u8, "i32"}, {"int8", "wgmma_s8_s8_saturated", s8, s8, "i32"},
 };
 
-struct Multiplication {
+/// A product with the layout of its operands in memory.
+struct Setup {
   const Product& product;
   Swizzle swizzle;
   bool a_from_registers = false;
-  bool a_along_m = false;
-  bool b_along_n = false;
+  bool a_along_m = false;         ///< whether A is stored along M, not along K
+  bool b_along_n = false;         ///< whether B is stored along N, not along K
   std::uint32_t shift = 0;        ///< shift of the tiles from the swizzle's period, in 128 bytes
   std::uint32_t base_offset = 0;  ///< of the descriptors, in 128 bytes; K-major operands only
 };
 
 /// The extents of an operand's box, outermost first: rows as long as the swizzle's span, or of 16 bytes
 /// without a swizzle.
-Dims box(const Multiplication& c, const Operand& operand, std::uint32_t side, bool along_mn) {
-  const std::uint32_t span = c.swizzle == Swizzle::none ? 16 : span_bytes(c.swizzle);
+Dims box(const Setup& setup, const Operand& operand, std::uint32_t side, bool along_mn) {
+  const std::uint32_t span = setup.swizzle == Swizzle::none ? 16 : span_bytes(setup.swizzle);
   return {along_mn ? k : side, span / size_of(operand.element)};
 }
 
-std::string text_of(const Multiplication& c) {
+std::string text_of(const Setup& setup) {
   const auto tile = [&](const Operand& operand, std::uint32_t side, bool along_mn) {
     constexpr const char* swizzles[] = {"none", "b32", "b64", "b128"};
-    const Dims sides = box(c, operand, side, along_mn);
+    const Dims sides = box(setup, operand, side, along_mn);
     return fmt::format("MatrixTile<{}, MapSwizzle::{}, Major::{}, {}, {}>", operand.word,
-                       swizzles[static_cast<int>(c.swizzle)], along_mn ? "mn" : "k", sides[0], sides[1]);
+                       swizzles[static_cast<int>(setup.swizzle)], along_mn ? "mn" : "k", sides[0], sides[1]);
   };
   std::string majors;
-  if (size_of(c.product.a.element) == 2) {
+  if (size_of(setup.product.a.element) == 2) {
     majors = "<Sign::kept, Sign::kept";
-    if (!c.a_from_registers) majors += c.a_along_m ? ", Major::mn" : ", Major::k";
-    majors += c.b_along_n ? ", Major::mn>" : ", Major::k>";
+    if (!setup.a_from_registers) majors += setup.a_along_m ? ", Major::mn" : ", Major::k";
+    majors += setup.b_along_n ? ", Major::mn>" : ", Major::k>";
   }
   return fmt::format(
       R"(
@@ -118,7 +120,7 @@ extern "C" __global__ void __launch_bounds__(128, 1) multiply(Result* out, const
     for (u32 i = 0; i < b_boxes; ++i)
       ptx::tensor_load(b + i * TileB::box_bytes, b_map, Coordinates<2>{{static_cast<i32>(i * b_columns), 0}}, arrived.address());
   }}
-  const bool came = completes(arrived.address(), 0);
+  const bool completed = completes(arrived.address(), 0);
 
   constexpr u32 steps = k * sizeof(Word) / 32;
   const u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -138,13 +140,14 @@ extern "C" __global__ void __launch_bounds__(128, 1) multiply(Result* out, const
     ptx::wgmma_wait_group<0>();
   }}
   for (u32 i = 0; i < n / 2; ++i)
-    out[(16 * warp + lane / 4 + 8 * (i / 2 % 2)) * n + 8 * (i / 4) + 2 * (lane % 4) + i % 2] = came ? d[i] : Result(-1);
+    out[(16 * warp + lane / 4 + 8 * (i / 2 % 2)) * n + 8 * (i / 4) + 2 * (lane % 4) + i % 2] = completed ? d[i] : Result(-1);
 }}
 )",
-      c.product.header, c.product.a.word, c.product.result, tile(c.product.a, m, c.a_along_m),
-      tile(c.product.b, n, c.b_along_n), m, n, k, box(c, c.product.a, m, c.a_along_m)[1],
-      box(c, c.product.b, n, c.b_along_n)[1], c.a_along_m ? m : k, c.b_along_n ? n : k,
-      c.a_from_registers ? 1 : 0, c.product.function, majors, 128 * c.shift, c.base_offset);
+      setup.product.header, setup.product.a.word, setup.product.result,
+      tile(setup.product.a, m, setup.a_along_m), tile(setup.product.b, n, setup.b_along_n), m, n, k,
+      box(setup, setup.product.a, m, setup.a_along_m)[1], box(setup, setup.product.b, n, setup.b_along_n)[1],
+      setup.a_along_m ? m : k, setup.b_along_n ? n : k, setup.a_from_registers ? 1 : 0,
+      setup.product.function, majors, 128 * setup.shift, setup.base_offset);
 }
 
 /// A matrix of `side` rows along K. Each element is the index, 0 to 4, of one of the codes.
@@ -175,17 +178,17 @@ std::vector<std::byte> image(const Operand& operand, const Matrix& matrix, std::
   return bytes;
 }
 
-std::vector<std::byte> product_of(const Multiplication& c, const Matrix& a, const Matrix& b) {
+std::vector<std::byte> product_of(const Setup& setup, const Matrix& a, const Matrix& b) {
   std::vector<std::byte> out(std::size_t{m} * n * 4);
   for (std::uint32_t row = 0; row < m; ++row) {
     for (std::uint32_t column = 0; column < n; ++column) {
       int sum = 0;
       for (std::uint32_t i = 0; i < k; ++i)
-        sum += value_of(c.product.a, a[std::size_t{row} * k + i]) *
-               value_of(c.product.b, b[std::size_t{column} * k + i]);
+        sum += value_of(setup.product.a, a[std::size_t{row} * k + i]) *
+               value_of(setup.product.b, b[std::size_t{column} * k + i]);
       const auto as_float = static_cast<float>(sum);
       auto* const to = out.data() + (std::size_t{row} * n + column) * 4;
-      if (std::string_view(c.product.result) == "float") {
+      if (std::string_view(setup.product.result) == "float") {
         std::memcpy(to, &as_float, 4);
       } else {
         std::memcpy(to, &sum, 4);
@@ -195,24 +198,25 @@ std::vector<std::byte> product_of(const Multiplication& c, const Matrix& a, cons
   return out;
 }
 
-/// The matrix as a descriptor with a base offset reads it (docs/tma.md): the swizzle pattern of the read
-/// begins at the base offset after the period, while that of the engine's write begins at the period.
-Matrix as_read(const Multiplication& c, const Operand& operand, const Matrix& matrix) {
-  if (c.base_offset == 0) return matrix;
-  const std::uint32_t span = span_bytes(c.swizzle);
+/// The matrix as a descriptor with a base offset reads it (docs/tma.md). The engine writes with a swizzle
+/// pattern that begins at the period. The descriptor reads with one that begins at the base offset after it.
+Matrix as_read(const Setup& setup, const Operand& operand, const Matrix& matrix) {
+  if (setup.base_offset == 0) return matrix;
+  const std::uint32_t span = span_bytes(setup.swizzle);
   const std::uint32_t chunks = span / 16;
-  const std::uint32_t per = 16 / size_of(operand.element);
+  const std::uint32_t chunk_elements = 16 / size_of(operand.element);
   Matrix read(matrix.size());
   for (std::uint32_t at = 0; at < matrix.size(); ++at) {
     // The number of the 128-byte line, counted from the beginning of the period.
-    const std::uint32_t line = c.shift + at / k * span / 128;
-    const std::uint32_t other = (line ^ (line - c.base_offset)) & (chunks - 1);
-    read[at] = matrix[at ^ other * per];
+    const std::uint32_t line = setup.shift + at / k * span / 128;
+    // The bits of the chunk's index that differ between the two patterns.
+    const std::uint32_t flipped = (line ^ (line - setup.base_offset)) & (chunks - 1);
+    read[at] = matrix[at ^ flipped * chunk_elements];
   }
   return read;
 }
 
-Trial trial_of(const Multiplication& c, Random& random) {
+Trial trial_of(const Setup& setup, Random& random) {
   const Matrix a = random_matrix(random, m);
   const Matrix b = random_matrix(random, n);
   const auto memory = [](std::string_view name, const std::vector<std::byte>& bytes) {
@@ -220,22 +224,24 @@ Trial trial_of(const Multiplication& c, Random& random) {
   };
   const auto map = [&](const Operand& operand, std::uint32_t side, bool along_mn) {
     const TensorView view = TensorView::contiguous(operand.element, along_mn ? Dims{k, side} : Dims{side, k});
-    return TensorMapSpec::of(view, box(c, operand, side, along_mn), c.swizzle);
+    return TensorMapSpec::of(view, box(setup, operand, side, along_mn), setup.swizzle);
   };
   const auto shared_bytes =
-      static_cast<std::uint32_t>(2048 + 128 * c.shift + (m + n) * k * size_of(c.product.a.element));
+      static_cast<std::uint32_t>(2048 + 128 * setup.shift + (m + n) * k * size_of(setup.product.a.element));
   return {
-      .what = fmt::format("{}, swizzle {}{}{}{}, tiles {} bytes off, base offset {}", c.product.function,
-                          name(c.swizzle), c.a_from_registers ? ", A from registers" : "",
-                          c.a_along_m ? ", A along M" : "", c.b_along_n ? ", B along N" : "", 128 * c.shift,
-                          c.base_offset),
-      .kernel = kernel_of(text_of(c), "multiply"),
+      .what = fmt::format("{}, swizzle {}{}{}{}, tiles {} bytes off, base offset {}", setup.product.function,
+                          name(setup.swizzle), setup.a_from_registers ? ", A from registers" : "",
+                          setup.a_along_m ? ", A along M" : "", setup.b_along_n ? ", B along N" : "",
+                          128 * setup.shift, setup.base_offset),
+      .kernel = kernel_of(text_of(setup), "multiply"),
       .memories = {{"product", ElementType::u32, std::vector<std::byte>(std::size_t{m} * n * 4),
-                    product_of(c, as_read(c, c.product.a, a), as_read(c, c.product.b, b))},
-                   memory("A", image(c.product.a, a, m, c.a_along_m)),
-                   memory("B", image(c.product.b, b, n, c.b_along_n))},
-      .arguments = {AddressArgument{0}, AddressArgument{1}, MapArgument{1, map(c.product.a, m, c.a_along_m)},
-                    MapArgument{2, map(c.product.b, n, c.b_along_n)}},
+                    product_of(setup, as_read(setup, setup.product.a, a),
+                               as_read(setup, setup.product.b, b))},
+                   memory("A", image(setup.product.a, a, m, setup.a_along_m)),
+                   memory("B", image(setup.product.b, b, n, setup.b_along_n))},
+      .arguments = {AddressArgument{0}, AddressArgument{1},
+                    MapArgument{1, map(setup.product.a, m, setup.a_along_m)},
+                    MapArgument{2, map(setup.product.b, n, setup.b_along_n)}},
       .shape = {.block = {128, 1, 1}, .shared_bytes = shared_bytes}};
 }
 
@@ -285,7 +291,7 @@ void add_products(std::vector<Case>& cases) {
   }
   cases.push_back({.name = "settle: matrix tiles off the swizzle's period",
                    .instructions = instructions,
-                   .what = "descriptors of base offset 0 read them as the engine writes them",
+                   .what = "descriptors of base offset 0 read such tiles as the engine writes them",
                    .trials = [](Random& random) { return shifted(random, true, false); },
                    .reports = {"copy.swizzle-base"}});
   cases.push_back(

@@ -1,5 +1,5 @@
-// Functions whose parameters are ignored or differ between versions of CUDA, so that no CUDA header is
-// included. Some succeed and do nothing; the simulated device does not support the rest.
+// Functions that do nothing but return a status, and functions whose parameters differ between versions of
+// CUDA. Most are defined without their parameters, so this file includes no CUDA header.
 #include "cudart/missing.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ extern "C" {
 int tmajit_create_context(void** context);
 int tmajit_not_supported(const char* function);
 
-// Advice on the location of memory, profilers, and settings that a single device does not need.
+// These functions succeed and do nothing.
 #define TMAJIT_ACCEPTED(function) \
   int function() {                \
     return 0;                     \
@@ -18,6 +18,7 @@ int tmajit_not_supported(const char* function);
 #include "cudart/accepted.inc"
 #undef TMAJIT_ACCEPTED
 
+// These functions are not supported on the simulated device.
 #define TMAJIT_MISSING(function)            \
   int function() {                          \
     return tmajit_not_supported(#function); \

@@ -21,8 +21,8 @@ namespace {
 
 /// The device allocates in this range of addresses; the host's heap, code and stacks are outside of it.
 constexpr std::uint64_t first_device_address = 0x10'0000'0000;
-/// Ranges that the program reserves begin here, as does memory of graphs, whose address precedes its
-/// allocation.
+/// Addresses that are reserved before memory is allocated there begin here: ranges that the program reserves,
+/// and memory of graphs' allocation nodes.
 constexpr std::uint64_t first_reserved_address = 0x4000'0000'0000;
 constexpr std::uint64_t end_of_device_addresses = 0x5000'0000'0000;
 /// Bytes between two reserved ranges, so that an access out of bounds hits no other memory.
@@ -111,8 +111,8 @@ Pages host_pages(std::uint64_t bytes) {
   return pages;
 }
 
-/// Counts bytes as memory of the device and, if it is not null, of a pool. The destructor takes the count
-/// back unless the bytes were allocated.
+/// Counts bytes as memory of the device and, unless `pool` is null, of the pool. The destructor undoes the
+/// count if the allocation failed, that is, unless set_allocated() was called.
 class Counted {
  public:
   Counted(std::uint64_t bytes, Pool* pool) : bytes_(bytes), pool_(pool) {

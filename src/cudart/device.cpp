@@ -22,8 +22,10 @@ constexpr std::size_t report_columns = 100;
 
 std::uint64_t heap_bytes = SimOptions{}.heap_bytes;
 
+/// The value of an environment variable, or `fallback` if it is empty or not set. Throws Failure if it is no
+/// number.
 template <class Number>
-Number number(const char* name, Number fallback) {
+Number number_in_environment(const char* name, Number fallback) {
   const std::string text = environment(name, "");
   Number value = fallback;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -64,11 +66,11 @@ void write_report(const Report& report) {
 SimOptions options() {
   SimOptions options;
   options.mode = parse<SimOptions::Mode>(environment("TMAJIT_SIM_MODE", "late"));
-  options.seed = number<std::uint64_t>("TMAJIT_SIM_SEED", 1);
+  options.seed = number_in_environment<std::uint64_t>("TMAJIT_SIM_SEED", 1);
   // With one host thread, runs with the same seed give the same reports in the same order.
-  options.threads = number<std::uint32_t>("TMAJIT_SIM_THREADS", 1);
-  options.sm_count = number("TMAJIT_SIM_SMS", default_multiprocessors);
-  options.seconds_limit = static_cast<double>(number<std::uint64_t>("TMAJIT_SIM_SECONDS", 0));
+  options.threads = number_in_environment<std::uint32_t>("TMAJIT_SIM_THREADS", 1);
+  options.sm_count = number_in_environment("TMAJIT_SIM_SMS", default_multiprocessors);
+  options.seconds_limit = static_cast<double>(number_in_environment<std::uint64_t>("TMAJIT_SIM_SECONDS", 0));
   options.heap_bytes = heap_bytes;
   options.project = environment("TMAJIT_PROJECT", "");
   options.sink = write_report;

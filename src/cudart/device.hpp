@@ -27,8 +27,8 @@ class Failure : public std::runtime_error {
   cudaError_t code_;
 };
 
-/// The process's one device, made on first use. It is never destroyed: a program's own globals may free
-/// device memory after everything else is gone.
+/// The process's only device, made on first use. It is never destroyed: destructors of the program's globals
+/// may still free device memory.
 [[nodiscard]] const std::shared_ptr<SimDevice>& shared_device();
 [[nodiscard]] inline SimDevice& device() {
   return *shared_device();
@@ -54,7 +54,8 @@ void print_error(const char* function, cudaError_t code, const char* message) no
 /// The error code of the runtime for an exception of the library.
 [[nodiscard]] cudaError_t code_of(const Error& error) noexcept;
 
-/// Runs `body`. Turns an exception into an error code, and prints it to stderr.
+/// Runs `body`, which does the work of the CUDA function `function`. Turns an exception into an error code,
+/// and prints its message to stderr.
 template <class Body>
 cudaError_t attempt(const char* function, const Body& body) noexcept {
   const auto fail = [&](cudaError_t code, const char* message) {
@@ -80,7 +81,7 @@ cudaError_t guarded(const char* function, const Body& body) noexcept {
   return code == cudaSuccess ? code : set_last_error(code);
 }
 
-/// Throws Failure if the pointer is null.
+/// The object at the pointer. Throws Failure if the pointer is null; `what` names it in the message.
 template <class T>
 T& require_non_null(T* pointer, const char* what) {
   if (pointer == nullptr) throw Failure(cudaErrorInvalidValue, std::string(what) + " is null");

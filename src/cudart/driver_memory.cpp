@@ -1,4 +1,4 @@
-// The driver's memory.
+// The driver's functions that allocate, query, copy and fill memory.
 #include "cudart/driver.hpp"
 #include "cudart/graphs.hpp"
 #include "cudart/memory.hpp"
@@ -16,18 +16,18 @@ CUresult do_copy(const char* function, void* destination, const void* source, st
 }
 /// Fills `height` rows of `width` elements.
 CUresult do_fill(const char* function, CUdeviceptr destination, std::size_t pitch, std::uint32_t value,
-                 std::uint32_t element, std::size_t width, std::size_t height, CUstream stream) {
+                 std::uint32_t element_bytes, std::size_t width, std::size_t height, CUstream stream) {
   return driver_guarded(function, [&] {
     enqueue(stream, cudaGraphNodeTypeMemset, [=](cudaStream_t launch_stream) {
-      fill(pointer_at(destination), Rows{pitch, 0}, value, element, Extent{width * element, height},
-           launch_stream);
+      fill(pointer_at(destination), Rows{pitch, 0}, value, element_bytes,
+           Extent{width * element_bytes, height}, launch_stream);
     });
   });
 }
 
-/// One side of a copy in two dimensions.
-std::byte* side(CUmemorytype type, void* host, CUdeviceptr address, CUarray array, std::size_t pitch,
-                std::size_t x, std::size_t y) {
+/// The first byte of the source or the destination of a 2D copy.
+std::byte* first_byte(CUmemorytype type, void* host, CUdeviceptr address, CUarray array, std::size_t pitch,
+                      std::size_t x, std::size_t y) {
   if (array != nullptr && type == CU_MEMORYTYPE_ARRAY)
     throw Failure(cudaErrorNotSupported, "the simulated device has no CUDA arrays");
   void* const base = type == CU_MEMORYTYPE_HOST ? host : pointer_at(address);
@@ -37,9 +37,9 @@ CUresult do_copy(const char* function, const CUDA_MEMCPY2D* parameters, CUstream
   return driver_guarded(function, [&] {
     const CUDA_MEMCPY2D& p = require_non_null(parameters, "the parameters");
     std::byte* const destination =
-        side(p.dstMemoryType, p.dstHost, p.dstDevice, p.dstArray, p.dstPitch, p.dstXInBytes, p.dstY);
-    std::byte* const source = side(p.srcMemoryType, const_cast<void*>(p.srcHost), p.srcDevice, p.srcArray,
-                                   p.srcPitch, p.srcXInBytes, p.srcY);
+        first_byte(p.dstMemoryType, p.dstHost, p.dstDevice, p.dstArray, p.dstPitch, p.dstXInBytes, p.dstY);
+    std::byte* const source = first_byte(p.srcMemoryType, const_cast<void*>(p.srcHost), p.srcDevice,
+                                         p.srcArray, p.srcPitch, p.srcXInBytes, p.srcY);
     const Rows destination_rows{p.dstPitch, 0};
     const Rows source_rows{p.srcPitch, 0};
     const Extent extent{p.WidthInBytes, p.Height};

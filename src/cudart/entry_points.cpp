@@ -12,11 +12,12 @@ using namespace tmajit::cudart;
 
 namespace {
 
-/// The newest version of the function in this library; null if it has none. Programs ask without a version;
-/// the driver's functions are exported with one (_v2).
+/// The newest version of the function in this library; null if it has none. Programs pass the name without a
+/// version. Many of the driver's functions are exported with one as suffix (_v2).
 void* function_named(const char* name) {
   if (is_missing(name)) return nullptr;
-  // A handle of this library, which finds its functions even if the real driver is loaded, too.
+  // A handle of this library. Searching it finds the simulated functions even if the real driver is loaded,
+  // too.
   static void* const self = [] {
     Dl_info info{};
     ::dladdr(reinterpret_cast<const void*>(&is_missing), &info);

@@ -12,7 +12,7 @@ TMAJIT_BEGIN
 namespace cudart {
 namespace {
 
-/// cudaMalloc() guarantees this alignment in bytes, too.
+/// Alignment of the memory in bytes, the same as that of cudaMalloc().
 constexpr std::uint64_t alignment = 512;
 
 /// Which graphs free an allocation: its own graph, or other graphs, but not both.
@@ -36,7 +36,7 @@ bool has_node(const Graph& graph, cudaGraphNodeType type, const void* memory) {
 
 const Node& node_of(cudaGraphNode_t handle, cudaGraphNodeType type) {
   const Node& node = *reinterpret_cast<const Node*>(&require_non_null(handle, "the node"));
-  if (node.type != type) throw Failure(cudaErrorInvalidValue, "the node is of another kind");
+  if (node.type != type) throw Failure(cudaErrorInvalidValue, "the node has another type");
   return node;
 }
 

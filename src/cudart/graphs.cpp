@@ -20,9 +20,9 @@ struct Capture {
 };
 struct Captures {
   std::mutex mutex;
-  std::map<std::uint64_t, Capture> running;       ///< by their numbers, which are never used again
+  std::map<std::uint64_t, Capture> running;       ///< captures in progress, by their numbers
   std::map<cudaStream_t, std::uint64_t> streams;  ///< the capture that each captured stream is part of
-  std::uint64_t last_number = 0;
+  std::uint64_t last_number = 0;                  ///< numbers are not used again
 };
 Captures& captures() {
   static auto& all = *new Captures;
@@ -47,7 +47,7 @@ Handles<GraphExec>& executables() {
   return all;
 }
 
-/// Makes an executable graph do what the nodes of `graph` do now.
+/// Replaces the work of an executable graph by that of the nodes of `graph`.
 void take_work(GraphExec& executable, Graph& graph) {
   if (has_memory_nodes(graph)) {
     if (const auto instance = graph.instance.lock(); instance && instance != executable.instance)
@@ -145,10 +145,10 @@ void join_capture(cudaStream_t stream, std::uint64_t capture) {
   if (captures().running.contains(capture)) captures().streams[stream] = capture;
 }
 
-void require_no_capture(cudaStream_t stream, const char* what) {
+void require_no_capture(cudaStream_t stream, const char* action) {
   if (captured_into(stream) == nullptr) return;
   throw Failure(cudaErrorStreamCaptureUnsupported,
-                std::string("the stream is captured, and ") + what + " cannot be part of a graph here");
+                std::string("the stream is captured, and ") + action + " cannot be part of a graph here");
 }
 
 }  // namespace cudart
@@ -310,7 +310,9 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph,
       *result = {};
       result->result = same ? cudaGraphExecUpdateSuccess : cudaGraphExecUpdateErrorTopologyChanged;
     }
-    if (!same) throw Failure(cudaErrorGraphExecUpdateFailure, "the graphs have other nodes");
+    if (!same)
+      throw Failure(cudaErrorGraphExecUpdateFailure,
+                    "the graphs differ in the number or the types of their nodes");
     take_work(executable, source);
   });
 }

@@ -11,7 +11,7 @@
 TMAJIT_BEGIN
 namespace cudart {
 
-/// Work that a program enqueues on a stream. It is complete when the call returns, which streams allow.
+/// Work that a program enqueues on a stream. The call that enqueues it also completes it, as CUDA allows.
 using Work = std::function<void(cudaStream_t)>;
 
 struct Node {
@@ -44,8 +44,8 @@ void enqueue(cudaStream_t stream, cudaGraphNodeType type, Work work);
 /// Adds `stream` to a capture, because it waits for an event of that capture. Does nothing if the capture has
 /// ended.
 void join_capture(cudaStream_t stream, std::uint64_t capture);
-/// Throws Failure if the stream is captured: `function` would wait for work that does not run.
-void require_no_capture(cudaStream_t stream, const char* function);
+/// Throws Failure if the stream is captured into a graph, of which `action` cannot be part.
+void require_no_capture(cudaStream_t stream, const char* action);
 
 }  // namespace cudart
 TMAJIT_END

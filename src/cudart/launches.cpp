@@ -75,7 +75,7 @@ Work launch_of(Kernel& kernel, const LaunchShape& shape, void* const* arguments)
     try {
       loaded.launch(shape, parameters, stream);
     } catch (const Error& error) {
-      // Only refused launches throw here; mistakes of a kernel are reports.
+      // Only a rejected launch throws here. Errors of the kernel itself become reports.
       if (error.code() != ErrorCode::device_failed) throw;
       throw Failure(shape.cooperative ? cudaErrorCooperativeLaunchTooLarge : cudaErrorInvalidConfiguration,
                     error.what());
@@ -123,7 +123,8 @@ cudaFuncAttributes attributes_of(Kernel& kernel) {
   result.constSizeBytes = facts.constant_bytes;
   result.localSizeBytes = facts.local_bytes;
   result.maxThreadsPerBlock = static_cast<int>(facts.max_threads);
-  // PTX does not tell the number of registers; this is the most with which such a block can run.
+  // PTX does not determine the number of registers. This is the maximum with which a block of max_threads
+  // runs.
   result.numRegs = static_cast<int>(std::min(registers / facts.max_threads, 255U));
   result.ptxVersion = result.binaryVersion = 90;
   result.maxDynamicSharedSizeBytes = static_cast<int>(kernel.allowed_shared_bytes());
@@ -206,23 +207,23 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* sha
 cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
                              std::size_t shared_bytes, cudaStream_t stream) {
   LaunchShape shape;
-  const cudaError_t legal = guarded(__func__, [&] { shape = shape_of(grid, block, shared_bytes); });
-  return legal != cudaSuccess ? legal : launch(__func__, kernel, shape, arguments, stream);
+  const cudaError_t status = guarded(__func__, [&] { shape = shape_of(grid, block, shared_bytes); });
+  return status != cudaSuccess ? status : launch(__func__, kernel, shape, arguments, stream);
 }
 cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
                                         std::size_t shared_bytes, cudaStream_t stream) {
   LaunchShape shape;
-  const cudaError_t legal = guarded(__func__, [&] { shape = shape_of(grid, block, shared_bytes); });
+  const cudaError_t status = guarded(__func__, [&] { shape = shape_of(grid, block, shared_bytes); });
   shape.cooperative = true;
-  return legal != cudaSuccess ? legal : launch(__func__, kernel, shape, arguments, stream);
+  return status != cudaSuccess ? status : launch(__func__, kernel, shape, arguments, stream);
 }
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel, void** arguments) {
   LaunchShape shape;
-  const cudaError_t legal =
+  const cudaError_t status =
       guarded(__func__, [&] { shape = shape_of(require_non_null(config, "the configuration")); });
-  return legal != cudaSuccess ? legal : launch(__func__, kernel, shape, arguments, config->stream);
+  return status != cudaSuccess ? status : launch(__func__, kernel, shape, arguments, config->stream);
 }
-// nvcc's stubs launch by a handle, which is here the stub itself.
+// nvcc's stubs launch a kernel by its handle. Here the handle is the address of the stub itself.
 cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* stub) {
   *kernel = static_cast<cudaKernel_t>(const_cast<void*>(stub));
   return cudaSuccess;

@@ -27,7 +27,7 @@ static_assert(CU_TENSOR_MAP_DATA_TYPE_UINT8 == 0 && CU_TENSOR_MAP_DATA_TYPE_FLOA
 static_assert(CU_TENSOR_MAP_SWIZZLE_128B == 3 && CU_TENSOR_MAP_INTERLEAVE_32B == 2 &&
               CU_TENSOR_MAP_L2_PROMOTION_L2_256B == 3);
 
-/// The enumerator with a number, which is the same as the driver's. `last` is the one with the largest
+/// The enumerator with the number that it has in the driver, too. `last` is the enumerator with the largest
 /// number.
 template <class Enum>
 Enum enumerator_at(std::uint32_t number, Enum last) {

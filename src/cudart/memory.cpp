@@ -11,15 +11,15 @@ using namespace tmajit::cudart;
 
 namespace {
 
-/// Bytes; rows begin at multiples of it.
+/// Rows begin at multiples of this number of bytes.
 constexpr std::size_t pitch_alignment = 512;
 
 std::size_t pitch_of(std::size_t width) {
   return (width + pitch_alignment - 1) / pitch_alignment * pitch_alignment;
 }
 
-/// Memory from a pool, or, if the stream is captured, memory of the graph.
-void* allocate_in_order(std::size_t bytes, std::shared_ptr<Pool> pool, cudaStream_t stream) {
+/// Allocates from a pool. If the stream is captured, adds an allocation node to the graph instead.
+void* allocate_on_stream(std::size_t bytes, std::shared_ptr<Pool> pool, cudaStream_t stream) {
   Graph* const graph = captured_into(stream);
   return graph == nullptr ? allocate(bytes, std::move(pool)) : add_allocation(*graph, bytes).memory;
 }
@@ -33,12 +33,12 @@ cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
 }
 cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
   return guarded(__func__,
-                 [&] { store(pointer, [&] { return allocate_in_order(bytes, current_pool(), stream); }); });
+                 [&] { store(pointer, [&] { return allocate_on_stream(bytes, current_pool(), stream); }); });
 }
 cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool,
                                     cudaStream_t stream) {
   return guarded(__func__,
-                 [&] { store(pointer, [&] { return allocate_in_order(bytes, pool_at(pool), stream); }); });
+                 [&] { store(pointer, [&] { return allocate_on_stream(bytes, pool_at(pool), stream); }); });
 }
 cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height) {
   return guarded(__func__, [&] {

@@ -45,9 +45,10 @@ struct Allocation {
 [[nodiscard]] std::uint64_t reserve_addresses(std::uint64_t bytes, std::uint64_t alignment);
 /// Allocates device memory of a pool at a reserved address. Throws Failure if memory is already there.
 void allocate_at(std::uint64_t address, std::uint64_t bytes, std::shared_ptr<Pool> pool);
-/// Free the allocation that begins at the pointer: device or managed memory, or pinned memory. They ignore
-/// null, and throw Failure for other memory.
+/// Frees the device or managed memory that begins at the pointer. Ignores null. Throws Failure for any other
+/// memory.
 void release(const void* pointer);
+/// Frees the pinned memory that begins at the pointer. Ignores null. Throws Failure for any other memory.
 void release_pinned(const void* pointer);
 void register_host(void* pointer, std::uint64_t bytes, unsigned flags);
 void unregister_host(const void* pointer);
@@ -62,8 +63,9 @@ void add_mapped(std::uint64_t address, std::uint64_t bytes);
 void remove_mapped(std::uint64_t address);
 /// Throws the Failure of an allocation for which the device has no room.
 [[noreturn]] void throw_out_of_memory(std::uint64_t bytes);
-/// Counts device memory that has no address yet. Throws Failure if the device has no room.
+/// Counts device memory as in use, before it is allocated. Throws Failure if the device has no room.
 void count_allocated(std::uint64_t bytes);
+/// Counts device memory as free again.
 void count_released(std::uint64_t bytes) noexcept;
 /// Bytes of device memory in use.
 [[nodiscard]] std::uint64_t used_bytes();

@@ -33,7 +33,7 @@ class Kernel {
   std::mutex mutex_;
   std::unique_ptr<LoadedKernel> loaded_;
   std::unique_ptr<SimKernelFacts> facts_;
-  std::uint32_t allowed_ = 48 * 1024;
+  std::uint32_t allowed_ = 48 * 1024;  ///< CUDA's default limit on dynamic shared memory
 };
 
 /// A module of PTX, with its kernels and variables.
@@ -54,9 +54,11 @@ class Module {
   std::map<std::string, std::unique_ptr<Kernel>, std::less<>> kernels_;
 };
 
-/// Adds a module that lives until remove_module(). Throws Failure for an image that is not PTX.
+/// Add a module, of an image in memory or of a file, that lives until remove_module(). Throw Failure for an
+/// image that is not PTX.
 [[nodiscard]] Module& add_module(const void* image);
 [[nodiscard]] Module& add_module_file(const char* path);
+/// The module with this handle. Throws Failure if there is none.
 [[nodiscard]] Module& module_at(const void* handle);
 void remove_module(const void* handle);
 
@@ -64,6 +66,7 @@ void remove_module(const void* handle);
 [[nodiscard]] Kernel& kernel_of(const void* function);
 /// Makes `name`, an entry of the program's PTX, the kernel of a host function.
 void register_kernel(const void* function, const std::string& name);
+/// Makes `name`, a variable of the program's PTX, the device variable of a host shadow variable.
 void register_variable(const void* variable, const std::string& name);
 
 /// A device variable and its module.

@@ -21,9 +21,11 @@ namespace {
 
 constexpr int shared_bytes_per_multiprocessor = 228 * 1024;
 constexpr int registers = 65'536;
+// Nominal values: the simulated device has no clocks and no memory bus.
 constexpr int clock_khz = 1'000'000;
 constexpr int memory_clock_khz = 1'000'000;
 constexpr int bus_bits = 5'120;
+/// Attributes up to this number that are not listed below are 0; higher numbers are unknown.
 constexpr int last_attribute = 200;
 
 constexpr std::array<std::pair<cudaDeviceAttr, int>, 47> constants{{

@@ -241,7 +241,7 @@ CUresult cuMemGetAllocationGranularity(std::size_t* bytes, const CUmemAllocation
 CUresult cuMemAddressReserve(CUdeviceptr* result, std::size_t bytes, std::size_t alignment, CUdeviceptr,
                              unsigned long long flags) {
   return locked(__func__, [&] {
-    if (bytes == 0 || flags != 0) throw_invalid("a range of no bytes, or flags");
+    if (bytes == 0 || flags != 0) throw_invalid("the size must not be 0, and the flags must be 0");
     require_multiple_of_granularity(bytes, "the size");
     if ((alignment & (alignment - 1)) != 0) throw_invalid("the alignment is not a power of two");
     require_non_null(result, "the result");

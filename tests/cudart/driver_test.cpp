@@ -38,7 +38,7 @@ TEST_CASE("the driver loads PTX and launches its kernels", "[cudart]") {
   config.blockDimX = 2;
   config.blockDimY = config.blockDimZ = 1;
   CHECK(cuLaunchKernelEx(&config, scale, nullptr, extra.data()) == CUDA_SUCCESS);
-  // Errors that only the runtime has are "invalid value" here.
+  // The driver has no error for an invalid configuration, so it returns "invalid value".
   CHECK(cuLaunchKernel(scale, 1, 1, 1, 2000, 1, 1, 0, nullptr, parameters.data(), nullptr) ==
         CUDA_ERROR_INVALID_VALUE);
   std::array<std::uint32_t, 4> result{};
@@ -218,7 +218,7 @@ TEST_CASE("a device is no peer of itself", "[cudart]") {
   CHECK(cuCtxDisablePeerAccess(nullptr) == CUDA_ERROR_INVALID_CONTEXT);
 }
 
-TEST_CASE("the driver finds the block size of most threads per multiprocessor", "[cudart]") {
+TEST_CASE("the driver finds the block size with the most threads per multiprocessor", "[cudart]") {
   CUmodule module = nullptr;
   CUfunction scale = nullptr;
   REQUIRE(cuModuleLoadData(&module, program::ptx().c_str()) == CUDA_SUCCESS);
@@ -232,7 +232,7 @@ TEST_CASE("the driver finds the block size of most threads per multiprocessor", 
   CHECK(block == 256);  // .maxntid
   CHECK(grid == 2048 / 256 * multiprocessors);
   CHECK(cuOccupancyMaxPotentialBlockSize(&grid, &block, scale, nullptr, 0, 100) == CUDA_SUCCESS);
-  CHECK(block == 64);  // 32 blocks of 64 threads; only 16 of 100
+  CHECK(block == 64);  // 32 blocks of 64 threads; blocks of 100 threads would be only 16
   CHECK(grid == 32 * multiprocessors);
   // A multiprocessor has shared memory for a single block of more than 64 threads, and for none of more than
   // 224.

@@ -16,28 +16,28 @@ cudaMemAllocNodeParams allocation(std::size_t bytes) {
   return result;
 }
 
-std::uint64_t used() {
+std::uint64_t used_graph_memory() {
   std::uint64_t value = 99;
   REQUIRE(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &value) == cudaSuccess);
   return value;
 }
 
 /// A graph of one node, which allocates memory that no node frees.
-struct Allocating {
+struct AllocatingGraph {
   cudaGraph_t graph = nullptr;
   cudaGraphNode_t node = nullptr;
   void* memory = nullptr;
 
-  explicit Allocating(std::size_t bytes) {
+  explicit AllocatingGraph(std::size_t bytes) {
     REQUIRE(cudaGraphCreate(&graph, 0) == cudaSuccess);
     cudaMemAllocNodeParams parameters = allocation(bytes);
     REQUIRE(cudaGraphAddMemAllocNode(&node, graph, nullptr, 0, &parameters) == cudaSuccess);
     memory = parameters.dptr;
     REQUIRE(memory != nullptr);
   }
-  ~Allocating() { CHECK(cudaGraphDestroy(graph) == cudaSuccess); }
-  Allocating(const Allocating&) = delete;
-  Allocating& operator=(const Allocating&) = delete;
+  ~AllocatingGraph() { CHECK(cudaGraphDestroy(graph) == cudaSuccess); }
+  AllocatingGraph(const AllocatingGraph&) = delete;
+  AllocatingGraph& operator=(const AllocatingGraph&) = delete;
 
   [[nodiscard]] cudaGraphExec_t executable(unsigned long long flags = 0) const {
     cudaGraphExec_t result = nullptr;
@@ -68,12 +68,12 @@ TEST_CASE("a captured stream allocates, uses and frees memory in every launch of
   cudaGraphExec_t executable = nullptr;
   REQUIRE(cudaStreamEndCapture(stream, &graph) == cudaSuccess);
   REQUIRE(cudaGraphInstantiate(&executable, graph, 0) == cudaSuccess);
-  CHECK(used() == 0);
+  CHECK(used_graph_memory() == 0);
   CHECK(cudaMemset(scratch, 0, 12) != cudaSuccess);  // the memory does not exist between launches
   CHECK(cudaGraphLaunch(executable, stream) == cudaSuccess);
   CHECK(cudaGraphLaunch(executable, stream) == cudaSuccess);
   CHECK(host_values(values, 3) == std::vector<std::uint32_t>{304, 308, 312});
-  CHECK(used() == 0);
+  CHECK(used_graph_memory() == 0);
   CHECK(cudaGraphExecDestroy(executable) == cudaSuccess);
   CHECK(cudaGraphDestroy(graph) == cudaSuccess);
   CHECK(cudaStreamDestroy(stream) == cudaSuccess);
@@ -81,12 +81,12 @@ TEST_CASE("a captured stream allocates, uses and frees memory in every launch of
 }
 
 TEST_CASE("memory that a graph leaves allocated is freed by the program before the next launch", "[cudart]") {
-  const Allocating allocating(64);
+  const AllocatingGraph allocating(64);
   const cudaGraphExec_t executable = allocating.executable();
   cudaGraphExec_t second = nullptr;
   CHECK(cudaGraphInstantiate(&second, allocating.graph, 0) == cudaErrorNotSupported);
   REQUIRE(cudaGraphLaunch(executable, nullptr) == cudaSuccess);
-  CHECK(used() == 64);
+  CHECK(used_graph_memory() == 64);
   CHECK(cudaMemset(allocating.memory, 0, 64) == cudaSuccess);
   cudaPointerAttributes attributes{};
   CHECK(cudaPointerGetAttributes(&attributes, allocating.memory) == cudaSuccess);
@@ -95,7 +95,7 @@ TEST_CASE("memory that a graph leaves allocated is freed by the program before t
   CHECK(cudaFree(allocating.memory) == cudaSuccess);
   REQUIRE(cudaGraphLaunch(executable, nullptr) == cudaSuccess);
   CHECK(cudaFreeAsync(allocating.memory, nullptr) == cudaSuccess);
-  CHECK(used() == 0);
+  CHECK(used_graph_memory() == 0);
   std::uint64_t value = 0;
   CHECK(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrReservedMemCurrent, &value) == cudaSuccess);
   CHECK(value >= 64);
@@ -112,18 +112,19 @@ TEST_CASE("memory that a graph leaves allocated is freed by the program before t
   CHECK(cudaGraphExecDestroy(allocating.executable()) == cudaSuccess);
 }
 
-TEST_CASE("a graph with the flag frees what its last launch left allocated", "[cudart]") {
-  const Allocating allocating(64);
+TEST_CASE("a graph with the auto-free flag frees the memory that its last launch left allocated",
+          "[cudart]") {
+  const AllocatingGraph allocating(64);
   const cudaGraphExec_t executable = allocating.executable(cudaGraphInstantiateFlagAutoFreeOnLaunch);
   CHECK(cudaGraphLaunch(executable, nullptr) == cudaSuccess);
   CHECK(cudaGraphLaunch(executable, nullptr) == cudaSuccess);
-  CHECK(used() == 64);
+  CHECK(used_graph_memory() == 64);
   CHECK(cudaGraphExecDestroy(executable) == cudaSuccess);
   CHECK(cudaFree(allocating.memory) == cudaSuccess);
 }
 
 TEST_CASE("another graph frees the memory that a graph allocated", "[cudart]") {
-  const Allocating allocating(64);
+  const AllocatingGraph allocating(64);
   cudaGraph_t freeing = nullptr;
   cudaGraphNode_t node = nullptr;
   REQUIRE(cudaGraphCreate(&freeing, 0) == cudaSuccess);
@@ -141,9 +142,9 @@ TEST_CASE("another graph frees the memory that a graph allocated", "[cudart]") {
   REQUIRE(cudaGraphInstantiate(&second, freeing, 0) == cudaSuccess);
   for (int i = 0; i < 2; ++i) {
     CHECK(cudaGraphLaunch(first, nullptr) == cudaSuccess);
-    CHECK(used() == 64);
+    CHECK(used_graph_memory() == 64);
     CHECK(cudaGraphLaunch(second, nullptr) == cudaSuccess);
-    CHECK(used() == 0);
+    CHECK(used_graph_memory() == 0);
   }
   CHECK(cudaGraphExecDestroy(first) == cudaSuccess);
   CHECK(cudaGraphExecDestroy(second) == cudaSuccess);
@@ -151,7 +152,7 @@ TEST_CASE("another graph frees the memory that a graph allocated", "[cudart]") {
 }
 
 TEST_CASE("a graph that allocates memory is neither cloned nor made a child", "[cudart]") {
-  const Allocating allocating(64);
+  const AllocatingGraph allocating(64);
   cudaMemAllocNodeParams parameters{};
   CHECK(cudaGraphMemAllocNodeGetParams(allocating.node, &parameters) == cudaSuccess);
   CHECK(parameters.bytesize == 64);
@@ -172,17 +173,18 @@ TEST_CASE("a graph that allocates memory is neither cloned nor made a child", "[
 }
 
 TEST_CASE("an executable graph is updated from a graph that allocates other memory", "[cudart]") {
-  const Allocating first(64);
-  const Allocating second(128);
+  const AllocatingGraph first(64);
+  const AllocatingGraph second(128);
   const cudaGraphExec_t executable = first.executable();
   cudaGraphExecUpdateResultInfo result{};
   REQUIRE(cudaGraphExecUpdate(executable, first.graph, &result) == cudaSuccess);
   REQUIRE(cudaGraphLaunch(executable, nullptr) == cudaSuccess);
   REQUIRE(cudaGraphExecUpdate(executable, second.graph, &result) == cudaSuccess);
   CHECK(cudaGraphLaunch(executable, nullptr) == cudaSuccess);
-  CHECK(used() == 64 + 128);
-  CHECK(cudaGraphLaunch(executable, nullptr) == cudaErrorInvalidValue);  // the second graph's is still used
-  // It is now the executable of the second graph, and no longer of the first.
+  CHECK(used_graph_memory() == 64 + 128);
+  // The memory of the second graph is still allocated.
+  CHECK(cudaGraphLaunch(executable, nullptr) == cudaErrorInvalidValue);
+  // `executable` is now the only executable graph of the second graph. The first graph has none.
   cudaGraphExec_t other = nullptr;
   CHECK(cudaGraphInstantiate(&other, second.graph, 0) == cudaErrorNotSupported);
   REQUIRE(cudaGraphInstantiate(&other, first.graph, 0) == cudaSuccess);
@@ -200,14 +202,14 @@ TEST_CASE("a graph cannot allocate more memory than the device has free", "[cuda
   REQUIRE(cudaMemGetInfo(&free, &total) == cudaSuccess);
   void* memory = nullptr;
   REQUIRE(cudaMalloc(&memory, 4096) == cudaSuccess);
-  const Allocating allocating(total);
+  const AllocatingGraph allocating(total);
   cudaGraphNode_t node = nullptr;
   cudaMemAllocNodeParams parameters = allocation(total + 1);
   CHECK(cudaGraphAddMemAllocNode(&node, allocating.graph, nullptr, 0, &parameters) ==
         cudaErrorMemoryAllocation);
   const cudaGraphExec_t executable = allocating.executable();
   CHECK(cudaGraphLaunch(executable, nullptr) == cudaErrorMemoryAllocation);
-  CHECK(used() == 0);
+  CHECK(used_graph_memory() == 0);
   CHECK(cudaFree(memory) == cudaSuccess);
   std::size_t after = 0;
   CHECK(cudaMemGetInfo(&after, &total) == cudaSuccess);

@@ -118,7 +118,7 @@ TEST_CASE("an event of a capture that ended does not add a stream to a later cap
   CHECK(cudaEventRecord(event, stream) == cudaSuccess);
   CHECK(is_captured());
   end_capture();
-  // The new graph may have the address of the one that was destroyed.
+  // The new graph may have the address of the destroyed one.
   REQUIRE(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal) == cudaSuccess);
   CHECK(!is_captured());
   end_capture();

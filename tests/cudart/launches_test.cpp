@@ -12,8 +12,8 @@ using namespace program;
 
 namespace {
 
-/// The value of the device variable that `shadow` stands for.
-std::uint32_t symbol(const char& shadow) {
+/// The value of the device variable whose host shadow is `shadow`.
+std::uint32_t symbol_value(const char& shadow) {
   std::uint32_t value = 0;
   REQUIRE(cudaMemcpyFromSymbol(&value, &shadow, 4, 0, cudaMemcpyDeviceToHost) == cudaSuccess);
   return value;
@@ -31,10 +31,10 @@ TEST_CASE("the runtime functions that nvcc's host code calls for <<<>>> run the 
 }
 
 TEST_CASE("kernels of a program share device variables, which the host can read and write", "[cudart]") {
-  CHECK(symbol(launches) == 10);
+  CHECK(symbol_value(launches) == 10);
   count();
   count();
-  CHECK(symbol(launches) == 12);
+  CHECK(symbol_value(launches) == 12);
   void* address = nullptr;
   CHECK(cudaGetSymbolAddress(&address, &launches) == cudaSuccess);
   std::uint32_t seen = 0;
@@ -50,7 +50,7 @@ TEST_CASE("kernels of a program share device variables, which the host can read 
   CHECK(cudaMemcpyToSymbol(&bias, &seven, 4, 0, cudaMemcpyHostToDevice) == cudaSuccess);
   scale(values, 1);
   CHECK(host_values(values, 1)[0] == 1 + 100 + 7);
-  CHECK(symbol(bias) == 7);
+  CHECK(symbol_value(bias) == 7);
   const std::uint32_t initial = 100;
   CHECK(cudaMemcpyToSymbol(&bias, &initial, 4, 0, cudaMemcpyHostToDevice) == cudaSuccess);
 }

@@ -12,7 +12,7 @@
 
 using namespace program;
 
-TEST_CASE("kernels reach pinned, managed and registered memory of the host", "[cudart]") {
+TEST_CASE("kernels can access pinned, managed and registered memory of the host", "[cudart]") {
   std::vector<std::uint32_t> registered(64, 1);
   void* pinned = nullptr;
   void* managed = nullptr;
@@ -90,7 +90,7 @@ TEST_CASE("calls with invalid pointers, sizes, pitches or devices return an erro
   CHECK(cudaMemcpy3D(nullptr) == cudaErrorInvalidValue);
 }
 
-TEST_CASE("free memory is the total less what is allocated", "[cudart]") {
+TEST_CASE("free memory is the total memory less the allocated memory", "[cudart]") {
   std::size_t free = 0;
   std::size_t total = 0;
   void* memory = nullptr;
@@ -175,7 +175,8 @@ TEST_CASE("a function with a null result allocates nothing", "[cudart]") {
 TEST_CASE("an allocation of host memory that the device cannot map leaves no pages", "[cudart]") {
   void* memory = nullptr;
   REQUIRE(cudaMallocHost(&memory, 64) == cudaSuccess);
-  // Memory that the program unmaps while it is registered, at the address of the next allocation.
+  // At the address of the next allocation, the program registers memory and unmaps it. CUDA cannot allocate
+  // there.
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   std::byte* const next = static_cast<std::byte*>(memory) + 2 * page;
   REQUIRE(::mmap(next, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == next);

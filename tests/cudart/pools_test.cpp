@@ -70,11 +70,11 @@ TEST_CASE("freed memory of a pool stays reserved until a wait, down to the relea
   CHECK(cudaMemPoolDestroy(pool) == cudaSuccess);
 }
 
-TEST_CASE("a pool of the program's own serves cudaMallocAsync while it is the current one", "[cudart]") {
-  cudaMemPool_t usual = nullptr;
+TEST_CASE("cudaMallocAsync allocates from a pool that the program has made the current one", "[cudart]") {
+  cudaMemPool_t default_pool = nullptr;
   cudaMemPool_t own = nullptr;
   cudaMemPool_t current = nullptr;
-  REQUIRE(cudaDeviceGetDefaultMemPool(&usual, 0) == cudaSuccess);
+  REQUIRE(cudaDeviceGetDefaultMemPool(&default_pool, 0) == cudaSuccess);
   cudaMemPoolProps wanted = properties();
   wanted.maxSize = 1000;
   REQUIRE(cudaMemPoolCreate(&own, &wanted) == cudaSuccess);
@@ -86,12 +86,12 @@ TEST_CASE("a pool of the program's own serves cudaMallocAsync while it is the cu
   REQUIRE(cudaMallocAsync(&memory, 600, nullptr) == cudaSuccess);
   CHECK(cudaMallocAsync(&more, 600, nullptr) == cudaErrorMemoryAllocation);
   CHECK(attribute(own, cudaMemPoolAttrUsedMemCurrent) == 600);
-  CHECK(attribute(usual, cudaMemPoolAttrUsedMemCurrent) == 0);
-  CHECK(cudaMemPoolDestroy(usual) == cudaErrorInvalidValue);
+  CHECK(attribute(default_pool, cudaMemPoolAttrUsedMemCurrent) == 0);
+  CHECK(cudaMemPoolDestroy(default_pool) == cudaErrorInvalidValue);
   CHECK(cudaMemPoolDestroy(own) == cudaSuccess);
   CHECK(cudaMemPoolDestroy(own) == cudaErrorInvalidValue);
   CHECK(cudaDeviceGetMemPool(&current, 0) == cudaSuccess);
-  CHECK(current == usual);
+  CHECK(current == default_pool);
   // The memory outlives its pool's handle.
   CHECK(cudaMemset(memory, 1, 600) == cudaSuccess);
   CHECK(cudaFreeAsync(memory, nullptr) == cudaSuccess);
@@ -124,7 +124,7 @@ TEST_CASE("pools that the device cannot have are refused", "[cudart]") {
   CHECK(flags == cudaMemAccessFlagsProtReadWrite);
 }
 
-TEST_CASE("the driver's pools are those of the runtime", "[cudart]") {
+TEST_CASE("the driver and the runtime have the same pools", "[cudart]") {
   CUmemoryPool pool = nullptr;
   CUmemoryPool own = nullptr;
   cudaMemPool_t same = nullptr;

@@ -9,8 +9,9 @@
 
 namespace program {
 
-/// Host stubs of kernels in the program's PTX. scale(values, factor, offset) multiplies and then adds the
-/// module's variable `offset` and constant `bias`.
+// Host stubs, each of which launches the kernel of its name in the program's PTX.
+
+/// 32 threads multiply a value each by `factor`, and add the module's constant `bias`, 100.
 void scale(std::uint32_t* values, std::uint32_t factor);
 /// Adds 1 to the module's variable `launches`.
 void count();
@@ -18,16 +19,18 @@ void count();
 void past(std::uint32_t* values);
 /// Fails an assertion.
 void asserts();
+/// A stub without a kernel in the PTX.
 void not_in_ptx();
 
+/// The address of a stub, as CUDA's functions take it.
 template <class Function>
 [[nodiscard]] const void* stub(Function* function) {
   return reinterpret_cast<const void*>(function);
 }
 
-extern char launches;     ///< shadow of a variable in global memory
-extern char bias;         ///< shadow of a variable in constant memory
-extern char not_in_ptx_;  ///< shadow of a variable that the PTX does not have
+extern char launches;     ///< host shadow of a variable in global memory
+extern char bias;         ///< host shadow of a variable in constant memory
+extern char not_in_ptx_;  ///< host shadow of a variable that the PTX does not have
 
 /// Launches the stub with the arguments by the functions that `<<<>>>` calls.
 cudaError_t launch(const void* kernel, dim3 grid, dim3 block, std::vector<void*> arguments,
@@ -39,6 +42,7 @@ cudaError_t launch(const void* kernel, dim3 grid, dim3 block, std::vector<void*>
 
 /// New device memory that holds `values`.
 [[nodiscard]] std::uint32_t* device_values(const std::vector<std::uint32_t>& values);
+/// A copy of the first `count` values.
 [[nodiscard]] std::vector<std::uint32_t> host_values(const std::uint32_t* values, std::size_t count);
 
 }  // namespace program

@@ -12,14 +12,15 @@
 
 namespace {
 
-/// An allocation and its expected bytes.
+/// An allocation.
 struct Memory {
   enum class Kind { device, pinned, managed, host } kind;
   std::byte* address = nullptr;
-  std::vector<std::byte> model;
+  std::vector<std::byte> model;  ///< the expected bytes
   std::vector<std::byte> own{};  ///< the bytes of an allocation of kind host
 };
 
+/// A random program, which applies every operation to the models of its allocations, too.
 class Program {
  public:
   explicit Program(std::uint64_t seed) : random_(seed) {
@@ -40,6 +41,7 @@ class Program {
       default: return operation(any_stream());
     }
   }
+  /// Compares every allocation with its model.
   void compare() {
     REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
     for (const Memory& each : memory_) {
@@ -108,7 +110,8 @@ class Program {
     const bool rows = draw(2) == 0;
     if (&to == &from || draw(4) == 0) {
       const std::size_t at = draw(to.model.size());
-      // A fill of pageable host memory runs at once, not with the graph, so the model's order would be wrong.
+      // A fill of pageable host memory runs at once. Captured operations run later, but precede it in the
+      // model.
       if (to.kind == Memory::Kind::host && in_graph_) return;
       return fill(to, at, draw(to.model.size() - at + 1), stream);
     }

@@ -10,10 +10,10 @@ using namespace program;
 
 namespace {
 
-/// Memory is created, reserved and mapped in multiples of it.
+/// Memory is created, reserved and mapped in multiples of this number of bytes.
 constexpr std::size_t unit = 2 << 20;
 
-CUmemAllocationProp physical() {
+CUmemAllocationProp physical_properties() {
   CUmemAllocationProp result{};
   result.type = CU_MEM_ALLOCATION_TYPE_PINNED;
   result.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
@@ -22,7 +22,7 @@ CUmemAllocationProp physical() {
 
 CUmemGenericAllocationHandle memory_of(std::size_t bytes) {
   CUmemGenericAllocationHandle handle = 0;
-  const CUmemAllocationProp wanted = physical();
+  const CUmemAllocationProp wanted = physical_properties();
   REQUIRE(cuMemCreate(&handle, bytes, &wanted, 0) == CUDA_SUCCESS);
   return handle;
 }
@@ -34,7 +34,7 @@ CUdeviceptr reserved(std::size_t bytes) {
 }
 
 CUresult set_access(CUdeviceptr address, std::size_t bytes, CUmemAccess_flags flags) {
-  const CUmemAccessDesc access{physical().location, flags};
+  const CUmemAccessDesc access{physical_properties().location, flags};
   return cuMemSetAccess(address, bytes, &access, 1);
 }
 
@@ -102,13 +102,14 @@ TEST_CASE("memory that is mapped twice is the same memory at both addresses", "[
   CHECK(cuMemAddressFree(range, 3 * unit) == CUDA_SUCCESS);
 }
 
-TEST_CASE("a kernel that leaves the mapped part of a range is reported", "[cudart]") {
+TEST_CASE("a kernel's access beyond the mapped part of a range is reported", "[cudart]") {
   const CUdeviceptr range = reserved(2 * unit);
   const CUmemGenericAllocationHandle handle = memory_of(unit);
   REQUIRE(cuMemMap(range, unit, 0, handle, 0) == CUDA_SUCCESS);
   REQUIRE(set_access(range, unit, CU_MEM_ACCESS_FLAGS_PROT_READWRITE) == CUDA_SUCCESS);
   const std::size_t before = reports().size();
-  past(reinterpret_cast<std::uint32_t*>(static_cast<std::uintptr_t>(range)));  // 1 MiB behind it: mapped
+  past(reinterpret_cast<std::uint32_t*>(
+      static_cast<std::uintptr_t>(range)));  // stores 1 MiB after the range's begin, which is mapped
   CHECK(cudaDeviceSynchronize() == cudaSuccess);
   CHECK(reports().size() == before);
   past(reinterpret_cast<std::uint32_t*>(static_cast<std::uintptr_t>(range + unit - 1024)));
@@ -123,7 +124,7 @@ TEST_CASE("a kernel that leaves the mapped part of a range is reported", "[cudar
 TEST_CASE("calls that the driver refuses return its errors", "[cudart]") {
   CUdeviceptr address = 0;
   std::size_t bytes = 0;
-  CUmemAllocationProp wanted = physical();
+  CUmemAllocationProp wanted = physical_properties();
   CHECK(cuMemGetAllocationGranularity(&bytes, &wanted, CU_MEM_ALLOC_GRANULARITY_MINIMUM) == CUDA_SUCCESS);
   CHECK(bytes == unit);
   CHECK(cuMemAddressReserve(&address, 100, 0, 0, 0) == CUDA_ERROR_INVALID_VALUE);
@@ -133,14 +134,14 @@ TEST_CASE("calls that the driver refuses return its errors", "[cudart]") {
   CHECK(cuMemCreate(&handle, 0, &wanted, 0) == CUDA_ERROR_INVALID_VALUE);
   wanted.location.id = 1;
   CHECK(cuMemCreate(&handle, unit, &wanted, 0) == CUDA_ERROR_INVALID_DEVICE);
-  wanted = physical();
+  wanted = physical_properties();
   wanted.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
   CHECK(cuMemCreate(&handle, unit, &wanted, 0) == CUDA_ERROR_NOT_SUPPORTED);
 
   std::size_t free_before = 0;
   std::size_t free_bytes = 0;
   REQUIRE(cuMemGetInfo(&free_before, &bytes) == CUDA_SUCCESS);
-  wanted = physical();
+  wanted = physical_properties();
   CHECK(cuMemCreate(&handle, bytes + unit, &wanted, 0) == CUDA_ERROR_OUT_OF_MEMORY);
   handle = memory_of(unit);
   CHECK(cuMemGetInfo(&free_bytes, &bytes) == CUDA_SUCCESS);
@@ -168,14 +169,14 @@ TEST_CASE("calls that the driver refuses return its errors", "[cudart]") {
   CHECK(cuMemAddressFree(range, 2 * unit) == CUDA_SUCCESS);
 }
 
-TEST_CASE("memory without an address counts for every allocation", "[cudart]") {
+TEST_CASE("physical memory without an address counts as used for every kind of allocation", "[cudart]") {
   std::size_t free = 0;
   std::size_t total = 0;
   REQUIRE(cudaMemGetInfo(&free, &total) == cudaSuccess);
-  const std::size_t most = free / unit * unit;
-  const CUmemGenericAllocationHandle handle = memory_of(most);
+  const std::size_t all_free_bytes = free / unit * unit;
+  const CUmemGenericAllocationHandle handle = memory_of(all_free_bytes);
   CUmemGenericAllocationHandle second = 0;
-  const CUmemAllocationProp wanted = physical();
+  const CUmemAllocationProp wanted = physical_properties();
   CHECK(cuMemCreate(&second, unit, &wanted, 0) == CUDA_ERROR_OUT_OF_MEMORY);
   void* memory = nullptr;
   CHECK(cudaMalloc(&memory, unit) == cudaErrorMemoryAllocation);

@@ -54,10 +54,10 @@ class Launch:
 
 @dataclasses.dataclass(frozen=True)
 class Known:
-    """A report of a run that is right about the kernel, so that the case does not fail by it."""
+    """A report of a run that is correct: the kernel breaks the rule, and the case does not fail because of it."""
 
     rule: str
-    kernel: str  # a part of its name
+    kernel: str  # a part of the kernel's name
     why: str
 
 
@@ -80,10 +80,10 @@ class Case:
     group: str  # "triton", "cuda", "cutlass", "serving", "samples", "numba", "newer_triton", "public"
     make: Callable[[Tools, pathlib.Path], pathlib.Path]  # makes the PTX in the given folder and returns its path
     launch: Optional[Callable[[], Launch]] = None  # a case without `launch` and `program` is only linted
-    # Rules whose findings are right about this kernel, each with the reason.
+    # Rules whose findings and reports are correct for this kernel, each with the reason. They are allowed.
     known: dict[str, str] = dataclasses.field(default_factory=dict)
-    # Rules that the kernel really breaks, each with the mistake: the run must report these rules and no other rule.
+    # Rules of real mistakes in the kernel, each with the mistake. The run must report some of these rules, and no other rule.
     mistakes: dict[str, str] = dataclasses.field(default_factory=dict)
-    # A feature that the kernel needs and the simulated device lacks. If the case runs nevertheless, remove this text.
+    # A feature that the kernel needs and the simulated device lacks. When the device has it, remove this text.
     missing: str = ""
     program: Optional[Program] = None

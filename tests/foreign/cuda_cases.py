@@ -207,7 +207,7 @@ def _narrow() -> Launch:
 
 
 # The compare-and-swap loop of CUDA's guide begins with a plain load.
-PLAIN_READ = "the first read of a compare-and-swap loop is a plain one, which nothing orders with those of other threads"
+PLAIN_READ = "the first read of a compare-and-swap loop is a plain load, which is not ordered with the atomics of other threads"
 KNOWN = {"of_pairs": {"race.global-read-write": PLAIN_READ, "race.global-write-read": PLAIN_READ}}
 
 

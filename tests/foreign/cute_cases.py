@@ -16,12 +16,10 @@ NO_FENCE = {
 COPIES = {
     "wgmma.copy-not-fenced": "the tutorial has no proxy fence between cp.async and the wgmma that reads the copied data",
 }
-
-
 LATE_LOADS = {"exit.load-in-flight": "the tutorial loads tiles beyond the last one, and no thread waits for them"}
 NO_BARRIER = "each thread waits for its own cp.async, but no barrier follows before wgmma reads the data of other threads' copies"
-UNMET = dict.fromkeys(["shared.in-flight-read", "shared.uninitialised", "race.shared-write-read"], NO_BARRIER)
-UNMET |= {"race.shared-read-write": NO_BARRIER}
+BARRIER_MISTAKES = dict.fromkeys(["shared.in-flight-read", "shared.uninitialised", "race.shared-write-read"], NO_BARRIER)
+BARRIER_MISTAKES |= {"race.shared-read-write": NO_BARRIER}
 
 
 def _make(example: str):
@@ -78,10 +76,12 @@ def _product(entry: str, dtype, block: int, factors, empty_arguments: int, tiled
 
 
 def _by_addresses(constants: int):
+    """Parameters of factors that the kernel takes as addresses, each followed by `constants` arguments of empty types."""
     return lambda m, n, k: [*_operand("a", k, constants), *_operand("b", k, constants)]
 
 
 def _by_tensor_maps(m: int, n: int, k: int) -> list:
+    """Parameters of factors that the kernel takes as TMA descriptors."""
     def operand(name: str) -> list:
         tensor_map = {"buffer": name, "box": [128, 64], "swizzle": "128B"}
         return [{"type": "u64", "value": 0}, {"struct": [{"tensor_map": tensor_map, "at": 0}], "bytes": 256}]
@@ -91,6 +91,7 @@ def _by_tensor_maps(m: int, n: int, k: int) -> list:
 
 # The tiled MMA of wgmma has a field that tells whether the first product adds to the accumulators.
 ACCUMULATE = {"struct": [{"type": "u32", "value": 1, "at": 0}], "bytes": 8}
+# Bytes of three stages, each of two tiles of 128 x 64 elements of f16.
 STAGES = 3 * 2 * 128 * 64 * 2
 
 
@@ -119,6 +120,6 @@ def cases() -> list[Case]:
         "cute.wgmma_tma_sm90": ("cute/tutorial/hopper/wgmma_tma_sm90.cu", NO_FENCE | LATE_LOADS),
     }
     return [
-        Case(name, "cutlass", _make(file), launches.get(name), known, UNMET if "wgmma_sm90" in name else {})
+        Case(name, "cutlass", _make(file), launches.get(name), known, BARRIER_MISTAKES if "wgmma_sm90" in name else {})
         for name, (file, known) in examples.items()
     ]

@@ -2,7 +2,8 @@
 
 import math
 
-import _numba_cuda_redirector  # noqa: F401  numba.cuda is then that of numba-cuda, as by its .pth file where it is installed
+# Makes numba.cuda the module of the package numba-cuda. Where numba-cuda is installed, its .pth file does this.
+import _numba_cuda_redirector  # noqa: F401
 import numpy
 from numba import cuda, types
 from numba.cuda import cg, dispatcher

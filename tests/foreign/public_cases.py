@@ -27,25 +27,25 @@ KNOWN = {
     RING: {"race.global-write-write": "all CTAs write the same numbers to the same addresses"},
     "matmul.cu": {
         "mbarrier.init-not-fenced": "none of its kernels has a fence after mbarrier.init",
-        "copy.swizzle-base": "the dynamic shared memory is aligned to 128 bytes",
-        "store.missing-proxy-fence": "docs/found.md",
-        "exit.store-unread": "docs/found.md",
+        "copy.swizzle-base": "the dynamic shared memory is only aligned to 128 bytes",
+        "store.missing-proxy-fence": "see docs/found.md",
+        "exit.store-unread": "see docs/found.md",
     },
 }
 
 
 def _checkout(project: str, tools: Tools) -> pathlib.Path:
     """The folder of the project's sources, fetched once into the folder of the wheels."""
-    place = tools.site / "sources" / project
-    if not place.exists():
+    checkout = tools.site / "sources" / project
+    if not checkout.exists():
         url, commit = PROJECTS[project]
-        part = place.with_name(f"{project}.part")  # renamed when it is whole: a fetch that fails is repeated
+        part = checkout.with_name(f"{project}.part")  # renamed after the fetch, so that a failed fetch is repeated
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
         for step in (["init", "-q"], ["fetch", "-q", "--depth", "1", url, commit], ["checkout", "-q", "FETCH_HEAD"]):
             tools.run(["git", *step], part)
-        part.rename(place)
-    return place
+        part.rename(checkout)
+    return checkout
 
 
 # PTX that this process has made, by project and source file. One file holds the kernels of several cases.
@@ -58,10 +58,10 @@ def _maker(project: str, source: str, options: tuple[str, ...]):
         if (project, source) not in _made:
             if tools.nvcc is None:
                 raise CannotMake("nvcc is not here")
-            place = _checkout(project, tools)
+            checkout = _checkout(project, tools)
             command = [tools.nvcc, "-ptx", "-arch=sm_90a", "-lineinfo", "-std=c++17", "-DNDEBUG", "--expt-relaxed-constexpr"]
             include = [word for folder in tools.headers for word in ("-I", folder)]
-            tools.run([*command, *options, *include, source, "-o", path], place)
+            tools.run([*command, *options, *include, source, "-o", path], checkout)
             _made[project, source] = path.read_text()
         path.write_text(_made[project, source])
         return path

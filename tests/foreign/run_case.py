@@ -30,12 +30,13 @@ class Row:
     lines: int = 0  # lines of PTX
     entries: int = 0
     parsed: str = "-"
-    findings: int = 0  # findings that the case does not know
-    known: int = 0
+    findings: int = 0  # findings of rules that are not in Case.known
+    known: int = 0  # findings of rules in Case.known
     lint_seconds: float = 0.0
     lint_mib: float = 0.0
-    # "right"; "wrong"; "reports": the device reported errors; "named": it reported the kernel's real mistakes; "open":
-    # the device lacks a feature; "-": nothing was run
+    # "right"; "wrong"; "reports": the device reported errors; "named": the device reported the kernel's real mistakes
+    # (Case.mistakes); "open": the device lacks a feature (Case.missing); "no longer open": it has this feature by now;
+    # "-": nothing was run
     run: str = "-"
     run_seconds: float = 0.0
     notes: list[str] = dataclasses.field(default_factory=list)
@@ -102,7 +103,7 @@ def _lint(case: Case, ptx: pathlib.Path, tools: Tools, row: Row) -> None:
         row.notes.append(f"{len(result['unfinished'])} checks unfinished")
 
 
-def described(case: Case, ptx: pathlib.Path, folder: pathlib.Path):
+def write_launch_description(case: Case, ptx: pathlib.Path, folder: pathlib.Path):
     """Writes the launch description and the files that it reads. Returns the launch and the description's path."""
     launch = case.launch()
     description = json.loads(json.dumps(launch.description))
@@ -125,7 +126,7 @@ def described(case: Case, ptx: pathlib.Path, folder: pathlib.Path):
 
 
 def _difference(got: numpy.ndarray, want: numpy.ndarray, tolerance: float) -> str:
-    """Describes how `got` differs from `want`. Empty if it does not."""
+    """Describes how `got` differs from `want`. Empty if they agree."""
     if got.shape != want.shape or got.dtype != want.dtype:
         return f"has {got.dtype}{list(got.shape)}, not {want.dtype}{list(want.shape)}"
     if tolerance == 0.0:
@@ -141,7 +142,7 @@ def _difference(got: numpy.ndarray, want: numpy.ndarray, tolerance: float) -> st
 
 def _run(case: Case, ptx: pathlib.Path, tools: Tools, row: Row) -> None:
     folder = ptx.parent
-    launch, description = described(case, ptx, folder)
+    launch, description = write_launch_description(case, ptx, folder)
     command = [tools.jitc, "run", "--ptx", ptx, "--launch", description, "--json"]
     if case.known:
         command += ["--allow", ",".join(case.known)]
@@ -170,7 +171,7 @@ def _run(case: Case, ptx: pathlib.Path, tools: Tools, row: Row) -> None:
 
 
 def unknown_reports(file: pathlib.Path, known: tuple[Known, ...]) -> list[tuple[str, str]]:
-    """Rule and text of each report in the file that is not among the known ones."""
+    """The rule and the text of each report in the file that is not one of `known`."""
     unknown = []
     for line in file.read_text().splitlines():
         report = json.loads(line)
@@ -196,10 +197,10 @@ def _run_program(program: Program, mistakes: dict[str, str], ptx: pathlib.Path, 
             row.notes += [f"{rule}: {why}" for rule, why in mistakes.items()]
             return
         row.notes += [f"{arguments}: {words}"[:240] for _, words in unknown[:3]]
-        said = out.count(program.right)
-        if code != 0 or said != times:
+        printed = out.count(program.right)
+        if code != 0 or printed != times:
             last = " ".join((out + err).split())[-200:]
-            row.notes.append(f"{arguments}: exit code {code}; printed {said} times, not {times}, that it is right: {last}")
+            row.notes.append(f"{arguments}: exit code {code}; printed '{program.right}' {printed} times, not {times}: {last}")
             row.run = "wrong"
         elif unknown and row.run == "right":
             row.run = "reports"

@@ -22,10 +22,10 @@ def _make(name: str, is_program: bool):
 
 
 SAME_ZERO = Known("race.shared-write-write", "TopPRenormProbKernel", "every thread stores the same zero, with no barrier between")
-# Each of eight warps first arrives at the epilogue's barrier (bar.arrive) and then waits at it (bar.sync), so that it
-# counts twice. The barrier of eight warps opens after four have written. Without the arrivals the program is right.
+# Each of eight warps first arrives at the epilogue's barrier (bar.arrive) and then waits at it (bar.sync), so the barrier
+# counts each warp twice, and opens after four warps have written. Without the arrivals the program is right.
 COUNTED_TWICE = "each warp arrives twice at the same barrier, which therefore opens before all warps have written"
-HALF_FULL = dict.fromkeys(["race.shared-write-read", "race.shared-read-write"], COUNTED_TWICE)
+EARLY_BARRIER = dict.fromkeys(["race.shared-write-read", "race.shared-read-write"], COUNTED_TWICE)
 
 
 def cases() -> list[Case]:
@@ -36,7 +36,7 @@ def cases() -> list[Case]:
         "prefill": Program(": right", (("", 1),)),
         "latent": None,
     }
-    mistakes = {"prefill": HALF_FULL}
+    mistakes = {"prefill": EARLY_BARRIER}
     return [
         Case(f"serving.{name}", "serving", _make(name, program is not None), mistakes=mistakes.get(name, {}), program=program)
         for name, program in programs.items()

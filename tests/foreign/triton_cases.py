@@ -21,7 +21,7 @@ TILE = {"BM": 64, "BN": 64, "BK": 64}
 TRAILING = [{"buffer": "scratch"}, {"buffer": "scratch"}]
 
 
-def compiled(file: str, kernel: str, signature: dict, constants: dict, tools: Tools, folder: pathlib.Path, options=None):
+def compile_kernel(file: str, kernel: str, signature: dict, constants: dict, tools: Tools, folder: pathlib.Path, options=None):
     """The PTX of a kernel in FILE.py. A constant {"language": NAME} stands for triton.language.NAME."""
     if str(tools.site) not in sys.path:
         sys.path.insert(0, str(tools.site))
@@ -32,10 +32,10 @@ def compiled(file: str, kernel: str, signature: dict, constants: dict, tools: To
     except ImportError as error:
         raise CannotMake(f"Triton cannot be imported: {error}") from None
     kernels = importlib.import_module(file)
-    named = lambda each: getattr(triton.language, each["language"]) if isinstance(each, dict) else each
-    constants = {name: named(each) for name, each in constants.items()}
+    resolved = lambda each: getattr(triton.language, each["language"]) if isinstance(each, dict) else each
+    constants = {name: resolved(each) for name, each in constants.items()}
 
-    # Triton's runtime would find at a call that addresses and sizes are multiples of 16.
+    # At a call, Triton's runtime would find that the addresses and sizes are multiples of 16.
     divisible = {
         (at,): [["tt.divisibility", 16]]
         for at, (name, kind) in enumerate(signature.items())
@@ -63,7 +63,7 @@ def number(kind: str, value) -> dict:
     return {"type": kind, "value": value}
 
 
-def launched(kernel: str, grid, parameters: list, inputs: dict, expected: dict, tolerance=0.0, scratch=128) -> Launch:
+def make_launch(kernel: str, grid, parameters: list, inputs: dict, expected: dict, tolerance=0.0, scratch=128) -> Launch:
     buffers = {name: {} for name in [*inputs, *expected]}
     buffers["scratch"] = {"dtype": "u8", "shape": [scratch]}
     description = {
@@ -79,18 +79,18 @@ def launched(kernel: str, grid, parameters: list, inputs: dict, expected: dict, 
 def _vector_add() -> Launch:
     random = numpy.random.default_rng(1)
     x, y = (random.standard_normal(5000).astype(numpy.float32) for _ in range(2))
-    return launched("vector_add", 5, ["x", "y", "out", number("i32", 5000)], {"x": x, "y": y}, {"out": x + y})
+    return make_launch("vector_add", 5, ["x", "y", "out", number("i32", 5000)], {"x": x, "y": y}, {"out": x + y})
 
 
 def _softmax() -> Launch:
     x = numpy.random.default_rng(2).standard_normal((6, 781)).astype(numpy.float32)
     powers = numpy.exp(x - x.max(1, keepdims=True), dtype=numpy.float64)
     out = (powers / powers.sum(1, keepdims=True)).astype(numpy.float32)
-    return launched("softmax", 6, ["x", "out", number("i32", 781)], {"x": x}, {"out": out}, 1e-5)
+    return make_launch("softmax", 6, ["x", "out", number("i32", 781)], {"x": x}, {"out": out}, 1e-5)
 
 
 def _factors(m: int, n: int, k: int):
-    """Two matrices and their product, of whole numbers so small that sums are exact in any order."""
+    """Two matrices and their product. The elements are small whole numbers, so that sums are exact in any order."""
     random = numpy.random.default_rng(3)
     a = random.integers(-2, 3, (m, k)).astype(numpy.float16)
     b = random.integers(-2, 3, (k, n)).astype(numpy.float16)
@@ -98,10 +98,10 @@ def _factors(m: int, n: int, k: int):
 
 
 def _matmul() -> Launch:
-    # Here and below K has so many steps that the stages are reused.
+    # Here and in the cases below, K has enough steps that stages are reused.
     a, b, c = _factors(128, 96, 288)
     sizes = [number("i32", each) for each in (128, 96, 288)]
-    return launched("matmul", [2, 2], ["a", "b", "c", *sizes], {"a": a, "b": b}, {"c": c})
+    return make_launch("matmul", [2, 2], ["a", "b", "c", *sizes], {"a": a, "b": b}, {"c": c})
 
 
 def _descriptor(buffer: str, shape) -> list:
@@ -116,14 +116,14 @@ def _matmul_of_host_descriptors() -> Launch:
     a, b, c = _factors(128, 128, 320)
     parameters = [*_descriptor("a", a.shape), *_descriptor("b", b.shape), *_descriptor("c", c.shape)]
     parameters.append(number("i32", 320))
-    return launched("matmul_of_host_descriptors", [2, 2], parameters, {"a": a, "b": b}, {"c": c})
+    return make_launch("matmul_of_host_descriptors", [2, 2], parameters, {"a": a, "b": b}, {"c": c})
 
 
 def _persistent_matmul() -> Launch:
     a, b, c = _factors(192, 192, 128)
     sizes = [number("i32", each) for each in (192, 192, 128)]
     # Each CTA writes three tensor maps of 128 bytes into the scratch memory.
-    return launched("persistent_matmul", 4, ["a", "b", "c", *sizes], {"a": a, "b": b}, {"c": c}, scratch=4 * 384)
+    return make_launch("persistent_matmul", 4, ["a", "b", "c", *sizes], {"a": a, "b": b}, {"c": c}, scratch=4 * 384)
 
 
 def _attention() -> Launch:
@@ -134,7 +134,7 @@ def _attention() -> Launch:
     p = numpy.exp2(s - s.max(2, keepdims=True))
     out = (p / p.sum(2, keepdims=True)) @ v.astype(numpy.float64)
     parameters = ["q", "k", "v", "out", number("i32", 256), number("f32", 0.125)]
-    return launched("attention", [4, 2], parameters, {"q": q, "k": k, "v": v}, {"out": out.astype(numpy.float16)}, 4e-3)
+    return make_launch("attention", [4, 2], parameters, {"q": q, "k": k, "v": v}, {"out": out.astype(numpy.float16)}, 4e-3)
 
 
 def _histogram() -> Launch:
@@ -148,24 +148,24 @@ def _histogram() -> Launch:
         "sums": sums,
         "lock": numpy.array([0, x.sum()], numpy.int32),
     }
-    return launched("histogram", 3, ["x", "counts", "largest", "sums", "lock", number("i32", 700)], {"x": x}, expected)
+    return make_launch("histogram", 3, ["x", "counts", "largest", "sums", "lock", number("i32", 700)], {"x": x}, expected)
 
 
 def _sort() -> Launch:
     x = numpy.random.default_rng(6).integers(-1000, 1000, (3, 256)).astype(numpy.int32)
-    return launched("sort", 3, ["x", "out"], {"x": x}, {"out": numpy.sort(x, 1)})
+    return make_launch("sort", 3, ["x", "out"], {"x": x}, {"out": numpy.sort(x, 1)})
 
 
 def _running_sum() -> Launch:
     x = numpy.random.default_rng(7).integers(-8, 9, (2, 1024)).astype(numpy.float32)
-    return launched("running_sum", 2, ["x", "out"], {"x": x}, {"out": numpy.cumsum(x, 1).astype(numpy.float32)})
+    return make_launch("running_sum", 2, ["x", "out"], {"x": x}, {"out": numpy.cumsum(x, 1).astype(numpy.float32)})
 
 
 def _case(kernel: str, signature: str, constants: dict, launch, known=None) -> Case:
     types = dict(each.split(":") for each in signature.split())
 
     def make(tools: Tools, folder: pathlib.Path) -> pathlib.Path:
-        return compiled("triton_kernels", kernel, types, constants, tools, folder)
+        return compile_kernel("triton_kernels", kernel, types, constants, tools, folder)
 
     return Case(f"triton.{kernel}", "triton", make, launch, known or {})
 

@@ -12,10 +12,10 @@ import pathlib
 import numpy
 
 from case import Case, CannotMake, Launch, Tools
-from triton_cases import COPIES, FENCE, compiled, launched, number
+from triton_cases import COPIES, FENCE, compile_kernel, make_launch, number
 
 
-TWICE = {"race.global-write-write": "two groups of warps compute the same tile of 64 rows, and both store it"}
+STORED_TWICE = {"race.global-write-write": "two groups of warps compute the same tile of 64 rows, and both store it"}
 
 
 def _random(seed: int):
@@ -60,13 +60,13 @@ def _e5m2(x) -> numpy.ndarray:
 def _counts() -> Launch:
     x = _numbers(1, 512, 0, 64)
     out = numpy.bincount(x[:500], minlength=64).astype(numpy.int32)
-    return launched("counts", 1, ["x", "out", number("i32", 500)], {"x": x}, {"out": out})
+    return make_launch("counts", 1, ["x", "out", number("i32", 500)], {"x": x}, {"out": out})
 
 
 def _gathered() -> Launch:
     x = _numbers(2, (64, 32), kind=numpy.float32)
     rows = _numbers(3, (16, 32), 0, 64)
-    return launched("gathered", 1, ["x", "rows", "out"], {"x": x, "rows": rows}, {"out": numpy.take_along_axis(x, rows, 0)})
+    return make_launch("gathered", 1, ["x", "rows", "out"], {"x": x, "rows": rows}, {"out": numpy.take_along_axis(x, rows, 0)})
 
 
 def _recurrence(axis: int, back: bool):
@@ -79,7 +79,7 @@ def _recurrence(axis: int, back: bool):
             at = (slice(None), step) if axis else step
             value = value * a[at] + b[at]
             out[at] = value
-        return launched("recurrence", 1, ["a", "b", "out"], {"a": a, "b": b}, {"out": out})
+        return make_launch("recurrence", 1, ["a", "b", "out"], {"a": a, "b": b}, {"out": out})
 
     return launch
 
@@ -88,9 +88,10 @@ def _reductions() -> Launch:
     x = numpy.stack([_random(6 + row).permutation(64) - 20 for row in range(32)]).astype(numpy.float32)
     whole = x.astype(numpy.int32)
     rows = [x.argmax(1), x.argmin(1), x.max(1) + x.argmax(1), numpy.bitwise_xor.reduce(whole, 1), x.sum(0), [x.sum()]]
-    return launched("reductions", 1, ["x", "out"], {"x": x}, {"out": numpy.concatenate(rows).astype(numpy.float32)})
+    return make_launch("reductions", 1, ["x", "out"], {"x": x}, {"out": numpy.concatenate(rows).astype(numpy.float32)})
 
 
+# Arrays of small whole numbers in the types of factors, by Triton's names of the types.
 KINDS = {
     "fp16": lambda x: x.astype(numpy.float16),
     "bf16": _bf16,
@@ -100,14 +101,16 @@ KINDS = {
     "fp32": lambda x: x.astype(numpy.float32),
     "fp64": lambda x: x.astype(numpy.float64),
 }
-RESULTS = {"fp16": numpy.float16, "fp32": numpy.float32, "i32": numpy.int32, "fp64": numpy.float64}
+# NumPy's and Triton's types of results, by their names in signatures.
+NUMPY_TYPES = {"fp16": numpy.float16, "fp32": numpy.float32, "i32": numpy.int32, "fp64": numpy.float64}
+TRITON_TYPES = {"fp16": "float16", "fp32": "float32", "i32": "int32", "fp64": "float64"}
 
 
 def _product(kind: str, out: str, m: int, n: int, k: int):
     def launch() -> Launch:
         a, b = _numbers(7, (m, k), -2, 3), _numbers(8, (k, n), -2, 3)
         inputs = {"a": KINDS[kind](a), "b": KINDS[kind](b)}
-        return launched("product", 1, ["a", "b", "c"], inputs, {"c": (a @ b).astype(RESULTS[out])})
+        return make_launch("product", 1, ["a", "b", "c"], inputs, {"c": (a @ b).astype(NUMPY_TYPES[out])})
 
     return launch
 
@@ -118,7 +121,7 @@ def _scaled_product() -> Launch:
     x = a * numpy.repeat(2.0 ** (s.astype(float) - 127), 32, 1)
     y = b * numpy.repeat(2.0 ** (t.astype(float) - 127), 32, 1).T
     inputs = {"a": _e4m3(a), "s": s, "b": _e4m3(b), "t": t}
-    return launched("scaled_product", 1, ["a", "s", "b", "t", "c"], inputs, {"c": (x @ y).astype(numpy.float32)})
+    return make_launch("scaled_product", 1, ["a", "s", "b", "t", "c"], inputs, {"c": (x @ y).astype(numpy.float32)})
 
 
 def _shuffled() -> Launch:
@@ -131,7 +134,7 @@ def _shuffled() -> Launch:
         x.reshape(4, 16, 4).transpose(2, 0, 1).reshape(-1),
         numpy.sort(x)[:-9:-1],
     ]
-    return launched("shuffled", 1, ["x", "out"], {"x": x}, {"out": numpy.concatenate(parts)})
+    return make_launch("shuffled", 1, ["x", "out"], {"x": x}, {"out": numpy.concatenate(parts)})
 
 
 def _philox(seed: int, at: int) -> int:
@@ -147,7 +150,7 @@ def _philox(seed: int, at: int) -> int:
 
 def _randoms() -> Launch:
     out = numpy.array([_philox(42, i) for i in range(256)], numpy.uint32).view(numpy.int32)
-    return launched("randoms", 1, ["out", number("i32", 42)], {}, {"out": out})
+    return make_launch("randoms", 1, ["out", number("i32", 42)], {}, {"out": out})
 
 
 def _atomics() -> Launch:
@@ -168,12 +171,12 @@ def _atomics() -> Launch:
         "doubles": sums,
     }
     inputs = {"x": x, "words": words, "longs": numpy.zeros(3, numpy.int64), "floats": floats, "doubles": numpy.zeros(8)}
-    return launched("atomics", 2, ["x", "words", "longs", "floats", "doubles"], inputs, expected)
+    return make_launch("atomics", 2, ["x", "words", "longs", "floats", "doubles"], inputs, expected)
 
 
 def _printed() -> Launch:
     x = _numbers(15, 50)
-    return launched("printed", 1, ["x", "out", number("i32", 50)], {"x": x}, {"out": x + 1})
+    return make_launch("printed", 1, ["x", "out", number("i32", 50)], {"x": x}, {"out": x + 1})
 
 
 def _functions() -> Launch:
@@ -190,7 +193,7 @@ def _functions() -> Launch:
         1 / numpy.sqrt(a + 1) + numpy.sqrt(a) + v / 3,
         numpy.log2(a + 1) + numpy.exp2(v) + numpy.floor(v) + numpy.ceil(v) + v * v + v,
     ]
-    return launched("functions", 1, ["x", "out"], {"x": x}, {"out": numpy.concatenate(rows).astype(numpy.float32)}, 1e-6)
+    return make_launch("functions", 1, ["x", "out"], {"x": x}, {"out": numpy.concatenate(rows).astype(numpy.float32)}, 1e-6)
 
 
 def _assembly() -> Launch:
@@ -198,20 +201,20 @@ def _assembly() -> Launch:
     word = x.view(numpy.uint32)
     y = (~((word << 3) | (word >> 29))).view(numpy.int32)
     half = x.astype(numpy.int16)
-    return launched("assembly", 1, ["x", "out"], {"x": x}, {"out": y + (half + half).astype(numpy.int32) + half})
+    return make_launch("assembly", 1, ["x", "out"], {"x": x}, {"out": y + (half + half).astype(numpy.int32) + half})
 
 
 def _descriptors() -> Launch:
     a, b = _numbers(18, (40, 96), kind=numpy.float32), _numbers(19, (40, 96), kind=numpy.float32)
     sizes = [number("i32", each) for each in a.shape]
-    return launched("descriptors", 3, ["a", "b", "c", *sizes], {"a": a, "b": b}, {"b": a + b, "c": 2 * a}, scratch=3 * 384)
+    return make_launch("descriptors", 3, ["a", "b", "c", *sizes], {"a": a, "b": b}, {"b": a + b, "c": 2 * a}, scratch=3 * 384)
 
 
 def _specialized() -> Launch:
     a, b = _numbers(20, (256, 192), -2, 3, numpy.float16), _numbers(21, (64, 192), -2, 3, numpy.float16)
     c = (a.astype(numpy.float32) @ b.astype(numpy.float32).T).astype(numpy.float16)
     sizes = [number("i32", each) for each in (256, 64, 192)]
-    return launched("specialized", [2, 1], ["a", "b", "c", *sizes], {"a": a, "b": b}, {"c": c}, scratch=4096)
+    return make_launch("specialized", [2, 1], ["a", "b", "c", *sizes], {"a": a, "b": b}, {"c": c}, scratch=4096)
 
 
 def _attention_of_tiles() -> Launch:
@@ -220,16 +223,16 @@ def _attention_of_tiles() -> Launch:
     p = numpy.exp2(s - s.max(2, keepdims=True))
     out = ((p / p.sum(2, keepdims=True)) @ v.astype(numpy.float64)).astype(numpy.float16)
     parameters = ["q", "k", "v", "out", number("i32", 2), number("i32", 192), number("f32", 0.125)]
-    return launched("attention_of_tiles", [3, 2], parameters, {"q": q, "k": k, "v": v}, {"out": out}, 4e-3, scratch=8192)
+    return make_launch("attention_of_tiles", [3, 2], parameters, {"q": q, "k": k, "v": v}, {"out": out}, 4e-3, scratch=8192)
 
 
-def _pipelined(kind: str, turned: bool, twice: bool, ctas: int):
+def _pipelined(kind: str, transposed: bool, doubled: bool, ctas: int):
     def launch() -> Launch:
         a, b = _numbers(23, (128, 160), -2, 3), _numbers(24, (160, 128), -2, 3)
-        inputs = {"a": KINDS[kind](a), "b": KINDS[kind](b.T.copy() if turned else b)}
-        c = (a @ b * (2 if twice else 1)).astype(numpy.float16)
+        inputs = {"a": KINDS[kind](a), "b": KINDS[kind](b.T.copy() if transposed else b)}
+        c = (a @ b * (2 if doubled else 1)).astype(numpy.float16)
         sizes = [number("i32", each) for each in (128, 128, 160)]
-        return launched("pipelined", [ctas, 1], ["a", "b", "c", *sizes], inputs, {"c": c})
+        return make_launch("pipelined", [ctas, 1], ["a", "b", "c", *sizes], inputs, {"c": c})
 
     return launch
 
@@ -243,12 +246,12 @@ def _collatz() -> Launch:
             v, count = (v // 2 if v % 2 == 0 else 3 * v + 1), count + 1
         steps.append(count)
     steps[10:] = [0, 0]
-    return launched("collatz", 12, ["x", "out", number("i32", 10)], {"x": x}, {"out": numpy.array(steps, numpy.int32)})
+    return make_launch("collatz", 12, ["x", "out", number("i32", 10)], {"x": x}, {"out": numpy.array(steps, numpy.int32)})
 
 
 def _cached() -> Launch:
     x = _numbers(25, 512, kind=numpy.float32)
-    return launched("cached", 1, ["x", "out"], {"x": x}, {"out": numpy.concatenate([2 * x, 2 * x, x])})
+    return make_launch("cached", 1, ["x", "out"], {"x": x}, {"out": numpy.concatenate([2 * x, 2 * x, x])})
 
 
 def _casts() -> Launch:
@@ -258,11 +261,11 @@ def _casts() -> Launch:
     bits = x.view(numpy.uint32)
     rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000).astype(numpy.uint32).view(numpy.float32)
     half = x.astype(numpy.float16)
-    toward = numpy.where(numpy.abs(half.astype(numpy.float32)) > numpy.abs(x), numpy.nextafter(half, numpy.float16(0)), half)
+    toward_zero = numpy.where(numpy.abs(half.astype(numpy.float32)) > numpy.abs(x), numpy.nextafter(half, numpy.float16(0)), half)
     back = values["e4m3"][e4] + values["e5m2"][e5]
     again = values["e4m3"][_e4m3(rounded)] + values["e5m2"][_e5m2(half)]
-    expected = {"e4": e4, "e5": e5, "half": toward, "bytes": x.astype(numpy.int8), "back": numpy.concatenate([back, again])}
-    return launched("casts", 1, ["x", *expected], {"x": x}, expected)
+    expected = {"e4": e4, "e5": e5, "half": toward_zero, "bytes": x.astype(numpy.int8), "back": numpy.concatenate([back, again])}
+    return make_launch("casts", 1, ["x", *expected], {"x": x}, expected)
 
 
 def _decoded(kind: str) -> numpy.ndarray:
@@ -285,12 +288,12 @@ def _whole_numbers() -> Launch:
     high = numpy.array([((int(p) & mask) * (int(q) & mask)) >> 64 for p, q in zip(a, b)], numpy.uint64).view(numpy.int64)
     rows = [quotient, a - quotient * b, high, (a >> 3) ^ (b << 2), numpy.minimum(a, b) + numpy.maximum(a, b) * 2 + numpy.abs(a)]
     rows.append((a.astype(numpy.uint32) // 7).astype(numpy.int64))
-    return launched("whole_numbers", 1, ["x", "y", "out"], {"x": a, "y": b}, {"out": numpy.concatenate(rows)})
+    return make_launch("whole_numbers", 1, ["x", "y", "out"], {"x": a, "y": b}, {"out": numpy.concatenate(rows)})
 
 
 def _dependent() -> Launch:
     x = _numbers(29, 256, kind=numpy.float32)
-    return launched("dependent", 2, ["x", "out"], {"x": x}, {"out": x + 1})
+    return make_launch("dependent", 2, ["x", "out"], {"x": x}, {"out": x + 1})
 
 
 def _not_numbers(kind):
@@ -298,7 +301,7 @@ def _not_numbers(kind):
         x, y = _numbers(30, (2, 128), kind=kind)
         x[::5], y[::7] = numpy.nan, numpy.nan
         rows = [numpy.maximum(x, y), numpy.fmin(x, y), numpy.where(x < y, x, y)]
-        return launched("not_numbers", 1, ["x", "y", "out"], {"x": x, "y": y}, {"out": numpy.concatenate(rows)})
+        return make_launch("not_numbers", 1, ["x", "y", "out"], {"x": x, "y": y}, {"out": numpy.concatenate(rows)})
 
     return launch
 
@@ -308,7 +311,7 @@ def _locked_sums() -> Launch:
     sums = numpy.stack([x[0::2].sum(0), x[1::2].sum(0)])
     parameters = ["x", "sums", "lock", number("i32", 100)]
     inputs = {"x": x, "lock": numpy.zeros(4, numpy.int32)}
-    return launched("locked_sums", 7, parameters, inputs, {"sums": sums, "lock": numpy.array([0, 0, 1, 1], numpy.int32)})
+    return make_launch("locked_sums", 7, parameters, inputs, {"sums": sums, "lock": numpy.array([0, 0, 1, 1], numpy.int32)})
 
 
 @functools.cache
@@ -321,11 +324,11 @@ def _case(kernel: str, signature: str, constants: dict, launch, name="", known=N
     types = dict(each.split(":") for each in signature.split())
 
     def make(tools: Tools, folder: pathlib.Path) -> pathlib.Path:
-        own = dataclasses.replace(tools, site=tools.site.with_name("site-newer_triton"))
-        if not own.site.is_dir():
-            raise CannotMake(f"{own.site.name} has not been fetched")
+        newer_tools = dataclasses.replace(tools, site=tools.site.with_name("site-newer_triton"))
+        if not newer_tools.site.is_dir():
+            raise CannotMake(f"{newer_tools.site.name} has not been fetched")
         try:
-            return _process().submit(compiled, "triton_language_kernels", kernel, types, constants, own, folder, options).result()
+            return _process().submit(compile_kernel, "triton_language_kernels", kernel, types, constants, newer_tools, folder, options).result()
         except concurrent.futures.process.BrokenProcessPool:
             _process.cache_clear()
             raise CannotMake("the compiler ended its process") from None
@@ -349,14 +352,11 @@ def _products() -> list[Case]:
     ):
         for size, warps in ((16, 1), (64, 4), (128, 8)):
             m, n, k = (size, size, 64 if size > 16 else 32)
-            words = {"M": m, "N": n, "K": k, "PRECISION": precision, "OUT": {"language": RESULTS_OF[out]}}
+            constants = {"M": m, "N": n, "K": k, "PRECISION": precision, "OUT": {"language": TRITON_TYPES[out]}}
             name = f"product.{kind}_{precision}_{out}_{size}"
             signature = f"a:*{kind} b:*{kind} c:*{out}"
-            made.append(_case("product", signature, words, _product(kind, out, m, n, k), name, COPIES, num_warps=warps))
+            made.append(_case("product", signature, constants, _product(kind, out, m, n, k), name, COPIES, num_warps=warps))
     return made
-
-
-RESULTS_OF = {"fp16": "float16", "fp32": "float32", "i32": "int32", "fp64": "float64"}
 
 
 def cases() -> list[Case]:
@@ -392,17 +392,17 @@ def cases() -> list[Case]:
         _case("locked_sums", "x:*fp32 sums:*fp32 lock:*i32 N:i32", {"B": 128, "G": 2}, _locked_sums),
     ]
     halves = "a:*fp16 b:*fp16 c:*fp16 M:i32 N:i32 K:i32"
-    for apart in (False, True):
+    for warps_specialized in (False, True):
         for stages in (1, 3):
-            tile = {"BM": 128, "BN": 64, "BK": 64, "APART": apart}
-            words = f"{'apart' if apart else 'together'}.{stages}"
-            made.append(_case("specialized", halves, tile, _specialized, f"specialized.{words}", FENCE, num_stages=stages))
+            tile = {"BM": 128, "BN": 64, "BK": 64, "SPECIALIZED": warps_specialized}
+            variant = f"{'apart' if warps_specialized else 'together'}.{stages}"
+            made.append(_case("specialized", halves, tile, _specialized, f"specialized.{variant}", FENCE, num_stages=stages))
             signature = "q:*fp16 k:*fp16 v:*fp16 out:*fp16 heads:i32 length:i32 scale:fp32"
-            tile = {"D": 64, "BM": 64, "BN": 64, "APART": apart}
-            name = f"attention_of_tiles.{words}"
-            known = {**FENCE, **TWICE} if apart and stages > 1 else FENCE
+            tile = {"D": 64, "BM": 64, "BN": 64, "SPECIALIZED": warps_specialized}
+            name = f"attention_of_tiles.{variant}"
+            known = {**FENCE, **STORED_TWICE} if warps_specialized and stages > 1 else FENCE
             made.append(_case("attention_of_tiles", signature, tile, _attention_of_tiles, name, known, num_stages=stages))
-    for kind, turned, twice, warps, stages, ctas in (
+    for kind, transposed, doubled, warps, stages, ctas in (
         ("fp16", False, False, 4, 3, 1),
         ("fp16", True, True, 4, 3, 1),
         ("fp8e4nv", True, False, 4, 4, 1),
@@ -412,9 +412,9 @@ def cases() -> list[Case]:
         ("fp16", False, False, 4, 3, 2),
         ("fp16", False, False, 2, 3, 1),
     ):
-        constants = {"BM": 128, "BN": 128, "BK": 32 if kind == "fp32" else 64, "TURNED": turned, "TWICE": twice}
-        name = f"pipelined.{kind}.{'turned.' if turned else ''}{warps}.{stages}.{ctas}"
+        constants = {"BM": 128, "BN": 128, "BK": 32 if kind == "fp32" else 64, "TRANSPOSED": transposed, "DOUBLED": doubled}
+        name = f"pipelined.{kind}.{'turned.' if transposed else ''}{warps}.{stages}.{ctas}"
         signature = f"a:*{kind} b:*{kind} c:*fp16 M:i32 N:i32 K:i32"
-        launch = _pipelined(kind, turned, twice, ctas)
+        launch = _pipelined(kind, transposed, doubled, ctas)
         made.append(_case("pipelined", signature, constants, launch, name, COPIES, num_warps=warps, num_stages=stages, num_ctas=ctas))
     return made

@@ -155,19 +155,19 @@ def descriptors(a, b, c, M, N, BM: tl.constexpr, BN: tl.constexpr):
 
 
 @triton.jit
-def specialized(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, APART: tl.constexpr):
+def specialized(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, SPECIALIZED: tl.constexpr):
     x = tl.make_tensor_descriptor(a, [M, K], [K, 1], [BM, BK])
     y = tl.make_tensor_descriptor(b, [N, K], [K, 1], [BN, BK])
     z = tl.make_tensor_descriptor(c, [M, N], [N, 1], [BM, BN])
     m, n = tl.program_id(0) * BM, tl.program_id(1) * BN
     sums = tl.zeros((BM, BN), tl.float32)
-    for k in tl.range(0, K, BK, warp_specialize=APART):
+    for k in tl.range(0, K, BK, warp_specialize=SPECIALIZED):
         sums = tl.dot(x.load([m, k]), y.load([n, k]).T, sums)
     z.store([m, n], sums.to(tl.float16))
 
 
 @triton.jit
-def attention_of_tiles(q, k, v, out, heads, length, scale, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, APART: tl.constexpr):
+def attention_of_tiles(q, k, v, out, heads, length, scale, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, SPECIALIZED: tl.constexpr):
     rows = heads * length
     qs = tl.make_tensor_descriptor(q, [rows, D], [D, 1], [BM, D])
     ks = tl.make_tensor_descriptor(k, [rows, D], [D, 1], [BN, D])
@@ -179,7 +179,7 @@ def attention_of_tiles(q, k, v, out, heads, length, scale, D: tl.constexpr, BM: 
     total = tl.zeros((BM,), tl.float32)
     sums = tl.zeros((BM, D), tl.float32)
     x = qs.load([row, 0])
-    for n in tl.range(0, length, BN, warp_specialize=APART):
+    for n in tl.range(0, length, BN, warp_specialize=SPECIALIZED):
         s = tl.dot(x, ks.load([head + n, 0]).T) * scale
         larger = tl.maximum(largest, tl.max(s, 1))
         p = tl.exp2(s - larger[:, None])
@@ -191,18 +191,18 @@ def attention_of_tiles(q, k, v, out, heads, length, scale, D: tl.constexpr, BM: 
 
 
 @triton.jit
-def pipelined(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, TURNED: tl.constexpr, TWICE: tl.constexpr):
+def pipelined(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, TRANSPOSED: tl.constexpr, DOUBLED: tl.constexpr):
     m = tl.program_id(0) * BM + tl.arange(0, BM)
     n = tl.program_id(1) * BN + tl.arange(0, BN)
     sums = tl.zeros((BM, BN), tl.float32)
     for first in range(0, K, BK):
         k = first + tl.arange(0, BK)
         x = tl.load(a + m[:, None] * K + k[None, :], mask=k[None, :] < K, other=0.0)
-        if TURNED:
+        if TRANSPOSED:
             y = tl.load(b + n[None, :] * K + k[:, None], mask=k[:, None] < K, other=0.0)
         else:
             y = tl.load(b + k[:, None] * N + n[None, :], mask=k[:, None] < K, other=0.0)
-        if TWICE:
+        if DOUBLED:
             x = (x * 2).to(x.dtype)
         sums = tl.dot(x, y, sums)
     tl.store(c + m[:, None] * N + n[None, :], sums.to(c.dtype.element_ty))

@@ -116,7 +116,7 @@ def foreign_error() -> type:
 def _foreign(options) -> list[Kernel]:
     cases = _foreign_cases()
     from case import Tools
-    from run_case import described
+    from run_case import write_launch_description
 
     tools = Tools(options.jitc.resolve(), options.site.resolve(), options.nvcc, tuple(options.headers))
 
@@ -125,7 +125,7 @@ def _foreign(options) -> list[Kernel]:
             ptx = case.make(tools, folder)
             if case.program is not None:
                 return ptx, {"entry": ENTRIES[case.name], "parameters": []}
-            _, launch = described(case, ptx, folder)
+            _, launch = write_launch_description(case, ptx, folder)
             return ptx, json.loads(launch.read_text())
 
         return make

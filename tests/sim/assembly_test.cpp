@@ -1,5 +1,5 @@
-/// Barriers without .aligned: the lanes of a warp reach them separately, and the warp arrives with its last
-/// lane.
+/// Barriers without .aligned: the lanes of a warp may reach them at different times. The warp arrives when
+/// its last lane does.
 #include "sim/text_kernel.hpp"
 
 #include <catch2/generators/catch_generators_all.hpp>
@@ -40,9 +40,9 @@ std::string odd_lanes_later(const std::string& barrier) {
 
 /// Even and odd lanes execute different barrier instructions.
 std::string in_two_branches(const std::string& even, const std::string& odd,
-                            const std::string& then = exchange) {
-  return begin + "st.shared.u32 [%r11], %r1;\n@%p2 bra B;\n" + even + "bra C;\nB:\n" + odd + "C:\n" + then +
-         "ret;";
+                            const std::string& after_join = exchange) {
+  return begin + "st.shared.u32 [%r11], %r1;\n@%p2 bra B;\n" + even + "bra C;\nB:\n" + odd + "C:\n" +
+         after_join + "ret;";
 }
 
 }  // namespace

@@ -135,10 +135,11 @@ TEST_CASE("compare and swap, and exchange, work on 128 bits") {
 }
 
 TEST_CASE("mov packs and unpacks bytes, and 128 bits in four registers") {
-  CHECK(r(".reg .b8 %b<5>;\nmov.b32 {%b1, %b2, %b3, %b4}, %r1;\nmov.b32 %r9, {%b4, %b3, %b2, %b1};",
-          0x12345678) == 0x78563412);
-  CHECK(r(".reg .b8 %b<5>;\nmov.b16 {%b1, %b2}, %h1;\nmov.b16 %h9, {%b2, %b1};\nmov.b32 %r9, {%h9, %h1};",
-          0xabcd) == 0xabcdcdab);
+  CHECK(result32(".reg .b8 %b<5>;\nmov.b32 {%b1, %b2, %b3, %b4}, %r1;\nmov.b32 %r9, {%b4, %b3, %b2, %b1};",
+                 0x12345678) == 0x78563412);
+  CHECK(result32(
+            ".reg .b8 %b<5>;\nmov.b16 {%b1, %b2}, %h1;\nmov.b16 %h9, {%b2, %b1};\nmov.b32 %r9, {%h9, %h1};",
+            0xabcd) == 0xabcdcdab);
   const auto words = words_after(
       ".reg .b8 %b<5>;\nld.global.v4.u32 {%x1, %x2, %x3, %x4}, [%rd1];\nmov.b128 %q1, {%x4, %x3, %x2, %x1};\n"
       "mov.b128 {%x5, %x6, %x7, %x8}, %q1;\nst.global.v4.u32 [%rd1], {%x5, %x6, %x7, %x8};",
@@ -157,10 +158,11 @@ TEST_CASE("testp classifies every kind of number") {
       {"number", [](double x) { return !std::isnan(x); }},
       {"notanumber", [](double x) { return std::isnan(x); }},
   };
-  const auto said = [](const std::string& test, const char* type, const char* from, std::uint64_t word) {
+  const auto is_of_kind = [](const std::string& test, const char* type, const char* from,
+                             std::uint64_t word) {
     const std::string body = "testp." + test + "." + type + " %p1, " + from +
                              ";\nselp.u32 %r9, 1, 0, %p1;\nmov.b64 %rd9, {%r9, 0};";
-    return rd(body, word) == 1;
+    return result64(body, word) == 1;
   };
   for (const std::uint32_t word :
        {0x00000000U, 0x80000000U, 0x00000001U, 0x807fffffU, 0x00800000U, 0x3f800000U, 0xff7fffffU,
@@ -169,16 +171,16 @@ TEST_CASE("testp classifies every kind of number") {
     CAPTURE(word);
     for (const auto& [test, holds] : kinds) {
       CAPTURE(test);
-      CHECK(said(test, "f32", "%f1", word) == holds(value));
+      CHECK(is_of_kind(test, "f32", "%f1", word) == holds(value));
     }
     const bool subnormal = (word & 0x7f800000) == 0 && (word & 0x7fffff) != 0;
-    CHECK(said("subnormal", "f32", "%f1", word) == subnormal);
-    CHECK(said("normal", "f32", "%f1", word) == (std::isfinite(value) && !subnormal));
+    CHECK(is_of_kind("subnormal", "f32", "%f1", word) == subnormal);
+    CHECK(is_of_kind("normal", "f32", "%f1", word) == (std::isfinite(value) && !subnormal));
   }
-  CHECK(said("subnormal", "f64", "%fd1", 1));
-  CHECK(said("normal", "f64", "%fd1", 0x8000000000000000));
-  CHECK(said("infinite", "f64", "%fd1", 0x7ff0000000000000));
-  CHECK(said("notanumber", "f64", "%fd1", 0x7ff0000000000001));
+  CHECK(is_of_kind("subnormal", "f64", "%fd1", 1));
+  CHECK(is_of_kind("normal", "f64", "%fd1", 0x8000000000000000));
+  CHECK(is_of_kind("infinite", "f64", "%fd1", 0x7ff0000000000000));
+  CHECK(is_of_kind("notanumber", "f64", "%fd1", 0x7ff0000000000001));
 }
 
 TEST_CASE("alloca gives each thread its own memory, which stackrestore frees") {

@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::byte untouched{0xcd};
 
-/// Counts the bytes of the first tile's image that differ from the element that is there by `layout`.
-/// Elements outside the tensor are zeros.
+/// Counts the bytes of the first tile in shared memory, `image`, that differ from the tensor's elements which
+/// `layout` places there. Elements outside the tensor are zeros.
 std::uint32_t differences(const BoxLayout& layout, const TensorMapSpec& map, std::span<const std::byte> image,
                           std::span<const std::byte> tensor) {
   std::uint32_t wrong = 0;
@@ -52,7 +52,8 @@ TEST_CASE("in a snapshot of shared memory every element is at its offset by BoxL
     auto kernel = gpu::random_kernel(random, find_family("snapshot"));
     kernel.options.oob_fill = OobFill::zero;
     const auto& view = kernel.inputs[0];
-    if (view.type == ElementType::tf32 || view.type == ElementType::tf32_ftz) continue;  // loads round
+    if (view.type == ElementType::tf32 || view.type == ElementType::tf32_ftz)
+      continue;  // loads round these elements
     INFO("seed " << seed << ", case " << n << ": " << describe(kernel));
     const auto tensor = gpu::random_tensor(random, view);
     const auto device = make_sim_device();

@@ -147,11 +147,11 @@ extern "C" __global__ void k(int* out) {
   INFO(outcome.text);
   REQUIRE(outcome.reports.empty());
   CHECK(printed == "-3  2.50|text  |z% 123456789abc 4000000000 0x10\n");
-  CHECK(outcome.words[0] == 7);  // number of arguments, as on a GPU; C returns the number of characters
+  CHECK(outcome.words[0] ==
+        7);  // printf returns the number of arguments, as on a GPU; in C it returns the number of characters
 }
 
-TEST_CASE(
-    "found: printf aligns left for a negative width that is an argument, and returns 0 without arguments") {
+TEST_CASE("printf aligns left for a negative width that is an argument, and returns 0 without arguments") {
   std::string printed;
   const auto outcome = run_cuda(R"(
 extern "C" __global__ void k(int* out) {
@@ -249,7 +249,7 @@ TEST_CASE("an indirect call of an address that is no function is reported") {
 }
 
 TEST_CASE("initial values can contain addresses of variables, whole or byte by byte") {
-  const auto words = tests::text::run(
+  const auto outcome = tests::text::run(
       tests::text::registers +
           "mov.u64 %rd2, pointers;\nld.global.u64 %rd3, [%rd2];\nld.global.u32 %r6, [%rd3];\nst.global.u32 "
           "[%rd1], %r6;\n"
@@ -261,9 +261,9 @@ TEST_CASE("initial values can contain addresses of variables, whole or byte by b
       "0xFF000000(generic_of), 0xFF00000000(generic_of), 0xFF0000000000(generic_of), "
       "0xFF000000000000(generic_of), "
       "0xFF00000000000000(generic_of)};\n.global .align 4 .u32 generic_of = 9;\n");
-  tests::text::expect_clean(words);
-  CHECK(words.words[0] == 6);
-  CHECK(words.words[1] == 9);
+  tests::text::expect_clean(outcome);
+  CHECK(outcome.words[0] == 6);
+  CHECK(outcome.words[1] == 9);
 }
 
 }  // namespace call_test

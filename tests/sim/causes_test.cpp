@@ -1,4 +1,5 @@
-/// The first report must be of the mistake itself, not of a consequence, in all modes and with several seeds.
+/// The first report must name the mistake itself, not one of its consequences, in all modes and with several
+/// seeds.
 #include "sim/text_kernel.hpp"
 
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -12,8 +13,9 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// A ring of two stages of 64 words. Thread 0 loads them; each thread of the second and third warp reads a
-/// word.
+/// A kernel with a ring of two stages of 64 words. Thread 0, the producer, loads them; each thread of the
+/// second and third warp, the consumers, reads a word. Loads complete on the stage's full barrier, and
+/// consumers arrive at its empty barrier. Tests replace parts of the code by mistakes.
 struct Ring {
   std::string full_count = "1";
   std::string empty_count = "64";
@@ -65,7 +67,7 @@ void in_all_modes(const std::string& body, std::uint32_t threads, const Visit& v
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
       const Outcome outcome =
           run(body, {.grid = 1, .cluster = 1, .block = threads, .options = {.mode = mode, .seed = seed}});
-      INFO("mode " << static_cast<int>(mode) << ", seed " << seed << "\n" << all_of(outcome));
+      INFO("mode " << static_cast<int>(mode) << ", seed " << seed << "\n" << reports_text(outcome));
       visit(outcome);
     }
   }
@@ -101,7 +103,7 @@ TEST_CASE("correct rings have no reports") {
   expect_no_reports(tests_first.text());
 }
 
-TEST_CASE("if an empty barrier counts too few arrivals, the first report is of it, not of the full one") {
+TEST_CASE("if an empty barrier counts too few arrivals, the first report names it, not the full barrier") {
   for (const std::string count : {"32", "16", "1"}) {
     Ring ring;
     ring.empty_count = count;
@@ -116,7 +118,7 @@ TEST_CASE("if a parity never flips, the first report is at its wait") {
   expect_cause(producer.text(), {"mbarrier.parity"}, "shared address 0x410");
   Ring consumer;
   consumer.consumer_flip = "";
-  // Either a read shows the mistake, or the arrivals of a thread that is a turn ahead.
+  // Either a read reveals the mistake, or the arrivals of a thread that is a turn ahead.
   in_all_modes(consumer.text(), 96, [](const Outcome& outcome) {
     REQUIRE_FALSE(outcome.reports.empty());
     const Report& first = outcome.reports.front();
@@ -192,7 +194,7 @@ TEST_CASE("the report of a deadlock begins with the barrier that lacks arrivals"
   });
 }
 
-TEST_CASE("found: a deadlock report begins with a CTA barrier in one role, not with its later load") {
+TEST_CASE("the report of a deadlock names the CTA barrier at which only the consumers wait, not their load") {
   Ring ring;
   ring.before_read = "bar.sync 0;\n";
   expect_cause(ring.text(), {"deadlock"}, "wait at barrier 0: 64 of 96 threads have arrived");
@@ -364,7 +366,7 @@ TEST_CASE("an atomic does not hide the plain store of its thread") {
         registers, store);
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
       const Outcome outcome = run(body, {.grid = 2, .cluster = 1, .block = 1, .options = {.seed = seed}});
-      INFO(store << ", seed " << seed << "\n" << all_of(outcome));
+      INFO(store << ", seed " << seed << "\n" << reports_text(outcome));
       CHECK(outcome.reports.empty() == (store != "st.global.u32"));
     }
   }

@@ -172,6 +172,7 @@ TEST_CASE("a load into memory that threads have written requires their proxy fen
   CHECK_THAT(outcome.reports[0].found, ContainsSubstring("into 0x800 to 0x8ff overwrites") &&
                                            ContainsSubstring("thread (0, 0, 0) wrote"));
   CHECK(outcome.reports[0].severity == Severity::omission);
+  // A module of tmajit's device headers: the remedy also names the function of the headers.
   const Outcome ours =
       run(stage(write, ""), {.grid = 1, .cluster = 1, .block = 64}, ".global .u32 _ZN6tmajit5countE;\n");
   CHECK(ours.reports[0].remedy == outcome.reports[0].remedy + ": ptx::fence_proxy_async_shared()");

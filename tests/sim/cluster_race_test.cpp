@@ -30,7 +30,7 @@ void check(const std::vector<Case>& cases) {
           expect_clean(outcome);
         } else {
           REQUIRE_FALSE(outcome.reports.empty());
-          CAPTURE(all_of(outcome));
+          CAPTURE(reports_text(outcome));
           const std::string& rule = outcome.reports[0].rule;
           CHECK((rule.starts_with(each.rule) || rule.starts_with(each.or_rule)));
         }
@@ -44,7 +44,7 @@ const std::string own = "shl.b32 %r10, %r1, 2;\nadd.u32 %r10, %r10, %r5;\n";
 const std::string peer =
     "mapa.shared::cluster.u32 %r8, %r10, %r6;\nmapa.shared::cluster.u32 %r9, %r5, %r6;\n";
 
-/// Each thread writes its word; `middle`; each reads the word of the next CTA; `end`.
+/// Each thread writes its word, executes `middle`, reads the word of the next CTA, and executes `end`.
 std::string handed(const std::string& middle, const std::string& end) {
   return registers + next + own + peer + "st.shared.u32 [%r10+64], %r4;\n" + middle +
          "ld.shared::cluster.u32 %r11, [%r8+64];\n" + end;
@@ -72,6 +72,7 @@ std::string flag(const std::string& store, const std::string& load) {
 
 /// Rank 0 loads 128 bytes for all ranks. All ranks read them, and rank 0 loads the same stage again.
 std::string reload(const std::string& handed_back) {
+  // The labels C@, D@ and W@ get the number of the phase for "@".
   const std::string load =
       "mbarrier.arrive.expect_tx.shared.b64 %rd9, [smem], 128;\nC@:\n" + meet +
       "@!%p3 bra D@;\ncp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
@@ -87,7 +88,7 @@ std::string reload(const std::string& handed_back) {
     return text;
   };
   std::string second = phase("2", "1");
-  // Before the second load the CTAs synchronise only by `handed_back`.
+  // Before the second load, the CTAs synchronise by `handed_back` alone.
   second.replace(second.find(meet), meet.size(), handed_back);
   return registers + own +
          ".reg .b16 %rs<2>;\nmov.u16 %rs1, 15;\nsetp.eq.and.u32 %p3, %r2, 0, %p1;\n@%p1 "
@@ -175,7 +176,7 @@ TEST_CASE("the cluster's barrier orders global accesses of the cluster's CTAs, n
       {"without a barrier", hand_over(""), "race.global-"},
       {"at a relaxed barrier", hand_over(relaxed), "race.global-"},
   });
-  // Clusters of two: CTA 1's words are read by CTA 2 of the next cluster.
+  // In clusters of two CTAs, CTA 2 of the next cluster reads the words of CTA 1.
   std::string body = hand_over(meet);
   body.replace(body.find("xor.b32 %r20, %r20, 32"), 22, "xor.b32 %r20, %r20, 96");
   expect_clean(run(body));
@@ -186,8 +187,9 @@ TEST_CASE("the cluster's barrier orders global accesses of the cluster's CTAs, n
 
 namespace {
 
-/// Three turns of one stage: all threads of the cluster arrive at rank 0's second mbarrier, whose first
-/// thread then loads 128 bytes for all CTAs, each of which waits on its first mbarrier.
+/// Three turns of one stage. In each turn, all threads of the cluster arrive at the second mbarrier of rank
+/// 0. The first thread of rank 0 waits for them and loads 128 bytes for all CTAs. Each CTA waits for the
+/// bytes on its own first mbarrier.
 std::string pipeline(const std::string& arrives, const std::string& wait = "") {
   return registers + own +
          ".reg .b16 %rs<2>;\nmov.u16 %rs1, 15;\nsetp.eq.and.u32 %p3, %r2, 0, %p1;\n"

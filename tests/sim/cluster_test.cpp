@@ -1,5 +1,5 @@
-/// Clusters: addresses in peer CTAs, distributed shared memory, the cluster's barrier, and mistakes with
-/// them.
+/// Clusters: addresses in peer CTAs, distributed shared memory, the cluster's barrier, and mistakes in their
+/// use.
 #include "sim/text_kernel.hpp"
 
 #include <array>
@@ -86,7 +86,7 @@ TEST_CASE("mapa and getctarank convert shared and generic addresses") {
       "selp.u32 %r13, 1, 0, %p2;\nmad.lo.u32 %r12, %r12, 10, %r13;\n"
       "selp.u32 %r13, 1, 0, %p3;\nmad.lo.u32 %r12, %r12, 10, %r13;\n"
       "selp.u32 %r13, 1, 0, %p4;\nmad.lo.u32 %r12, %r12, 10, %r13;\nst.global.u32 [%rd3], %r12;\nret;");
-  INFO(all_of(outcome));
+  INFO(reports_text(outcome));
   REQUIRE(outcome.reports.empty());
   for (std::uint32_t cta = 0; cta < 4; ++cta) {
     const std::uint32_t n = (cta + 1) % 4;
@@ -108,7 +108,7 @@ TEST_CASE("ld.shared::cluster reads the shared memory of all CTAs of a cluster")
               "setp.lt.u32 %p2, %r10, %r3;\n@%p2 bra L;\n" +
               meet + "st.global.u32 [%rd3], %r9;\nret;",
           shape);
-  INFO(all_of(outcome));
+  INFO(reports_text(outcome));
   REQUIRE(outcome.reports.empty());
   for (std::uint32_t i = 0; i < shape.grid * 32; ++i) {
     const std::uint32_t cluster = i / (size * 32);
@@ -125,7 +125,7 @@ TEST_CASE("atomics work on a counter in a peer CTA, by a generic address") {
           "atom.add.u32 %r7, [%rd5], 2;\n" +
           meet + "ld.u32 %r8, [%rd5];\nst.global.u32 [%rd3], %r8;\n" + meet + "ret;",
       {.options = {.mode = any_mode()}});
-  INFO(all_of(outcome));
+  INFO(reports_text(outcome));
   REQUIRE(outcome.reports.empty());
   for (std::uint32_t i = 0; i < 128; ++i) CHECK(outcome.words[i] == 256);
 }
@@ -148,7 +148,7 @@ std::string ring(const std::string& expect, const std::string& send) {
 }
 
 void expect_ring(const Outcome& outcome) {
-  INFO(all_of(outcome));
+  INFO(reports_text(outcome));
   REQUIRE(outcome.reports.empty());
   for (std::uint32_t i = 0; i < 128; ++i) CHECK(outcome.words[i] == (i + 96) % 128);
 }
@@ -201,7 +201,7 @@ TEST_CASE("red.async adds in a peer CTA, and expect_tx works on a remote mbarrie
               "ld.shared.u32 %r11, [smem+64];\nst.global.u32 [%rd3], %r11;\nE:\n" +
               meet + "ret;",
           {.options = {.mode = any_mode()}});
-  INFO(all_of(outcome));
+  INFO(reports_text(outcome));
   REQUIRE(outcome.reports.empty());
   CHECK(outcome.words[0] == 384);
 }
@@ -219,7 +219,7 @@ TEST_CASE("bulk loads in a cluster accept the CTA's own addresses, mapped by map
               "shl.b32 %r10, %r1, 2;\nadd.u32 %r10, %r10, %r5;\nld.shared.u32 %r11, [%r10+128];\n"
               "add.u32 %r11, %r11, 1;\nst.global.u32 [%rd3], %r11;\nret;",
           {.options = {.mode = any_mode()}});
-  INFO(all_of(outcome));
+  INFO(reports_text(outcome));
   REQUIRE(outcome.reports.empty());
   for (std::uint32_t i = 0; i < 128; ++i) CHECK(outcome.words[i] == i + 1);
 }
@@ -231,7 +231,7 @@ TEST_CASE("warps can arrive at the cluster's barrier and wait later, and exited 
                                   "%r4;\nbarrier.cluster.arrive.release;\nadd.u32 %r7, %r4, 1;\n"
                                   "barrier.cluster.wait.acquire;\nst.global.u32 [%rd3], %r7;\nret;",
                               {.block = 96});
-  INFO(all_of(outcome));
+  INFO(reports_text(outcome));
   CHECK(outcome.reports.empty());
   CHECK(outcome.words[96] == 2);
 }
@@ -268,7 +268,7 @@ TEST_CASE("an exit of a CTA whose shared memory peers still access is reported")
                 "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r7+64], %r1, [%r7];\n" +
                 meet + "ret;",
             {.block = 1});
-    INFO(all_of(outcome));
+    INFO(reports_text(outcome));
     REQUIRE_FALSE(outcome.reports.empty());
     CHECK(outcome.reports[0].rule == "exit.peer-writes");
   }
@@ -285,7 +285,7 @@ TEST_CASE("an exit of a CTA whose shared memory peers still access is reported")
                 "16, [%r7];\n@%p3 ret;\nsetp.ne.u32 %p3, %r2, 1;\n@%p3 ret;\n"
                 "W:\nmbarrier.try_wait.parity.shared.b64 %p2, [smem], 0;\n@!%p2 bra W;\nret;",
             {.block = 1});
-    INFO(all_of(outcome));
+    INFO(reports_text(outcome));
     REQUIRE_FALSE(outcome.reports.empty());
     CHECK(outcome.reports[0].rule == "exit.store-unread");
   }

@@ -125,23 +125,25 @@ TEST_CASE("the moves example equals a plain loop in one to five dimensions and h
                         {{9, 7, 12}, {2, 7, 12}},
                         {{5, 3, 4, 8}, {2, 3, 4, 8}},
                         {{4, 3, 2, 5, 4}, {1, 3, 2, 5, 4}}};
-  for (const Case& c : cases) {
+  for (const Case& example : cases) {
     const auto device = make_sim_device();
-    const std::size_t rank = c.shape.size();
+    const std::size_t rank = example.shape.size();
     std::size_t elements = 1;
     std::uint32_t slab_bytes = 4;
-    for (const std::uint64_t extent : c.shape) elements *= extent;
-    for (const std::uint32_t extent : c.box) slab_bytes *= extent;
+    for (const std::uint64_t extent : example.shape) elements *= extent;
+    for (const std::uint32_t extent : example.box) slab_bytes *= extent;
     std::vector<std::uint32_t> values(elements);
     for (std::size_t i = 0; i < elements; ++i) values[i] = static_cast<std::uint32_t>(i * 2654435761U);
     const Buffer in = upload(device, values);
     const Buffer out(device, in.bytes());
     const auto kernel =
         device->kernels().load(compile_example("kernels/moves.cu", "move_" + std::to_string(rank) + "d"));
-    auto to = map_of(*device, Tensor::contiguous(ElementType::u32, c.shape, out.address()), c.box);
-    auto from = map_of(*device, Tensor::contiguous(ElementType::u32, c.shape, in.address()), c.box);
-    std::uint32_t extent = c.box[0];
-    auto slabs = static_cast<std::uint32_t>((c.shape[0] + extent - 1) / extent);
+    auto to =
+        map_of(*device, Tensor::contiguous(ElementType::u32, example.shape, out.address()), example.box);
+    auto from =
+        map_of(*device, Tensor::contiguous(ElementType::u32, example.shape, in.address()), example.box);
+    std::uint32_t extent = example.box[0];
+    auto slabs = static_cast<std::uint32_t>((example.shape[0] + extent - 1) / extent);
     void* const parameters[] = {&to, &from, &slabs, &extent, &slab_bytes};
     kernel->launch(
         {.grid = {1, 1, 1}, .block = {1, 1, 1}, .shared_bytes = 1024 + 2 * ((slab_bytes + 127) / 128 * 128)},

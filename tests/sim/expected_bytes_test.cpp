@@ -1,4 +1,5 @@
-/// If a phase of an mbarrier gets fewer or more bytes than it expects, the only report names the bytes.
+/// If a phase of an mbarrier receives fewer or more bytes than it expects, there is one report, which names
+/// the bytes.
 #include "sim/text_kernel.hpp"
 
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -14,7 +15,8 @@ namespace {
 const std::string load = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes ";
 
 /// In each of `turns` turns thread 0 loads two tiles of 256 bytes into one of two stages, and warp 1 reads
-/// and releases the stage. `expect` is the code before the loads, `after` the code after them.
+/// and releases the stage. `expect` is the code before the loads, `second` the bytes of the second load, and
+/// `after` the code after the loads.
 std::string pipeline(const std::string& expect, const std::string& second = "256",
                      const std::string& after = "", const std::string& turns = "5") {
   return registers +
@@ -111,7 +113,7 @@ TEST_CASE("expected bytes that differ from the loads' by less or more than one l
 }
 
 TEST_CASE("loads on a phase that expects no bytes, and so ends before them, are reported") {
-  // The arrivals expect no bytes, so that the report can only name the load.
+  // No arrival expects bytes, so the report can only name the load.
   const std::string body =
       registers +
       "@!%p1 bra M;\nmbarrier.init.shared.b64 [smem], 1;\nfence.mbarrier_init.release.cluster;\n" + load +

@@ -19,8 +19,6 @@ using namespace tmajit;
 using gpu::poison;
 using reference::Random;
 
-namespace {}  // namespace
-
 TEST_CASE("the results of every family equal the reference's, and there are no reports") {
   const FamilyInfo family = GENERATE(from_range(gpu::tile_families()));
   const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 25);

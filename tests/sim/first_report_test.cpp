@@ -73,7 +73,7 @@ TEST_CASE("an access during a load is first reported as such, and not as a race"
   const Outcome outcome = run(worked(""), two_warps);
   expect_first(outcome, "shared.in-flight-");
   CHECK_THAT(outcome.reports[0].found, ContainsSubstring("the one at PTX line"));
-  CHECK_THAT(all_of(outcome), ContainsSubstring("race.shared-write-write"));
+  CHECK_THAT(reports_text(outcome), ContainsSubstring("race.shared-write-write"));
 }
 
 }  // namespace first_report_test

@@ -11,9 +11,11 @@ using namespace tmajit;
 
 TEST_CASE("a write of a word that a lane of either half of a warp has read is a race") {
   const bool waits = GENERATE(true, false);
-  // Lanes i and i + 16 read word i; the first half one word and the second half the next.
+  // Either lanes i and i + 16 read word i, or the first half of the warp reads word 0 and the second half
+  // word 1.
   const std::string place = GENERATE("threadIdx.x & 15", "threadIdx.x >> 4");
-  // Another lane has read each word that a lane overwrites: one of the other half, or of the same half.
+  // Each word that a lane overwrites was read by another lane, of the other half of the warp or of the same
+  // half.
   const std::string writer = GENERATE("threadIdx.x < 16", "threadIdx.x == 0", "threadIdx.x == 1");
   const auto outcome = tests::run_cuda(R"(
 extern "C" __global__ void k(int* out) {

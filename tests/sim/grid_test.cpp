@@ -1,4 +1,4 @@
-/// CTAs that wait for other CTAs of the grid: for words that these write, and at a barrier of the whole grid.
+/// CTAs that wait for words that other CTAs of the grid write, or at a barrier of the whole grid.
 #include "sim/text_kernel.hpp"
 
 #include <tmajit/error.hpp>

@@ -37,7 +37,8 @@ __device__ void acquire0(u32* at) {
 __device__ void acquire1(u32* at) { while (*(volatile u32*)at == 0) {} __threadfence(); }
 )";
 
-/// A step of one thread of a CTA. All steps are in a global order that agrees with the waits.
+/// A step of the only thread of a CTA. The order of the steps in a list is one in which they can be executed:
+/// an acquire comes after the release for which it waits.
 struct Step {
   enum class Kind : std::uint8_t { put, get, release, acquire };
   Kind kind{};
@@ -46,6 +47,8 @@ struct Step {
   std::uint32_t way = 0;   ///< variant of the release, or of the acquire
 };
 
+/// A kernel of CTAs that pass words to each other by flags. At most two steps access a word, and one of them
+/// is a write.
 struct Handovers {
   std::uint32_t ctas = 0;
   std::uint32_t words = 0;
@@ -53,45 +56,48 @@ struct Handovers {
 };
 
 Handovers random_handovers(reference::Random& random) {
-  Handovers all;
-  all.ctas = static_cast<std::uint32_t>(reference::between(random, 2, 6));
-  const auto cta = [&] { return static_cast<std::uint32_t>(reference::between(random, 0, all.ctas - 1)); };
+  Handovers handovers;
+  handovers.ctas = static_cast<std::uint32_t>(reference::between(random, 2, 6));
+  const auto cta = [&] {
+    return static_cast<std::uint32_t>(reference::between(random, 0, handovers.ctas - 1));
+  };
   const auto way = [&](std::uint64_t n) {
     return static_cast<std::uint32_t>(reference::between(random, 0, n - 1));
   };
   std::uint32_t flags = 0;
   std::vector<std::uint32_t> unread;
   const std::uint64_t count = reference::between(random, 10, 60);
-  while (all.steps.size() < count) {
+  while (handovers.steps.size() < count) {
     switch (reference::between(random, 0, 3)) {
       case 0:
-        unread.push_back(all.words);
-        all.steps.push_back({Step::Kind::put, cta(), all.words++, 0});
+        unread.push_back(handovers.words);
+        handovers.steps.push_back({Step::Kind::put, cta(), handovers.words++, 0});
         break;
       case 1: {
         if (unread.empty()) break;
         const std::size_t which = reference::between(random, 0, unread.size() - 1);
         const auto kind = reference::one_in(random, 4) ? Step::Kind::put : Step::Kind::get;
-        all.steps.push_back({kind, cta(), unread[which], 0});
+        handovers.steps.push_back({kind, cta(), unread[which], 0});
         unread.erase(unread.begin() + static_cast<std::ptrdiff_t>(which));
         break;
       }
-      case 2: all.steps.push_back({Step::Kind::release, cta(), flags++, way(4)}); break;
+      case 2: handovers.steps.push_back({Step::Kind::release, cta(), flags++, way(4)}); break;
       default:
         if (flags != 0)
-          all.steps.push_back({Step::Kind::acquire, cta(),
-                               static_cast<std::uint32_t>(reference::between(random, 0, flags - 1)), way(2)});
+          handovers.steps.push_back({Step::Kind::acquire, cta(),
+                                     static_cast<std::uint32_t>(reference::between(random, 0, flags - 1)),
+                                     way(2)});
     }
   }
-  return all;
+  return handovers;
 }
 
-std::string text_of(const Handovers& all) {
+std::string text_of(const Handovers& handovers) {
   std::string text = std::string(prelude) + "extern \"C\" __global__ void k(u32* data, u32* flags) {\n";
   constexpr const char* names[] = {"put", "get", "release", "acquire"};
-  for (std::uint32_t cta = 0; cta < all.ctas; ++cta) {
+  for (std::uint32_t cta = 0; cta < handovers.ctas; ++cta) {
     text += fmt::format("if (blockIdx.x == {}) {{\n", cta);
-    for (const Step& step : all.steps) {
+    for (const Step& step : handovers.steps) {
       if (step.cta != cta) continue;
       const bool data = step.kind == Step::Kind::put || step.kind == Step::Kind::get;
       text += fmt::format("  {}{}({} + {});\n", names[static_cast<std::size_t>(step.kind)],
@@ -102,16 +108,17 @@ std::string text_of(const Handovers& all) {
   return text + "}\n";
 }
 
-/// The words whose two accesses are not ordered.
-std::set<std::uint32_t> unordered_words(const Handovers& all) {
-  const std::size_t count = all.steps.size();
+/// The words whose two accesses no chain of steps and flags orders.
+std::set<std::uint32_t> unordered_words(const Handovers& handovers) {
+  const std::size_t count = handovers.steps.size();
   std::vector<std::vector<bool>> before(count, std::vector<bool>(count));
   for (std::size_t later = 0; later < count; ++later) {
     for (std::size_t earlier = 0; earlier < later; ++earlier) {
-      const Step& a = all.steps[earlier];
-      const Step& b = all.steps[later];
-      const bool handed = a.kind == Step::Kind::release && b.kind == Step::Kind::acquire && a.word == b.word;
-      if (a.cta != b.cta && !handed) continue;
+      const Step& a = handovers.steps[earlier];
+      const Step& b = handovers.steps[later];
+      const bool passes_flag =
+          a.kind == Step::Kind::release && b.kind == Step::Kind::acquire && a.word == b.word;
+      if (a.cta != b.cta && !passes_flag) continue;
       before[later][earlier] = true;
       for (std::size_t i = 0; i < earlier; ++i) before[later][i] = before[later][i] || before[earlier][i];
     }
@@ -122,9 +129,9 @@ std::set<std::uint32_t> unordered_words(const Handovers& all) {
   };
   for (std::size_t later = 0; later < count; ++later) {
     for (std::size_t earlier = 0; earlier < later; ++earlier) {
-      if (touches(all.steps[earlier]) && touches(all.steps[later]) &&
-          all.steps[earlier].word == all.steps[later].word && !before[later][earlier])
-        words.insert(all.steps[later].word);
+      if (touches(handovers.steps[earlier]) && touches(handovers.steps[later]) &&
+          handovers.steps[earlier].word == handovers.steps[later].word && !before[later][earlier])
+        words.insert(handovers.steps[later].word);
     }
   }
   return words;
@@ -139,9 +146,9 @@ TEST_CASE("races are reported for exactly the unordered accesses when CTAs rando
   std::size_t races = 0;
   for (std::uint64_t n = 0; n < cases; ++n) {
     reference::Random random(seed + n);
-    const Handovers all = random_handovers(random);
-    const std::string text = text_of(all);
-    const std::set<std::uint32_t> expected = unordered_words(all);
+    const Handovers handovers = random_handovers(random);
+    const std::string text = text_of(handovers);
+    const std::set<std::uint32_t> expected = unordered_words(handovers);
     races += expected.size();
     const Artifact artifact = compile(custom_source(text, "k"), tests::ptx_alone);
     for (const auto mode : {SimOptions::Mode::late, SimOptions::Mode::random}) {
@@ -153,7 +160,7 @@ TEST_CASE("races are reported for exactly the unordered accesses when CTAs rando
           sim->memory().fill(each->address(), std::byte{0}, each->bytes(), nullptr);
         std::uint64_t addresses[] = {data.address(), flags.address()};
         void* const parameters[] = {&addresses[0], &addresses[1]};
-        sim->kernels().load(artifact)->launch({.grid = {all.ctas, 1, 1}}, parameters, nullptr);
+        sim->kernels().load(artifact)->launch({.grid = {handovers.ctas, 1, 1}}, parameters, nullptr);
         INFO("TMAJIT_SEED=" << seed << ", case " << n << ", mode " << static_cast<int>(mode) << ", "
                             << threads << " threads\n"
                             << text);

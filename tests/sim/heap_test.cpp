@@ -19,8 +19,10 @@ using tests::run_cuda;
 
 namespace {
 
-/// Runs a kernel with this body, in which `i` is the thread's index.
-tests::CudaOutcome of(const std::string& body, std::uint32_t threads = 64, const SimOptions& options = {}) {
+/// Runs a kernel with this body, in which `i` is the thread's index, and `shelf` an array of pointers in
+/// global memory.
+tests::CudaOutcome run_body(const std::string& body, std::uint32_t threads = 64,
+                            const SimOptions& options = {}) {
   return run_cuda(
       "__device__ int* shelf[64];\nextern \"C\" __global__ void k(int* out) {\n  const int i = "
       "threadIdx.x;\n" +
@@ -39,7 +41,7 @@ void expect_only(const tests::CudaOutcome& outcome, const std::string& rule, con
 }  // namespace
 
 TEST_CASE("a thread and other threads can use the blocks that it allocates") {
-  const auto outcome = of(R"(
+  const auto outcome = run_body(R"(
   char* odd = static_cast<char*>(malloc(3));
   int* mine = static_cast<int*>(malloc(4 * (i + 1)));
   out[64 + i] = (reinterpret_cast<unsigned long long>(mine) | reinterpret_cast<unsigned long long>(odd)) % 16;
@@ -69,7 +71,7 @@ TEST_CASE("a thread and other threads can use the blocks that it allocates") {
 TEST_CASE("freed memory is reused by any thread") {
   // At any time 64 threads have up to 4 MiB; in all they allocate 512 MiB. Only the heap orders the accesses
   // of blocks at the same address.
-  const auto outcome = of(R"(
+  const auto outcome = run_body(R"(
   int sum = 0;
   for (int round = 0; round < 128; ++round) {
     int* const block = static_cast<int*>(malloc(65536 - 64 * (round % 3)));
@@ -86,24 +88,26 @@ TEST_CASE("freed memory is reused by any thread") {
 }
 
 TEST_CASE("misuse of a block is reported with the threads that allocated and freed it") {
-  const std::string take = "int* const mine = static_cast<int*>(malloc(16));\n  *mine = 3;\n";
-  const auto read_after = of(take + "free(mine);\n  if (i == 3) out[i] = *(volatile int*)mine;");
+  const std::string allocate = "int* const mine = static_cast<int*>(malloc(16));\n  *mine = 3;\n";
+  const auto read_after = run_body(allocate + "free(mine);\n  if (i == 3) out[i] = *(volatile int*)mine;");
   expect_only(read_after, "heap.use-after-free", "the block of 16 bytes at");
   CHECK_THAT(read_after.reports[0].found,
              ContainsSubstring("has been freed by thread (3, 0, 0) of CTA (0, 0, 0) at PTX line"));
-  expect_only(of(take + "free(mine);\n  if (i == 1) free(mine);"), "heap.double-free",
+  expect_only(run_body(allocate + "free(mine);\n  if (i == 1) free(mine);"), "heap.double-free",
               "has been freed by thread (1, 0, 0)");
-  expect_only(of(take + "if (i == 2) free(mine + 1);\n  free(mine);"), "heap.free", "begins 4 bytes earlier");
-  expect_only(of(take + "free(mine);\n  if (i == 2) free(out);"), "heap.free", "of the allocation of");
-  expect_only(of(take + "if (i == 7) mine[4] = 5;\n  free(mine);"), "global.out-of-bounds",
+  expect_only(run_body(allocate + "if (i == 2) free(mine + 1);\n  free(mine);"), "heap.free",
+              "begins 4 bytes earlier");
+  expect_only(run_body(allocate + "free(mine);\n  if (i == 2) free(out);"), "heap.free",
+              "of the allocation of");
+  expect_only(run_body(allocate + "if (i == 7) mine[4] = 5;\n  free(mine);"), "global.out-of-bounds",
               "ends 0 bytes earlier");
-  expect_only(of(take + "if (i == 7) mine[2000] = 5;\n  free(mine);"), "global.out-of-bounds",
+  expect_only(run_body(allocate + "if (i == 7) mine[2000] = 5;\n  free(mine);"), "global.out-of-bounds",
               "allocated by thread (");
-  const auto null = of("int* const all = static_cast<int*>(malloc(9 << 20));\n  if (i == 0) *all = 1;");
+  const auto null = run_body("int* const all = static_cast<int*>(malloc(9 << 20));\n  if (i == 0) *all = 1;");
   expect_only(null, "global.out-of-bounds", "malloc gave null: the heap has 8388608 bytes");
   const auto more =
-      of("int* const all = static_cast<int*>(malloc(9 << 20));\n  if (i == 0) *all = 1;\n  free(all);", 1,
-         {.heap_bytes = 16 << 20});
+      run_body("int* const all = static_cast<int*>(malloc(9 << 20));\n  if (i == 0) *all = 1;\n  free(all);",
+               1, {.heap_bytes = 16 << 20});
   CHECK(more.reports.empty());
 }
 
@@ -111,30 +115,30 @@ TEST_CASE("freeing a block that another thread still uses is reported") {
   const std::string shared =
       "if (i == 0) { shelf[0] = static_cast<int*>(malloc(256)); shelf[0][40] = 8; }\n  __syncthreads();\n"
       "  int* const block = shelf[0];\n  if (i == 40) out[0] = block[40];\n";
-  const auto raced = of(shared + "  if (i == 0) free(block);");
+  const auto raced = run_body(shared + "  if (i == 0) free(block);");
   INFO(raced.text);
   REQUIRE(raced.reports.size() == 1);
   CHECK((raced.reports[0].rule == "heap.use-after-free" ||
          raced.reports[0].rule == "race.global-read-write" ||
          raced.reports[0].rule == "race.global-write-read"));
-  CHECK(of(shared + "  __syncthreads();\n  if (i == 0) free(block);").reports.empty());
+  CHECK(run_body(shared + "  __syncthreads();\n  if (i == 0) free(block);").reports.empty());
 }
 
 TEST_CASE("a block to which no pointer is left is reported as leaked") {
-  const std::string take =
+  const std::string allocate =
       "int* const mine = static_cast<int*>(malloc(16));\n  *mine = 3;\n  out[i] = *mine;\n";
-  const auto lost = of(take, 5);
+  const auto lost = run_body(allocate, 5);
   expect_only(lost, "heap.leak", "16 bytes at");
   CHECK(lost.reports[0].count == 5);
   CHECK(lost.reports[0].instruction.find("malloc") != std::string::npos);
-  CHECK(of(take + "free(mine);").reports.empty());
-  CHECK(of(take + "shelf[i] = mine;").reports.empty());
+  CHECK(run_body(allocate + "free(mine);").reports.empty());
+  CHECK(run_body(allocate + "shelf[i] = mine;").reports.empty());
   // One list whose head has a pointer in global memory, and one without.
   const std::string list =
       "int** const first = static_cast<int**>(malloc(8));\n  *first = static_cast<int*>(malloc(4));\n  "
       "**first = 1;\n";
-  CHECK(of(list + "shelf[i] = reinterpret_cast<int*>(first);").reports.empty());
-  CHECK(of(list + "shelf[i] = nullptr;").reports.size() == 2);
+  CHECK(run_body(list + "shelf[i] = reinterpret_cast<int*>(first);").reports.empty());
+  CHECK(run_body(list + "shelf[i] = nullptr;").reports.size() == 2);
 }
 
 TEST_CASE("blocks can be used by later launches") {

@@ -1,4 +1,4 @@
-/// Mistakes in host code: uses of memory and streams that a simulated device does not have.
+/// Mistakes in host code: uses of memory and streams that do not belong to the simulated device.
 #include <tmajit/device.hpp>
 #include <tmajit/error.hpp>
 #include <tmajit/operation.hpp>
@@ -47,7 +47,7 @@ std::string refused(const Call& call) {
 
 }  // namespace
 
-TEST_CASE("found: freeing memory twice, or memory that was not allocated, is reported") {
+TEST_CASE("freeing memory twice, or memory that was not allocated, is reported") {
   const auto device = make_sim_device();
   const DevicePtr address = device->memory().allocate(64);
   device->memory().free(address);
@@ -70,7 +70,7 @@ TEST_CASE("there is no report of a host mistake whose rule is allowed") {
   CHECK(reported(*device).empty());
 }
 
-TEST_CASE("found: streams that a device does not have are refused, and their destruction is reported") {
+TEST_CASE("streams of other devices are refused, and the destruction of a destroyed stream is reported") {
   const auto device = make_sim_device();
   const auto other = make_sim_device();
   const Stream stream = device->streams().create();
@@ -92,7 +92,7 @@ TEST_CASE("found: streams that a device does not have are refused, and their des
   CHECK_THAT(reported(*device), ContainsSubstring("host.stream"));
 }
 
-TEST_CASE("found: devices have different addresses, and a device refuses those of another one") {
+TEST_CASE("devices have different addresses, and a device refuses those of another one") {
   std::vector<std::shared_ptr<SimDevice>> devices;
   std::vector<Buffer> buffers;
   for (int i = 0; i < 5; ++i) {
@@ -110,7 +110,7 @@ TEST_CASE("found: devices have different addresses, and a device refuses those o
   }
 }
 
-TEST_CASE("found: a launch with an address that no tensor map can have is refused") {
+TEST_CASE("a launch with an address that no tensor map can have is refused") {
   const auto device = make_sim_device();
   const Runtime runtime({.device = device});
   const Buffer memory(device, 1 << 20);

@@ -27,7 +27,8 @@ const std::string multicast =
     "[%r5+1024], [%rd5, {%r8, %r9, %r10, %r11}], [%r5], {%rs1, %rs2}, %rs3;\n";
 
 /// The parts of a kernel with one cluster of two CTAs. Each CTA loads for itself or, with multicast, the
-/// first CTA for both. CTA 0 writes its 96 loaded words to the words from 512 on, CTA 1 to those from 640 on.
+/// first CTA loads for both. CTA 0 writes its 96 loaded words to the words from 512 on, CTA 1 to the words
+/// from 640 on.
 struct Parts {
   std::string copy = load;
   std::string w = "-2";

@@ -13,8 +13,8 @@ using namespace tests::text;
 
 namespace {
 
-/// The map of the first half of the words as 2 images of 4 x 16 slices of four words, with boxes of 2 x 3 x 4
-/// slices.
+/// A map of the first half of the words as 2 images of 4 x 16 slices. A slice has four words, and a box 2 x 3
+/// x 4 slices.
 TensorMapSpec slices() {
   return {.type = ElementType::u32,
           .rank = 3,

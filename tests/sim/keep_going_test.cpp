@@ -15,22 +15,23 @@ namespace {
 
 const Shape one_warp{.grid = 1, .cluster = 1, .block = 32};
 
-/// keep_going() runs a launch that continues after any report, allowing() one that allows `rule`.
+/// Runs a launch that continues after any report.
 Outcome keep_going(const std::string& body, Shape shape = one_warp) {
   shape.options.keep_going = true;
   return run(body, shape);
 }
+/// Runs a launch that allows `rule`.
 Outcome allowing(const std::string& rule, const std::string& body, Shape shape = one_warp) {
   shape.options.allowed = {rule};
   return run(body, shape);
 }
 
 /// Code at a kernel's end: each thread adds 1000 to its word.
-const std::string numbers =
+const std::string add_1000 =
     "ld.global.u32 %r21, [%rd3];\nadd.u32 %r21, %r21, 1000;\nst.global.u32 [%rd3], %r21;\n";
 
-void expect_numbers(const Outcome& outcome) {
-  INFO(all_of(outcome));
+void expect_1000_added(const Outcome& outcome) {
+  INFO(reports_text(outcome));
   for (std::uint32_t i = 0; i < 32; ++i) CHECK(outcome.words[i] == 1000 + i);
 }
 
@@ -56,17 +57,17 @@ TEST_CASE("with keep_going a launch continues after an illegal access") {
                        "@%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd9], [%r5], 16;\n"},
                Mistake{"setmaxnreg.value", "setmaxnreg.dec.sync.aligned.u32 12;\n"},
                Mistake{"cluster-barrier.not-arrived", "barrier.cluster.wait.aligned;\n"});
-  const std::string body = registers + element + mistake.text + numbers + "ret;";
+  const std::string body = registers + element + mistake.text + add_1000 + "ret;";
   CAPTURE(mistake.text);
   const Outcome stops = run(body, one_warp);
   expect_only(stops, mistake.rule);
   CHECK(stops.words[5] == 5);
   const Outcome goes_on = keep_going(body);
   expect_only(goes_on, mistake.rule);
-  expect_numbers(goes_on);
+  expect_1000_added(goes_on);
   const Outcome allowed = allowing(mistake.rule, body);
   expect_clean(allowed);
-  expect_numbers(allowed);
+  expect_1000_added(allowed);
 }
 
 TEST_CASE("if some lanes of an instruction break a rule, the other lanes complete it") {
@@ -83,7 +84,7 @@ TEST_CASE("a launch with keep_going ends after a limited number of reports") {
   // Each lane of every CTA makes ten million stores past the buffer's end.
   std::string body = registers + element + "mov.u32 %r21, 0;\nL:\n";
   for (int i = 0; i < 10; ++i) body += fmt::format("st.global.u32 [%rd3+{}], %r1;\n", 8192 + 4 * i);
-  body += "add.u32 %r21, %r21, 1;\nsetp.lt.u32 %p2, %r21, 1000000;\n@%p2 bra L;\n" + numbers + "ret;";
+  body += "add.u32 %r21, %r21, 1;\nsetp.lt.u32 %p2, %r21, 1000000;\n@%p2 bra L;\n" + add_1000 + "ret;";
   const Outcome outcome = keep_going(body, {.grid = 4, .cluster = 1, .block = 64, .options = {.threads = 2}});
   REQUIRE(outcome.reports.size() == 11);
   CHECK(outcome.reports.back().rule == "report-limit");
@@ -102,7 +103,7 @@ TEST_CASE("a launch with keep_going ends after a limited number of reports") {
   allowing_all.options.allowed = {"global.out-of-bounds"};
   const Outcome allowed = run(few, allowing_all);
   expect_clean(allowed);
-  expect_numbers(allowed);
+  expect_1000_added(allowed);
 }
 
 TEST_CASE("with keep_going a launch continues after bytes that an mbarrier does not expect") {
@@ -115,11 +116,11 @@ TEST_CASE("with keep_going a launch continues after bytes that an mbarrier does 
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r5+2048], [%rd1+2048], 128, "
       "[%r5];\n"
       "W:\nmbarrier.try_wait.parity.shared::cta.b64 %p2, [smem], 0;\n@!%p2 bra W;\nN:\n" +
-      numbers + "ret;";
+      add_1000 + "ret;";
   expect_first(run(body, one_warp), "mbarrier.expected-bytes");
   const Outcome outcome = keep_going(body);
   expect_first(outcome, "mbarrier.expected-bytes");
-  expect_numbers(outcome);
+  expect_1000_added(outcome);
 }
 
 TEST_CASE("mistakes after which a launch cannot continue end it, and the report says so if allowed") {
@@ -134,7 +135,7 @@ TEST_CASE("mistakes after which a launch cannot continue end it, and the report 
                    "@!%p1 bra N;\nmbarrier.init.shared.b64 [smem], 1;\n"
                    "mbarrier.arrive.expect_tx.shared.b64 _, [smem], 64;\nW:\n"
                    "mbarrier.try_wait.parity.shared::cta.b64 %p2, [smem], 0;\n@!%p2 bra W;\nN:\n"});
-  const std::string body = registers + element + end.text + numbers + "ret;";
+  const std::string body = registers + element + end.text + add_1000 + "ret;";
   Shape shape = one_warp;
   shape.options.instruction_limit = 10'000;
   CAPTURE(end.rule);

@@ -39,7 +39,7 @@ TEST_CASE("initial values that do not fit their variables are refused") {
   CHECK(refusal(".global .b32 x[2] = {1};\n") == "it loads");
 }
 
-TEST_CASE("found: a simulated device without SMs is refused") {
+TEST_CASE("a simulated device without SMs is refused") {
   CHECK_THROWS_WITH(make_sim_device({.sm_count = 0}), ContainsSubstring("0 SMs"));
 }
 

@@ -94,13 +94,13 @@ struct Product {
   std::string instruction;
   std::uint32_t m = 16;
   std::uint32_t k = 16;
-  std::uint32_t per = 2;  ///< elements of a and b in a 32-bit register
-  std::uint32_t (*encode)(int) = nullptr;
-  bool integer = false;
-  bool half_result = false;
-  int least = -8;  ///< smallest number in a and b
+  std::uint32_t per_register = 2;          ///< elements of a and b in a 32-bit register
+  std::uint32_t (*encode)(int) = nullptr;  ///< the bits of a number of a or b
+  bool integer = false;                    ///< c and d are s32, not f32
+  bool half_result = false;                ///< c and d are f16, not f32
+  int least = -8;                          ///< smallest number in a and b
   int most = 8;
-  bool differ = false;  ///< for b1: multiplies by xor instead of and
+  bool by_xor = false;  ///< for b1: multiplies by xor instead of and
 };
 
 std::uint32_t as_f16(int v) {
@@ -124,49 +124,53 @@ std::uint32_t as_bit(int v) {
   return static_cast<std::uint32_t>(v);
 }
 
-void check(const Product& p) {
-  INFO(p.instruction);
+void check(const Product& product) {
+  INFO(product.instruction);
   std::mt19937 random(7);
   const auto number = [&] {
-    return static_cast<int>(random() % static_cast<std::uint32_t>(p.most - p.least + 1)) + p.least;
+    return static_cast<int>(random() % static_cast<std::uint32_t>(product.most - product.least + 1)) +
+           product.least;
   };
-  std::vector<std::vector<int>> a(p.m, std::vector<int>(p.k));
-  std::vector<std::vector<int>> b(p.k, std::vector<int>(8));
-  std::vector<std::vector<int>> c(p.m, std::vector<int>(8));
+  std::vector<std::vector<int>> a(product.m, std::vector<int>(product.k));
+  std::vector<std::vector<int>> b(product.k, std::vector<int>(8));
+  std::vector<std::vector<int>> c(product.m, std::vector<int>(8));
   for (auto* matrix : {&a, &b, &c}) {
     for (auto& row : *matrix) {
       for (int& v : row) v = number();
     }
   }
-  const std::uint32_t a_registers = p.m * p.k / 32 / p.per;
-  const std::uint32_t b_registers = 8 * p.k / 32 / p.per;
-  const std::uint32_t c_registers = p.m * 8 / (p.half_result ? 64 : 32);
+  const std::uint32_t a_registers = product.m * product.k / 32 / product.per_register;
+  const std::uint32_t b_registers = 8 * product.k / 32 / product.per_register;
+  const std::uint32_t c_registers = product.m * 8 / (product.half_result ? 64 : 32);
   std::vector<std::uint32_t> words(512);
   for (std::uint32_t lane = 0; lane < 32; ++lane) {
     const std::uint32_t group = lane / 4;
     const std::uint32_t in_group = lane % 4;
     std::uint32_t* const mine = &words[std::size_t{lane} * 16];
-    const std::uint32_t bits = 32 / p.per;
-    // The ISA's numbering: a register has `per` elements a_i or b_i. Adjacent registers of a are 8 rows
-    // apart.
-    for (std::uint32_t i = 0; i < a_registers * p.per; ++i) {
-      const std::uint32_t reg = i / p.per;
-      const bool lower = p.m == 16 && reg % 2 == 1;
-      const std::uint32_t block = p.m == 16 ? reg / 2 : reg;
-      const std::uint32_t column = in_group * p.per + i % p.per + block * 4 * p.per;
-      mine[reg] |= p.encode(a[group + (lower ? 8 : 0)][column]) << bits * (i % p.per);
+    const std::uint32_t bits = 32 / product.per_register;
+    // The numbering of the ISA: a register has `per_register` elements a_i or b_i. Adjacent registers of a
+    // are 8 rows apart.
+    for (std::uint32_t i = 0; i < a_registers * product.per_register; ++i) {
+      const std::uint32_t reg = i / product.per_register;
+      const bool lower = product.m == 16 && reg % 2 == 1;
+      const std::uint32_t block = product.m == 16 ? reg / 2 : reg;
+      const std::uint32_t column =
+          in_group * product.per_register + i % product.per_register + block * 4 * product.per_register;
+      mine[reg] |= product.encode(a[group + (lower ? 8 : 0)][column]) << bits * (i % product.per_register);
     }
-    for (std::uint32_t i = 0; i < b_registers * p.per; ++i) {
-      const std::uint32_t row = in_group * p.per + i % p.per + i / p.per * 4 * p.per;
-      mine[4 + i / p.per] |= p.encode(b[row][group]) << bits * (i % p.per);
+    for (std::uint32_t i = 0; i < b_registers * product.per_register; ++i) {
+      const std::uint32_t row = in_group * product.per_register + i % product.per_register +
+                                i / product.per_register * 4 * product.per_register;
+      mine[4 + i / product.per_register] |= product.encode(b[row][group])
+                                            << bits * (i % product.per_register);
     }
-    for (std::uint32_t i = 0; i < p.m / 4; ++i) {
+    for (std::uint32_t i = 0; i < product.m / 4; ++i) {
       const int v = c[group + i / 2 * 8][in_group * 2 + i % 2];
-      if (p.half_result) {
+      if (product.half_result) {
         mine[8 + i / 2] |= as_f16(v) << 16 * (i % 2);
       } else {
-        mine[8 + i] =
-            p.integer ? static_cast<std::uint32_t>(v) : std::bit_cast<std::uint32_t>(static_cast<float>(v));
+        mine[8 + i] = product.integer ? static_cast<std::uint32_t>(v)
+                                      : std::bit_cast<std::uint32_t>(static_cast<float>(v));
       }
     }
   }
@@ -181,21 +185,21 @@ void check(const Product& p) {
     load += "ld.global.u32 %r" + std::to_string(10 + i) + ", [%rd1+" + std::to_string(4 * i) + "];\n";
   // The result overwrites c.
   const auto got =
-      run(load + p.instruction + " " + list("%r", 18, c_registers) + ", " + list("%r", 10, a_registers) +
-              ", " + list("%r", 14, b_registers) + ", " + list("%r", 18, c_registers) +
-              ";\nst.global.v4.u32 [%rd1], {%r18, %r19, %r20, %r21};",
+      run(load + product.instruction + " " + list("%r", 18, c_registers) + ", " +
+              list("%r", 10, a_registers) + ", " + list("%r", 14, b_registers) + ", " +
+              list("%r", 18, c_registers) + ";\nst.global.v4.u32 [%rd1], {%r18, %r19, %r20, %r21};",
           words);
   for (std::uint32_t lane = 0; lane < 32; ++lane) {
-    for (std::uint32_t i = 0; i < p.m / 4; ++i) {
+    for (std::uint32_t i = 0; i < product.m / 4; ++i) {
       const std::uint32_t row = lane / 4 + i / 2 * 8;
       const std::uint32_t column = lane % 4 * 2 + i % 2;
       int sum = c[row][column];
-      for (std::uint32_t k = 0; k < p.k; ++k)
-        sum += p.differ ? a[row][k] ^ b[k][column] : a[row][k] * b[k][column];
-      const std::uint32_t word = got[lane * 16 + (p.half_result ? i / 2 : i)];
-      if (p.half_result) {
+      for (std::uint32_t k = 0; k < product.k; ++k)
+        sum += product.by_xor ? a[row][k] ^ b[k][column] : a[row][k] * b[k][column];
+      const std::uint32_t word = got[lane * 16 + (product.half_result ? i / 2 : i)];
+      if (product.half_result) {
         CHECK((word >> 16 * (i % 2) & 0xffff) == as_f16(sum));
-      } else if (p.integer) {
+      } else if (product.integer) {
         CHECK(static_cast<int>(word) == sum);
       } else {
         CHECK(std::bit_cast<float>(word) == static_cast<float>(sum));

@@ -1,4 +1,4 @@
-/// Reports of overlapping copies name both lines and both ranges.
+/// Reports of copies and accesses that overlap in memory name the lines and the address ranges of both.
 #include "sim/text_kernel.hpp"
 
 #include <catch2/matchers/catch_matchers_string.hpp>

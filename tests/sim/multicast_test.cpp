@@ -64,7 +64,7 @@ TEST_CASE("a multicast load writes its bytes into every CTA of the mask") {
   for (std::uint32_t i = 0; i < 8 * 64; ++i) CHECK(outcome.words[512 + i] == i / 256 * 64 + i % 64);
 }
 
-TEST_CASE("a mask may be of one other CTA, and one with CTAs outside the cluster is reported") {
+TEST_CASE("a mask may name a single other CTA, and a mask with CTAs outside the cluster is reported") {
   const Outcome outcome =
       multicast({.mask = "4",
                  .after = "setp.ne.u32 %p4, %r2, 2;\n@%p4 bra E;\n",

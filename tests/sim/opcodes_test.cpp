@@ -28,6 +28,7 @@ using ptx::OpcodeRow;
 
 namespace {
 
+// The words for ptx::DataFlow and ptx::Effect in docs/opcodes.md, in the order of the enumerators.
 constexpr const char* flows[] = {"defines",  "computes",   "joins", "selects",   "conjoins",
                                  "disjoins", "shuffles",   "meets", "fragments", "transposes",
                                  "stores",   "hands over", "acts"};
@@ -68,7 +69,7 @@ std::string read(const std::string& path) {
 }
 
 /// The names of each opcode's forms, without the qualifiers that all its forms have.
-std::map<Opcode, std::vector<std::string>> names() {
+std::map<Opcode, std::vector<std::string>> form_names() {
   std::map<Opcode, std::vector<std::string>> all;
   for (const ptx::FormRow& row : ptx::form_rows()) {
     const std::string full = row.name;
@@ -79,14 +80,15 @@ std::map<Opcode, std::vector<std::string>> names() {
   return all;
 }
 
-/// The file of src/sim/instructions that selects each opcode.
-std::map<Opcode, std::string> selected() {
+/// The file of src/sim/instructions whose table of selectors has each opcode.
+std::map<Opcode, std::string> selecting_files() {
   std::map<Opcode, std::string> all;
   for (const auto& [file, selectors] : sim::selector_tables())
     for (const sim::Selector& selector : selectors) CHECK(all.emplace(selector.opcode, file).second);
   return all;
 }
 
+/// The rules of a row, separated by spaces.
 std::string list_of(const OpcodeRow& row) {
   std::string list;
   for (const char* each : row.rules)
@@ -94,9 +96,10 @@ std::string list_of(const OpcodeRow& row) {
   return list;
 }
 
-std::string printed() {
-  const auto name_of = names();
-  const auto file_of = selected();
+/// The rows of the table in docs/opcodes.md.
+std::string table_text() {
+  const auto name_of = form_names();
+  const auto file_of = selecting_files();
   std::string text;
   for (const OpcodeRow& row : ptx::opcode_rows().drop_front()) {
     const auto file = file_of.find(row.opcode);
@@ -118,7 +121,7 @@ std::string printed() {
 }  // namespace
 
 TEST_CASE("each opcode has a row in the table, and forms") {
-  const auto name_of = names();
+  const auto name_of = form_names();
   REQUIRE(name_of.size() + 1 == ptx::opcode_rows().size());
   for (const auto& [opcode, forms] : name_of) {
     CAPTURE(forms);
@@ -127,8 +130,8 @@ TEST_CASE("each opcode has a row in the table, and forms") {
 }
 
 TEST_CASE("the simulator selects the opcodes whose rows name a test, and no other") {
-  const auto name_of = names();
-  const auto file_of = selected();
+  const auto name_of = form_names();
+  const auto file_of = selecting_files();
   for (const OpcodeRow& row : ptx::opcode_rows().drop_front()) {
     CAPTURE(name_of.at(row.opcode));
     CHECK(file_of.contains(row.opcode) == (row.test != nullptr));
@@ -168,20 +171,20 @@ TEST_CASE("rows name rules that exist, and each rule about an instruction") {
   }
   // These rules are not about particular instructions: they are about texts, targets, the host, limits, or
   // any operand.
-  const std::set<std::string> of_none{"allow.unknown",
-                                      "host.free",
-                                      "host.stream",
-                                      "instruction-limit",
-                                      "instruction.unknown",
-                                      "name",
-                                      "register.uninitialised",
-                                      "report-limit",
-                                      "syntax",
-                                      "target.architecture",
-                                      "target.feature",
-                                      "target.version",
-                                      "time-limit"};
-  CHECK(rest == of_none);
+  const std::set<std::string> about_no_instruction{"allow.unknown",
+                                                   "host.free",
+                                                   "host.stream",
+                                                   "instruction-limit",
+                                                   "instruction.unknown",
+                                                   "name",
+                                                   "register.uninitialised",
+                                                   "report-limit",
+                                                   "syntax",
+                                                   "target.architecture",
+                                                   "target.feature",
+                                                   "target.version",
+                                                   "time-limit"};
+  CHECK(rest == about_no_instruction);
 }
 
 TEST_CASE("docs/opcodes.md equals the page generated from the table") {
@@ -189,7 +192,7 @@ TEST_CASE("docs/opcodes.md equals the page generated from the table") {
   const std::string heading = "| --- | --- | --- | --- | --- | --- | --- |\n";
   const std::size_t begin = page.find(heading);
   REQUIRE(begin != std::string::npos);
-  const std::string now = page.substr(0, begin + heading.size()) + printed();
+  const std::string now = page.substr(0, begin + heading.size()) + table_text();
   if (const char* update = std::getenv("TMAJIT_UPDATE_OPCODES"); update != nullptr && *update == '1') {
     std::ofstream(std::string(TMAJIT_SOURCE) + "/docs/opcodes.md") << now;
     SUCCEED("written");

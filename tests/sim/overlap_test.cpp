@@ -1,5 +1,5 @@
-/// Launches that may begin before earlier ones have ended: reports must be of exactly those accesses before
-/// griddepcontrol.wait that conflict with an earlier launch.
+/// Launches that may begin before earlier launches have ended. Exactly the accesses before
+/// griddepcontrol.wait that conflict with an earlier launch must be reported.
 #include "ptx_alone.hpp"
 #include "sim/support.hpp"
 
@@ -109,8 +109,8 @@ KERNEL acquires(u32* data, u32* other) {
 }
 )";
 
-/// Entries of kernels in the order of launches. With "+" the launch may overlap earlier ones. "|"
-/// synchronises the stream, and "0" fills `other`.
+/// Entries of kernels in the order of their launches on one stream. With "+", the launch may overlap earlier
+/// launches. "|" synchronises the stream, and "0" fills memory that no kernel uses.
 using Chain = std::vector<std::string>;
 
 std::vector<Report> run(const Chain& chain, SimOptions::Mode mode) {
@@ -118,7 +118,7 @@ std::vector<Report> run(const Chain& chain, SimOptions::Mode mode) {
   const auto sim = make_sim_device({.mode = mode, .threads = 2});
   const Buffer data(sim, 1 << 14);
   const Buffer other(sim, 1 << 14);
-  const Buffer third(sim, 64);
+  const Buffer unrelated(sim, 64);
   for (const Buffer* const each : {&data, &other})
     sim->memory().fill(each->address(), std::byte{0}, each->bytes(), nullptr);
   const Stream stream = sim->streams().create();
@@ -129,7 +129,7 @@ std::vector<Report> run(const Chain& chain, SimOptions::Mode mode) {
       continue;
     }
     if (entry == "0") {
-      sim->memory().fill(third.address(), std::byte{0}, 64, stream);
+      sim->memory().fill(unrelated.address(), std::byte{0}, 64, stream);
       continue;
     }
     const bool overlaps = entry.front() == '+';
@@ -142,12 +142,12 @@ std::vector<Report> run(const Chain& chain, SimOptions::Mode mode) {
     std::uint64_t b = other.address();
     void* const parameters[] = {&a, &b};
     kernels.back()->launch({.block = {32, 1, 1}, .overlaps = overlaps}, parameters, stream);
-    kernels.pop_back();  // reports must outlive the kernel
+    kernels.pop_back();  // reports must stay valid after the kernel is unloaded
   }
   return sim->reports();
 }
 
-std::string all(const Chain& chain) {
+std::string text_of(const Chain& chain) {
   std::string names;
   for (const std::string& entry : chain) names += " " + entry;
   return names;
@@ -155,19 +155,21 @@ std::string all(const Chain& chain) {
 
 constexpr auto modes = {SimOptions::Mode::late, SimOptions::Mode::early, SimOptions::Mode::random};
 
+/// Checks that the chain has no report in any mode.
 void correct(const Chain& chain) {
   for (const auto mode : modes) {
     std::string found;
     for (const Report& report : run(chain, mode)) found += report.text() + "\n";
-    INFO(all(chain) << ", mode " << static_cast<int>(mode) << ": " << found);
+    INFO(text_of(chain) << ", mode " << static_cast<int>(mode) << ": " << found);
     CHECK(found.empty());
   }
 }
 
+/// Checks that the only report of the chain, in every mode, is that of an access before the wait.
 void broken(const Chain& chain) {
   for (const auto mode : modes) {
     const std::vector<Report> reports = run(chain, mode);
-    INFO(all(chain) << ", mode " << static_cast<int>(mode));
+    INFO(text_of(chain) << ", mode " << static_cast<int>(mode));
     REQUIRE(reports.size() == 1);
     CHECK(reports.front().rule == "race.launch-before");
   }

@@ -1,5 +1,5 @@
-/// Random pipelines, each with one mistake or none. The first report must be of the mistake, in all modes and
-/// with several seeds; a pipeline without a mistake must have no reports.
+/// Random pipelines, each with one mistake or none. The first report must name the mistake, in all modes and
+/// with several seeds. A pipeline without a mistake must have no reports.
 #include "seed.hpp"
 #include "sim/text_kernel.hpp"
 
@@ -16,7 +16,8 @@ using namespace tests::text;
 
 namespace {
 
-/// Thread 0 loads stages, and each thread of the other warps reads a word of each stage.
+/// Thread 0, the producer, loads stages. Each thread of the other warps, the consumers, reads a word of each
+/// stage. Loads complete on the stage's mbarrier "full", and consumers arrive at its mbarrier "empty".
 struct Pipeline {
   std::uint32_t stages = 1;
   std::uint32_t consumers = 1;  ///< number of warps that read
@@ -34,7 +35,7 @@ struct Mistake {
 const std::vector<std::string> overwritten{"shared.overwritten-before-store-read", "race.shared-read-write"};
 
 const Mistake mistakes[] = {
-    // A load may overlap a read before so many threads have arrived that the count is known to be too small.
+    // A load may overlap a read before the arrivals exceed the count, which shows that it is too small.
     {"empty counts too few", {"mbarrier.arrivals", "shared.in-flight-read"}, ""},
     {"empty counts too many", {"deadlock"}, "lacks 1 of"},
     {"full counts too many", {"deadlock"}, "lacks 1 of 2 arrivals"},
@@ -63,12 +64,12 @@ const Mistake mistakes[] = {
      {"race.shared-read-write"},
      "hands the stage back before the read"},
     {"no fence of inits", {"mbarrier.init-not-fenced"}, ""},
-    {"no barrier behind inits", {"mbarrier.uninitialised", "race.mbarrier"}, ""},
+    {"no barrier after the inits", {"mbarrier.uninitialised", "race.mbarrier"}, ""},
     {"no fence before the store", {"store.missing-proxy-fence"}, ""},
     {"no barrier before the store", {"store.missing-barrier", "race.shared-write-read"}, "nothing orders"},
     {"no commit", overwritten, ""},
     {"no wait for the store's reads", overwritten, ""},
-    {"no barrier behind the wait for the store's reads",
+    {"no barrier after the wait for the store's reads",
      {"race.shared-read-write"},
      "no barrier stands between the wait for a bulk store and this write"},
 };
@@ -77,6 +78,7 @@ constexpr std::uint32_t base = 1024;  ///< offset of the stages in shared memory
 
 std::string text_of(const Pipeline& pipe, const std::string& mistake) {
   const auto is = [&](const char* name) { return mistake == name; };
+  // `text`, or nothing if the mistake is `name`.
   const auto unless = [&](const char* name, const std::string& text) {
     return is(name) ? std::string() : text;
   };
@@ -90,17 +92,17 @@ std::string text_of(const Pipeline& pipe, const std::string& mistake) {
                         8 * stage, is("full counts too many") ? 2 : 1, 64 + 8 * stage, arrivals);
   }
   text += unless("no fence of inits", "fence.mbarrier_init.release.cluster;\n") + "I:\n" +
-          unless("no barrier behind inits", "bar.sync 0;\n");
+          unless("no barrier after the inits", "bar.sync 0;\n");
   // %x0 is the stage, %x1 the producer's parity, %x2 the consumer's; %r13 is the address of the stage's
   // mbarrier, %r14 that of its memory.
   const std::string stage = fmt::format(
       "shl.b32 %r13, %x0, 3;\nadd.u32 %r13, %r13, %r5;\nmul.lo.u32 %r14, %x0, {};\nadd.u32 %r14, %r14, "
       "%r5;\nadd.u32 %r14, %r14, {};\n",
       bytes, base);
-  const auto advance = [&](const std::string& parity, const char* fixed) {
+  const auto advance = [&](const std::string& parity, const char* parity_mistake) {
     return fmt::format("add.u32 %x0, %x0, 1;\nsetp.eq.u32 %p4, %x0, {};\n@%p4 mov.u32 %x0, 0;\n",
                        pipe.stages) +
-           unless(fixed, fmt::format("@%p4 xor.b32 {0}, {0}, 1;\n", parity)) +
+           unless(parity_mistake, fmt::format("@%p4 xor.b32 {0}, {0}, 1;\n", parity)) +
            fmt::format("add.u32 %r10, %r10, 1;\nsetp.lt.u32 %p4, %r10, {};\n", pipe.turns);
   };
   const auto wait = [](const std::string& label, bool empty, const std::string& parity) {
@@ -149,7 +151,7 @@ std::string text_of(const Pipeline& pipe, const std::string& mistake) {
             "@!%p5 bra N;\ncp.async.bulk.global.shared::cta.bulk_group [%rd3], [%x7], 128;\n" +
             unless("no commit", "cp.async.bulk.commit_group;\n") +
             unless("no wait for the store's reads", "cp.async.bulk.wait_group.read 0;\n") + "N:\n" +
-            unless("no barrier behind the wait for the store's reads", "bar.warp.sync 0xffffffff;\n") +
+            unless("no barrier after the wait for the store's reads", "bar.warp.sync 0xffffffff;\n") +
             fmt::format("add.u64 %rd3, %rd3, {};\n", bytes);
   } else {
     text += "st.global.u32 [%rd4+4096], %x10;\n";
@@ -162,7 +164,7 @@ std::string text_of(const Pipeline& pipe, const std::string& mistake) {
 /// Whether a pipeline can have the mistake.
 bool can_have(const Pipeline& pipe, const std::string& mistake) {
   // If a leader releases stages, the warp's barrier before the release orders what the missing barrier would.
-  if (mistake.starts_with("no barrier behind the wait")) return pipe.output && !pipe.leaders;
+  if (mistake.starts_with("no barrier after the wait")) return pipe.output && !pipe.leaders;
   if (mistake.find("the store") != std::string::npos || mistake == "no commit") return pipe.output;
   if (mistake.find("leader") != std::string::npos) return pipe.leaders;
   return mistake != "empty counts too few" || !pipe.leaders || pipe.consumers > 1;
@@ -195,7 +197,7 @@ void in_all_modes(const Pipeline& pipe, const std::string& mistake, const Visit&
       INFO(fmt::format("{}: {} stages, {} consumers, {} turns, leaders {}, output {}; mode {}, seed {}\n",
                        mistake, pipe.stages, pipe.consumers, pipe.turns, pipe.leaders, pipe.output,
                        static_cast<int>(mode), seed)
-           << all_of(outcome));
+           << reports_text(outcome));
       visit(outcome);
     }
   }

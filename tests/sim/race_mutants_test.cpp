@@ -1,4 +1,4 @@
-/// Mistakes in our own kernels whose only symptom is a race: they must be found in every mode, with every
+/// Mistakes in our own kernels whose only symptom is a race. They must be reported in every mode, with every
 /// seed.
 #include "sim/mutants.hpp"
 
@@ -23,27 +23,30 @@ const char* const relaxed = "mbarrier.arrive.relaxed.cta.shared::cta.b64";
 
 std::vector<Mutant> mutants() {
   using Rules = std::vector<std::string>;
-  const Rules made{"race.mbarrier", "mbarrier.uninitialised"};
-  const Rules reloaded{"race.shared-read-write"};
-  const Rules overlap{"race.global-write-write"};
-  const Rules met{"race.shared-read-write", "race.shared-write-read", "store.missing-barrier",
-                  "shared.overwritten-before-store-read"};
-  const Rules waited{"race.shared-write-write", "race.shared-read-write", "mbarrier.arrivals",
-                     "load.overlap"};
+  const Rules init_rules{"race.mbarrier", "mbarrier.uninitialised"};
+  const Rules reload_rules{"race.shared-read-write"};
+  const Rules overlap_rules{"race.global-write-write"};
+  const Rules barrier_rules{"race.shared-read-write", "race.shared-write-read", "store.missing-barrier",
+                            "shared.overwritten-before-store-read"};
+  const Rules wait_rules{"race.shared-write-write", "race.shared-read-write", "mbarrier.arrivals",
+                         "load.overlap"};
   const auto no_wait = [](const std::string&) { return std::string("setp.eq.s32 done, 0, 0;"); };
   return {
-      {"map without the barrier after the init", Base::map, drop("bar.sync"), made},
-      {"bulk without the barrier after the init", Base::bulk, drop("bar.sync"), made},
-      {"map frees its stages with relaxed arrivals", Base::map, swap(release, release, relaxed), reloaded},
-      {"bulk frees its stages with relaxed arrivals", Base::bulk, swap(release, release, relaxed), reloaded},
-      {"map does not wait for free stages", Base::map, lines("mbarrier.try_wait", no_wait, 0), waited},
-      {"map's threads do not meet", Base::map, drop("barrier.sync.aligned"), met},
-      {"bulk's threads do not meet", Base::bulk, drop("barrier.sync.aligned"), met},
+      {"map without the barrier after the init", Base::map, drop("bar.sync"), init_rules},
+      {"bulk without the barrier after the init", Base::bulk, drop("bar.sync"), init_rules},
+      {"map frees its stages with relaxed arrivals", Base::map, swap(release, release, relaxed),
+       reload_rules},
+      {"bulk frees its stages with relaxed arrivals", Base::bulk, swap(release, release, relaxed),
+       reload_rules},
+      {"map does not wait for free stages", Base::map, lines("mbarrier.try_wait", no_wait, 0), wait_rules},
+      {"map's threads do not meet", Base::map, drop("barrier.sync.aligned"), barrier_rules},
+      {"bulk's threads do not meet", Base::bulk, drop("barrier.sync.aligned"), barrier_rules},
       {"copy: every CTA takes all tiles of the first", Base::copy, swap("%ctaid.x", "%ctaid.x", "0"),
-       overlap},
-      {"map: every CTA takes all tiles of the first", Base::map, swap("%ctaid.x", "%ctaid.x", "0"), overlap},
+       overlap_rules},
+      {"map: every CTA takes all tiles of the first", Base::map, swap("%ctaid.x", "%ctaid.x", "0"),
+       overlap_rules},
       {"bulk: every CTA takes all chunks of the first", Base::bulk, swap("%ctaid.x", "%ctaid.x", "0"),
-       overlap},
+       overlap_rules},
       {"map reuses an output stage before it is read",
        Base::map,
        drop("cp.async.bulk.wait_group.read"),

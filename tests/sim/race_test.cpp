@@ -1,5 +1,5 @@
-/// Tests every kind of happens-before edge by a kernel with it and one without it. The first must have no
-/// report and the second a report, in whatever order warps and copies run.
+/// Tests every kind of happens-before edge by a kernel with the edge and a kernel without it. The first must
+/// have no report, and the second must have a report, in whatever order warps and copies run.
 #include "ptx_alone.hpp"
 #include "sim/support.hpp"
 
@@ -52,7 +52,7 @@ __device__ u32 load_relaxed(u32* at) {
   asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(__cvta_generic_to_global(at)) : "memory");
   return value;
 }
-// Starts a load of `bytes` from `in` that completes phase by phase on `barrier`.
+// Starts a load of `bytes` bytes that completes on the current phase of `barrier`.
 __device__ void start_load(void* to, const void* from, u32 bytes, u32 barrier) {
   mbarrier::arrive_expect_tx(barrier, bytes);
   ptx::bulk_load(ptx::shared_address(to), from, bytes, barrier);
@@ -62,8 +62,8 @@ __device__ void start_load(void* to, const void* from, u32 bytes, u32 barrier) {
 struct Shape {
   std::uint32_t grid = 1;
   std::uint32_t block = 64;
-  std::uint32_t threads = 1;  ///< host threads
-  std::uint64_t limit = 1'000'000;
+  std::uint32_t threads = 1;        ///< host threads
+  std::uint64_t limit = 1'000'000;  ///< limit on executed instructions
 };
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
@@ -109,6 +109,7 @@ void run_all(const std::string& body, const Shape& shape,
   }
 }
 
+/// Checks that the kernel has no report.
 void correct(const std::string& body, const Shape& shape = {}) {
   run_all(body, shape, [](const std::vector<Report>& reports) {
     INFO(text_of(reports));
@@ -116,6 +117,7 @@ void correct(const std::string& body, const Shape& shape = {}) {
   });
 }
 
+/// Checks that the kernel has a report of one of the rules in every run.
 void broken(const std::string& body, const Rules& rules, const Shape& shape = {}) {
   run_all(body, shape, [&](const std::vector<Report>& reports) {
     INFO(text_of(reports));
@@ -415,7 +417,8 @@ TEST_CASE("a race report names both accesses, and race detection can be switched
       body, {}, [](const std::vector<Report>& reports) { CHECK(reports.empty()); }, false);
 }
 
-TEST_CASE("races: cp.async needs a wait and a barrier, and the barrier of a cluster of one is one") {
+TEST_CASE(
+    "races: cp.async needs a wait and a barrier, and the barrier of a cluster of one CTA is a barrier") {
   const std::string text =
       "__shared__ u64 storage; __shared__ u32 s[64]; const u32 bar = ptx::shared_address(&storage);\n"
       "const u32 t = threadIdx.x; if (t == 0) { mbarrier::init(bar, 64); ptx::fence_mbarrier_init(); }\n"

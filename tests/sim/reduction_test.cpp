@@ -112,7 +112,7 @@ TEST_CASE("bulk sums of f64 are right, and those of f32 keep subnormal numbers")
   CHECK(reduce("add.f32", "0x80000001", 0x80000000, 1).words[0] == 0x80000001);
 }
 
-TEST_CASE("if the source of a bulk sum of f64 is NaN, the result has its bits") {
+TEST_CASE("if the source of a bulk sum of f64 is NaN, the result is this NaN") {
   // Both words of an element are this number: it makes a signalling NaN, or -5.5e-44, which is no NaN.
   CHECK(reduce("add.f64", "0x7ff01234", 0xfff0abcd, 1).words[0] == 0x7ff01234);
   CHECK(reduce("add.f64", "0xb7000000", 0xfff0abcd, 1).words[0] == 0xfff0abcd);
@@ -144,7 +144,7 @@ TEST_CASE("tensor reductions use the map's type, and skip elements that are out 
   }
 }
 
-TEST_CASE("found: elements of a tile that a store skips need not be written before") {
+TEST_CASE("elements of a tile that a tensor reduction skips need not be initialised") {
   // The box has 4 rows of 8 words, the tensor 2; the first 16 threads write its 16 words.
   const auto written_by = [](const std::string& threads) {
     std::string body = reduce_tile("add", "{0, 0}");
@@ -157,18 +157,18 @@ TEST_CASE("found: elements of a tile that a store skips need not be written befo
 }
 
 TEST_CASE("a tensor reduction by an operation that the map's type does not have is reported") {
-  const auto of = [](ElementType type, const std::string& operation) {
+  const auto reduced = [](ElementType type, const std::string& operation) {
     return run(reduce_tile(operation, "{0, 0}"), {.grid = 1, .cluster = 1, .maps = {map_of(type, 8, 16)}});
   };
-  expect_only(of(ElementType::f32, "min"), "reduce.type");
-  expect_only(of(ElementType::u8, "add"), "reduce.type");
-  expect_only(of(ElementType::f64, "add"), "reduce.type");
-  expect_only(of(ElementType::i32, "inc"), "reduce.type");
-  expect_only(of(ElementType::i64, "add"), "reduce.type");
-  expect_only(of(ElementType::i64, "xor"), "reduce.type");
-  CHECK_THAT(of(ElementType::i64, "or").reports.at(0).expected, ContainsSubstring("a map of u64"));
-  expect_clean(of(ElementType::i64, "min"));
-  expect_clean(of(ElementType::u64, "xor"));
+  expect_only(reduced(ElementType::f32, "min"), "reduce.type");
+  expect_only(reduced(ElementType::u8, "add"), "reduce.type");
+  expect_only(reduced(ElementType::f64, "add"), "reduce.type");
+  expect_only(reduced(ElementType::i32, "inc"), "reduce.type");
+  expect_only(reduced(ElementType::i64, "add"), "reduce.type");
+  expect_only(reduced(ElementType::i64, "xor"), "reduce.type");
+  CHECK_THAT(reduced(ElementType::i64, "or").reports.at(0).expected, ContainsSubstring("a map of u64"));
+  expect_clean(reduced(ElementType::i64, "min"));
+  expect_clean(reduced(ElementType::u64, "xor"));
 }
 
 TEST_CASE("mistakes with bulk reductions are reported by the rules for bulk stores") {
@@ -179,7 +179,7 @@ TEST_CASE("mistakes with bulk reductions are reported by the rules for bulk stor
                "exit.store-unread");
 }
 
-TEST_CASE("reductions of several CTAs do not race with each other, but with plain accesses") {
+TEST_CASE("reductions of several CTAs race with plain accesses, but not with each other") {
   expect_clean(run(reduce_words("add.u32", "1"), {.cluster = 1}));
   // An atomic of a thread does not race either.
   const std::string atomic = "red.global.add.u32 [%rd1], 1;\nbar.sync 0;\n@!%p1";
@@ -198,7 +198,7 @@ TEST_CASE("reductions of several CTAs do not race with each other, but with plai
 
 namespace {
 
-/// Each CTA adds 32 words of its own to those of the next one, which waits for the 128 bytes.
+/// Each CTA reduces 32 of its words into words of the next CTA, which waits for the 128 bytes.
 std::string reduce_to_peer(const std::string& operation, const std::string& init) {
   return registers + next + element +
          "@%p1 mbarrier.init.shared.b64 [smem], 1;\n@%p1 fence.mbarrier_init.release.cluster;\n"

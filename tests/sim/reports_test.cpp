@@ -78,7 +78,7 @@ TEST_CASE("illegal addresses of plain accesses are reported") {
     expect_rule(run(registers + "mov.u32 %r2, smem;\nst.shared.u32 [%r2+1024], %r1;\nret;", 32, shared),
                 "shared.out-of-bounds", 13);
   }
-  SECTION("found: shared, past an end between two multiples of 16") {
+  SECTION("shared, past an end between two multiples of 16") {
     const std::string past = registers + "mov.u32 %r2, odd;\nst.shared.u32 [%r2+252], %r1;\nret;";
     const std::string inside = registers + "mov.u32 %r2, odd;\nst.shared.u32 [%r2+248], %r1;\nret;";
     const std::string odd = ".shared .align 4 .b8 odd[252];\n";

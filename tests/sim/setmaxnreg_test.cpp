@@ -1,4 +1,4 @@
-/// Registers that warpgroups release for each other, and the number with which a kernel begins.
+/// Registers that warpgroups release and request, and the number of registers with which a kernel begins.
 #include "sim/text_kernel.hpp"
 
 #include <catch2/generators/catch_generators_all.hpp>
@@ -11,7 +11,7 @@ using namespace tests::text;
 
 namespace {
 
-/// Code for the first warpgroup and for the others.
+/// A kernel whose first warpgroup executes `first`, and whose other warpgroups execute `second`.
 std::string setmaxnreg(const std::string& first, const std::string& second) {
   return registers + "setp.ge.u32 %p2, %r1, 128;\n@%p2 bra B;\n" + first + "ret;\nB:\n" + second + "ret;";
 }

@@ -1,4 +1,4 @@
-/// Tensor maps that a kernel changes: copies that use them, and the fences that are required.
+/// Tensor maps that a kernel changes: the copies that use them, and the fences that these copies require.
 #include "sim/text_kernel.hpp"
 
 #include <catch2/generators/catch_generators_all.hpp>
@@ -53,6 +53,8 @@ Outcome change(const Parts& parts, const TensorMapSpec& spec = rows_of(16)) {
   return run(kernel(parts), {.grid = 1, .cluster = 1, .options = {.mode = any_mode()}, .maps = {spec}});
 }
 
+/// The instruction that replaces a field of the map in shared memory. `field` may end with an ordinal:
+/// "box_dim 1".
 std::string replaced(const std::string& field, const std::string& value) {
   const bool wide = field == "global_address" || field.starts_with("global_stride");
   std::string text =
@@ -170,7 +172,7 @@ TEST_CASE("using a changed map without the required fences is reported") {
   expect_clean(change({.published = publish, .acquired = ""}));
 }
 
-TEST_CASE("an acquire before the change of a map does not replace one after it") {
+TEST_CASE("an acquire before the change of a map does not replace the acquire after it") {
   expect_only(change({.change = "add.u64 %rd10, %rd1, 128;\n" + replaced("global_address", "%rd10"),
                       .published = acquire + publish,
                       .acquired = ""}),

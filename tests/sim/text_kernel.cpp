@@ -53,27 +53,27 @@ TensorMapSpec rows_of(std::uint32_t words) {
   return spec;
 }
 
-std::string all_of(const Outcome& outcome) {
+std::string reports_text(const Outcome& outcome) {
   std::string text;
   for (const Report& report : outcome.reports) text += report.text() + "\n";
   return text;
 }
 
 void expect_only(const Outcome& outcome, const std::string& rule) {
-  INFO(all_of(outcome));
+  INFO(reports_text(outcome));
   REQUIRE(outcome.reports.size() == 1);
   CHECK(outcome.reports[0].rule == rule);
 }
 
 void expect_first(const Outcome& outcome, const std::string& rule) {
-  INFO(all_of(outcome));
+  INFO(reports_text(outcome));
   REQUIRE_FALSE(outcome.reports.empty());
   CAPTURE(rule);
   CHECK(outcome.reports[0].rule.starts_with(rule));
 }
 
 void expect_clean(const Outcome& outcome) {
-  INFO(all_of(outcome));
+  INFO(reports_text(outcome));
   CHECK(outcome.reports.empty());
 }
 

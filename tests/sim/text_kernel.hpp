@@ -20,18 +20,19 @@ struct Shape {
   std::uint32_t shared_bytes = 4096;
   std::vector<tmajit::TensorMapSpec> maps{};  ///< tensor maps of the words, which are in global memory
   bool cooperative = false;
-  std::string directives{};            ///< .maxntid and others
+  std::string directives{};            ///< performance directives of the kernel, such as .maxntid
   std::vector<std::uint32_t> words{};  ///< initial words; empty: 1024 words, word i holding i
 };
 
-/// Runs a kernel whose parameters are the address of the words and those of the maps. Its shared memory is
-/// `smem`.
+/// Runs a kernel whose parameters are the address of the words and the addresses of the maps. Its dynamic
+/// shared memory is `smem`. `before` is PTX before the kernel.
 Outcome run(const std::string& body, Shape shape = {}, const std::string& before = "");
 
 /// A map of 32 rows with this number of words each; its boxes have two rows.
 tmajit::TensorMapSpec rows_of(std::uint32_t words);
 
-std::string all_of(const Outcome& outcome);
+/// The text of all reports.
+std::string reports_text(const Outcome& outcome);
 
 /// Checks that there is one report, of this rule.
 void expect_only(const Outcome& outcome, const std::string& rule);

@@ -1,5 +1,5 @@
 /// Tests that uninitialised registers, and values loaded from uninitialised memory, are reported where they
-/// affect what the kernel does.
+/// affect the behaviour of the kernel.
 #include "sim/text_kernel.hpp"
 
 #include <algorithm>
@@ -9,9 +9,6 @@
 #include <catch2/generators/catch_generators_all.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-namespace undefined_test {
-
-// This namespace avoids clashes with names of other tests in the same unity build.
 namespace undefined_test {
 
 using namespace tmajit;
@@ -167,7 +164,7 @@ TEST_CASE("uninitialised values are reported where they matter") {
     for (const Case& use : uses) {
       INFO(source.name << ", " << use.name << ", " << block << " threads");
       const Outcome outcome = run_body(declared + source.body + use.body, block);
-      INFO(all_of(outcome));
+      INFO(reports_text(outcome));
       REQUIRE_FALSE(outcome.reports.empty());
       const bool loads =
           source.body.find("ld.shared") != std::string::npos && source.body.find("%r12") == std::string::npos;
@@ -301,21 +298,21 @@ TEST_CASE("an uninitialised row or column of a factor makes that of the product 
   const auto store = [](const std::string& of, const std::string& guard) {
     return "@" + guard + " st.global.f32 [%rd3], " + of + ";\n";
   };
-  const std::string row_8 = "setp.ge.u32 %p3, %r6, 0;\n";
-  const std::string others = "setp.ne.u32 %p3, %r6, 2;\n";
+  const std::string all_lanes = "setp.ge.u32 %p3, %r6, 0;\n";
+  const std::string other_rows = "setp.ne.u32 %p3, %r6, 2;\n";
   const std::string a = zeros + third + "%r10, [%r5];\n" + product;
   CHECK(run_body(a + store("%f10", "%p2")).reports.size() == 1);
   CHECK(run_body(a + store("%f11", "%p2")).reports.size() == 1);
-  CHECK(run_body(a + others + store("%f10", "%p3")).reports.empty());
-  CHECK(run_body(a + row_8 + store("%f12", "%p3")).reports.empty());
+  CHECK(run_body(a + other_rows + store("%f10", "%p3")).reports.empty());
+  CHECK(run_body(a + all_lanes + store("%f12", "%p3")).reports.empty());
   // Column 2 of the product is in the even results of lanes 1, 5, ….
   const std::string b = zeros + third + "%r14, [%r5];\n" + product + "and.b32 %r6, %r1, 3;\n";
   const std::string in_column = "setp.eq.u32 %p3, %r6, 1;\n";
-  const std::string compare = "setp.ne.u32 %p3, %r6, 1;\n";
+  const std::string other_columns = "setp.ne.u32 %p3, %r6, 1;\n";
   CHECK(run_body(b + in_column + store("%f10", "%p3")).reports.size() == 1);
   CHECK(run_body(b + in_column + store("%f12", "%p3")).reports.size() == 1);
   CHECK(run_body(b + in_column + store("%f11", "%p3")).reports.empty());
-  CHECK(run_body(b + compare + store("%f10", "%p3")).reports.empty());
+  CHECK(run_body(b + other_columns + store("%f10", "%p3")).reports.empty());
 }
 
 TEST_CASE("uninitialised coordinates of a copy, and bytes that it stores, are reported") {
@@ -430,7 +427,5 @@ TEST_CASE("wmma passes uninitialised rows and columns on to the product's elemen
                         ", %r12;\n"),
                "register.uninitialised");
 }
-
-}  // namespace undefined_test
 
 }  // namespace undefined_test

@@ -15,7 +15,7 @@ namespace {
 
 using S64 = std::int64_t;
 
-/// The byte or 16-bit word with this number.
+/// Part `number` of the word, which consists of parts of `bits` bits.
 S64 part_of(std::uint64_t word, int bits, int number, bool is_signed) {
   const auto value = static_cast<S64>(word >> bits * number & ((1ULL << bits) - 1));
   return is_signed && (value >> (bits - 1)) != 0 ? value - (S64{1} << bits) : value;
@@ -36,15 +36,16 @@ S64 result_of(const std::string& operation, S64 a, S64 b) {
   return a > b ? a : b;
 }
 
-bool compare(const std::string& how, S64 a, S64 b) {
-  if (how == "eq") return a == b;
-  if (how == "ne") return a != b;
-  if (how == "lt") return a < b;
-  if (how == "le") return a <= b;
-  if (how == "gt") return a > b;
+bool compare(const std::string& comparison, S64 a, S64 b) {
+  if (comparison == "eq") return a == b;
+  if (comparison == "ne") return a != b;
+  if (comparison == "lt") return a < b;
+  if (comparison == "le") return a <= b;
+  if (comparison == "gt") return a > b;
   return a >= b;
 }
 
+/// Draws the parts and the operands of random instructions.
 class Cases {
  public:
   explicit Cases(std::uint64_t seed) : random_(seed) {}
@@ -76,10 +77,10 @@ TEST_CASE("scalar video instructions equal the ISA's pseudo-code in random cases
     const std::string operation = cases.one_of({"vadd", "vsub", "vabsdiff", "vmin", "vmax", "vset"});
     const bool sets = operation == "vset";
     const std::string to = sets ? "u32" : cases.one_of(types);
-    const std::string how = cases.one_of(all_comparisons);
+    const std::string comparison = cases.one_of(all_comparisons);
     const std::string from[] = {cases.one_of(types), cases.one_of(types)};
     const bool saturates = !sets && cases.maybe();
-    const std::string second = cases.one_of({"", "add", "min", "max", "merge"});
+    const std::string second_operation = cases.one_of({"", "add", "min", "max", "merge"});
     const std::uint32_t words[] = {cases.word(), cases.word(), cases.word()};
     const auto take_part = [&](std::string& text) {
       if (cases.maybe()) return std::pair{32, 0};
@@ -93,28 +94,29 @@ TEST_CASE("scalar video instructions equal the ISA's pseudo-code in random cases
     std::string b = "%r2";
     const auto part_a = take_part(a);
     const auto part_b = take_part(b);
-    const auto part_d = second == "merge" ? take_part(d) : std::pair{32, 0};
+    const auto part_d = second_operation == "merge" ? take_part(d) : std::pair{32, 0};
     std::string text = fmt::format("{}{}.{}.{}", operation, sets ? "" : "." + to, from[0], from[1]);
-    if (sets) text += "." + how;
+    if (sets) text += "." + comparison;
     if (saturates) text += ".sat";
-    if (second != "" && second != "merge") text += "." + second;
-    text += fmt::format(" {}, {}, {}{}", d, a, b, second == "" ? ";" : ", %r3;");
+    if (second_operation != "" && second_operation != "merge") text += "." + second_operation;
+    text += fmt::format(" {}, {}, {}{}", d, a, b, second_operation == "" ? ";" : ", %r3;");
     CAPTURE(text, words[0], words[1], words[2]);
-    const S64 va = part_of(words[0], part_a.first, part_a.second, from[0] == "s32");
-    const S64 vb = part_of(words[1], part_b.first, part_b.second, from[1] == "s32");
-    S64 result = sets ? (compare(how, va, vb) ? 1 : 0) : result_of(operation, va, vb);
+    const S64 value_a = part_of(words[0], part_a.first, part_a.second, from[0] == "s32");
+    const S64 value_b = part_of(words[1], part_b.first, part_b.second, from[1] == "s32");
+    S64 result =
+        sets ? (compare(comparison, value_a, value_b) ? 1 : 0) : result_of(operation, value_a, value_b);
     if (saturates) result = clamp_to(result, part_d.first, to == "s32");
     const S64 c = part_of(words[2], 32, 0, to == "s32");
     auto wanted = static_cast<std::uint32_t>(result);
-    if (second == "add") wanted = static_cast<std::uint32_t>(result + c);
-    if (second == "min") wanted = static_cast<std::uint32_t>(result < c ? result : c);
-    if (second == "max") wanted = static_cast<std::uint32_t>(result > c ? result : c);
-    if (second == "merge" && part_d.first < 32) {
+    if (second_operation == "add") wanted = static_cast<std::uint32_t>(result + c);
+    if (second_operation == "min") wanted = static_cast<std::uint32_t>(result < c ? result : c);
+    if (second_operation == "max") wanted = static_cast<std::uint32_t>(result > c ? result : c);
+    if (second_operation == "merge" && part_d.first < 32) {
       const int shift = part_d.first * part_d.second;
       const std::uint32_t mask = ((1U << part_d.first) - 1) << shift;
       wanted = (words[2] & ~mask) | (wanted << shift & mask);
     }
-    CHECK(r(text, words[0], words[1], words[2]) == wanted);
+    CHECK(result32(text, words[0], words[1], words[2]) == wanted);
   }
 }
 
@@ -128,7 +130,7 @@ TEST_CASE("SIMD video instructions equal the ISA's pseudo-code in random cases")
     const std::string operation = cases.one_of({"vadd", "vsub", "vavrg", "vabsdiff", "vmin", "vmax", "vset"});
     const bool sets = operation == "vset";
     const std::string to = sets ? "u32" : cases.one_of(types);
-    const std::string how = cases.one_of(all_comparisons);
+    const std::string comparison = cases.one_of(all_comparisons);
     const std::string from[] = {cases.one_of(types), cases.one_of(types)};
     const bool adds = cases.maybe();
     const bool saturates = !sets && !adds && cases.maybe();
@@ -154,7 +156,7 @@ TEST_CASE("SIMD video instructions equal the ISA's pseudo-code in random cases")
     }
     std::string text =
         operation + std::to_string(count) + (sets ? "" : "." + to) + "." + from[0] + "." + from[1];
-    if (sets) text += "." + how;
+    if (sets) text += "." + comparison;
     if (saturates) text += ".sat";
     if (adds) text += ".add";
     text += " " + operands[0] + ", " + operands[1] + ", " + operands[2] + ", %r3;";
@@ -162,31 +164,33 @@ TEST_CASE("SIMD video instructions equal the ISA's pseudo-code in random cases")
     const std::uint64_t both = std::uint64_t{words[1]} << 32 | words[0];
     std::uint32_t wanted = words[2];
     for (int i = 0; i < count; ++i) {
-      const S64 va = part_of(both, bits, chosen[1][i], from[0] == "s32");
-      const S64 vb = part_of(both, bits, chosen[2][i], from[1] == "s32");
-      S64 result = sets ? (compare(how, va, vb) ? 1 : 0) : result_of(operation, va, vb);
+      const S64 value_a = part_of(both, bits, chosen[1][i], from[0] == "s32");
+      const S64 value_b = part_of(both, bits, chosen[2][i], from[1] == "s32");
+      S64 result =
+          sets ? (compare(comparison, value_a, value_b) ? 1 : 0) : result_of(operation, value_a, value_b);
       if (saturates) result = clamp_to(result, bits, to == "s32");
       if ((written >> i & 1) == 0) continue;
       const std::uint32_t mask = ((1U << bits) - 1) << bits * i;
       wanted = adds ? wanted + static_cast<std::uint32_t>(result)
                     : (wanted & ~mask) | (static_cast<std::uint32_t>(result) << bits * i & mask);
     }
-    CHECK(r(text, words[0], words[1], words[2]) == wanted);
+    CHECK(result32(text, words[0], words[1], words[2]) == wanted);
   }
 }
 
 TEST_CASE("vshl, vshr and vmad equal the ISA's pseudo-code") {
-  CHECK(r("vshl.u32.u32.u32.wrap %r9, %r1, %r2;", 3, 33) == 6);
-  CHECK(r("vshl.u32.u32.u32.clamp %r9, %r1, %r2;", 3, 33) == 0);
-  CHECK(r("vshl.u32.u32.u32.sat.clamp %r9, %r1, %r2;", 3, 33) == ~0U);
-  CHECK(r("vshr.s32.s32.u32.clamp %r9, %r1, %r2;", 0x80000000, 99) == ~0U);
-  CHECK(r("vshr.s32.s32.u32.clamp.add %r9, %r1.b3, %r2.b1, %r3;", 0x80000000, 0x300, 5) == ~0U - 16 + 1 + 5);
-  CHECK(r("vshr.u32.u32.u32.wrap %r9.h1, %r1, %r2, %r3;", 0x10000, 36, 0x12345678) == 0x10005678);
-  CHECK(r("vmad.s32.s32.s32 %r9, %r1.h0, %r2.h1, %r3;", 0xfffe, 0x30000, 10) == 4);
-  CHECK(r("vmad.u32.u32.u32 %r9, %r1.h0, %r2.h1, %r3;", 0xfffe, 0x30000, 10) == 3 * 0xfffeU + 10);
-  CHECK(r("vmad.s32.s32.s32.sat.shr7 %r9, %r1, %r2, %r3;", 0x7fffffff, 0x7fffffff, 0) == 0x7fffffff);
-  CHECK(r("vmad.s32.s32.s32.shr15 %r9, %r1, %r2, %r3;", 1U << 15, 12, 0xffff8000) == 11);
-  CHECK(r("vmad.u32.u32.u32.po.shr7 %r9, %r1, %r2, %r3;", 127, 1, 0) == 1);
+  CHECK(result32("vshl.u32.u32.u32.wrap %r9, %r1, %r2;", 3, 33) == 6);
+  CHECK(result32("vshl.u32.u32.u32.clamp %r9, %r1, %r2;", 3, 33) == 0);
+  CHECK(result32("vshl.u32.u32.u32.sat.clamp %r9, %r1, %r2;", 3, 33) == ~0U);
+  CHECK(result32("vshr.s32.s32.u32.clamp %r9, %r1, %r2;", 0x80000000, 99) == ~0U);
+  CHECK(result32("vshr.s32.s32.u32.clamp.add %r9, %r1.b3, %r2.b1, %r3;", 0x80000000, 0x300, 5) ==
+        ~0U - 16 + 1 + 5);
+  CHECK(result32("vshr.u32.u32.u32.wrap %r9.h1, %r1, %r2, %r3;", 0x10000, 36, 0x12345678) == 0x10005678);
+  CHECK(result32("vmad.s32.s32.s32 %r9, %r1.h0, %r2.h1, %r3;", 0xfffe, 0x30000, 10) == 4);
+  CHECK(result32("vmad.u32.u32.u32 %r9, %r1.h0, %r2.h1, %r3;", 0xfffe, 0x30000, 10) == 3 * 0xfffeU + 10);
+  CHECK(result32("vmad.s32.s32.s32.sat.shr7 %r9, %r1, %r2, %r3;", 0x7fffffff, 0x7fffffff, 0) == 0x7fffffff);
+  CHECK(result32("vmad.s32.s32.s32.shr15 %r9, %r1, %r2, %r3;", 1U << 15, 12, 0xffff8000) == 11);
+  CHECK(result32("vmad.u32.u32.u32.po.shr7 %r9, %r1, %r2, %r3;", 127, 1, 0) == 1);
 }
 
 }  // namespace video_test

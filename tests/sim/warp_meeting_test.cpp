@@ -33,10 +33,11 @@ std::string in_two_branches(const std::string& even, const std::string& odd) {
          even + "bra C;\nB:\n" + odd + "C:\nst.global.u32 [%rd3], %r13;\nret;";
 }
 
+/// Code for the even and the odd lanes that they must be able to execute together.
 struct Meeting {
   const char* even;
   const char* odd;
-  std::function<std::uint32_t(std::uint32_t)> of_lane;
+  std::function<std::uint32_t(std::uint32_t)> expected_word;
 };
 
 const std::uint32_t even_lanes = 0x55555555;
@@ -95,7 +96,7 @@ TEST_CASE("lanes can execute a warp instruction together at different places wit
     INFO(each.even << each.odd);
     const Outcome outcome = run(in_two_branches(each.even, each.odd), shape);
     expect_clean(outcome);
-    for (std::uint32_t i = 0; i < 32; ++i) CHECK(outcome.words[i] == each.of_lane(i));
+    for (std::uint32_t i = 0; i < 32; ++i) CHECK(outcome.words[i] == each.expected_word(i));
   }
 }
 

@@ -1,4 +1,4 @@
-/// Reductions at barriers, match, cooperative groups, elect, mbarrier states, and cp.async.
+/// Reductions at barriers, match, tiles of a warp, elect, mbarrier states, and cp.async.
 #include "sim/cuda_support.hpp"
 #include "sim/support.hpp"
 

@@ -17,8 +17,8 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-constexpr std::uint32_t image_words = 16384;
-constexpr std::uint32_t b_offset = 32768;
+constexpr std::uint32_t image_words = 16384;  ///< words of shared memory that hold A and B
+constexpr std::uint32_t b_offset = 32768;     ///< offset of B in bytes
 
 /// One product of small integers: D (64 × n) = A (64 × k) · B (k × n).
 struct Case {
@@ -26,14 +26,14 @@ struct Case {
   std::string b = "bf16";
   std::string d = "f32";
   std::uint32_t n = 64;
-  std::uint32_t width = 128;  ///< span of the swizzle; 16: none
+  std::uint32_t width = 128;  ///< span of the swizzle in bytes; 16: no swizzle
   bool a_in_registers = false;
   bool a_by_columns = false;
   bool b_by_rows = false;
   int a_scale = 1;
   int b_scale = 1;
   bool keeps_d = true;
-  std::uint32_t base = 0;  ///< offset of both descriptors
+  std::uint32_t base = 0;  ///< base offset of both descriptors
 };
 
 std::uint32_t bits_of(const std::string& type) {
@@ -55,30 +55,31 @@ std::uint32_t encode(const std::string& type, int value) {
 
 /// The offset in bytes of element (row, k) from the matrix's start, by the canonical layouts of the ISA
 /// (9.7.15.5.1.2.1.3), with the leading and stride offsets of descriptor().
-std::uint32_t place(const Case& c, std::uint32_t bits, bool by_columns, std::uint32_t row, std::uint32_t k) {
-  const std::uint32_t w = c.width;
+std::uint32_t offset_of(const Case& wgmma, std::uint32_t bits, bool by_columns, std::uint32_t row,
+                        std::uint32_t k) {
+  const std::uint32_t span = wgmma.width;
   std::uint32_t at = 0;
   if (!by_columns) {
     const std::uint32_t in_row = k * bits / 8;
-    at = w == 16 ? row / 8 * 256 + row % 8 * 16 + in_row / 16 * 128 + in_row % 16
-                 : row / 8 * (8 * w) + row % 8 * w + in_row + (w > 32 ? 32 : 0);
+    at = span == 16 ? row / 8 * 256 + row % 8 * 16 + in_row / 16 * 128 + in_row % 16
+                    : row / 8 * (8 * span) + row % 8 * span + in_row + (span > 32 ? 32 : 0);
   } else {
     const std::uint32_t chunk = row / 8;
     const std::uint32_t in_chunk = row % 8 * 2;
-    at = w == 16
-             ? chunk * 256 + k / 8 * 128 + k % 8 * 16 + in_chunk
-             : chunk / (w / 16) * (16 * w) + chunk % (w / 16) * 16 + k % 8 * w + k / 8 * (8 * w) + in_chunk;
+    at = span == 16 ? chunk * 256 + k / 8 * 128 + k % 8 * 16 + in_chunk
+                    : chunk / (span / 16) * (16 * span) + chunk % (span / 16) * 16 + k % 8 * span +
+                          k / 8 * (8 * span) + in_chunk;
   }
-  return w == 16 ? at : at ^ (((at >> 7) - c.base) & (w / 16 - 1)) << 4;
+  return span == 16 ? at : at ^ (((at >> 7) - wgmma.base) & (span / 16 - 1)) << 4;
 }
 
 /// The upper bits of a descriptor: offsets, base offset and swizzle.
-std::uint64_t descriptor(const Case& c, bool by_columns) {
-  const std::uint64_t w = c.width;
-  const std::uint64_t leading = w == 16 ? 128 : by_columns ? 16 * w : 16;
-  const std::uint64_t stride = w == 16 ? 256 : 8 * w;
-  const std::uint64_t mode = w == 16 ? 0 : w == 128 ? 1 : w == 64 ? 2 : 3;
-  return mode << 62 | std::uint64_t{c.base} << 49 | stride >> 4 << 32 | leading >> 4 << 16;
+std::uint64_t descriptor(const Case& wgmma, bool by_columns) {
+  const std::uint64_t span = wgmma.width;
+  const std::uint64_t leading = span == 16 ? 128 : by_columns ? 16 * span : 16;
+  const std::uint64_t stride = span == 16 ? 256 : 8 * span;
+  const std::uint64_t mode = span == 16 ? 0 : span == 128 ? 1 : span == 64 ? 2 : 3;
+  return mode << 62 | std::uint64_t{wgmma.base} << 49 | stride >> 4 << 32 | leading >> 4 << 16;
 }
 
 struct Matrices {
@@ -88,16 +89,16 @@ struct Matrices {
   std::vector<std::uint32_t> words;  ///< the content of shared memory, then D, then A in registers
 };
 
-Matrices make(const Case& c) {
-  std::mt19937 random(c.n * 7 + c.width + bits_of(c.a));
-  const std::uint32_t k_count = 256 / bits_of(c.a);
+Matrices make(const Case& wgmma) {
+  std::mt19937 random(wgmma.n * 7 + wgmma.width + bits_of(wgmma.a));
+  const std::uint32_t k_count = 256 / bits_of(wgmma.a);
   const auto draw = [&](const std::string& type) {
     const int value = static_cast<int>(random() % 9);
     return type == "b1" ? value % 2 : type == "u8" ? value : value - 4;
   };
-  Matrices all;
-  all.words.resize(image_words + 128 * 128 + 128 * 4);
-  auto* const image = reinterpret_cast<std::uint8_t*>(all.words.data());
+  Matrices matrices;
+  matrices.words.resize(image_words + 128 * 128 + 128 * 4);
+  auto* const image = reinterpret_cast<std::uint8_t*>(matrices.words.data());
   const auto fill = [&](std::vector<std::vector<int>>& m, std::uint32_t rows, const std::string& type,
                         bool columns, std::uint32_t start) {
     m.assign(rows, std::vector<int>(k_count));
@@ -105,7 +106,7 @@ Matrices make(const Case& c) {
       for (std::uint32_t k = 0; k < k_count; ++k) {
         m[row][k] = draw(type);
         const std::uint32_t bits = encode(type, m[row][k]);
-        std::uint8_t* const at = image + start + place(c, bits_of(type), columns, row, k);
+        std::uint8_t* const at = image + start + offset_of(wgmma, bits_of(type), columns, row, k);
         if (type == "b1")
           *at |= static_cast<std::uint8_t>(bits << k % 8);
         else
@@ -113,34 +114,35 @@ Matrices make(const Case& c) {
       }
     }
   };
-  fill(all.a, 64, c.a, c.a_by_columns, 0);
-  fill(all.b, c.n, c.b, c.b_by_rows, b_offset);
-  all.d.assign(64, std::vector<int>(c.n));
-  for (auto& row : all.d) {
+  fill(matrices.a, 64, wgmma.a, wgmma.a_by_columns, 0);
+  fill(matrices.b, wgmma.n, wgmma.b, wgmma.b_by_rows, b_offset);
+  matrices.d.assign(64, std::vector<int>(wgmma.n));
+  for (auto& row : matrices.d) {
     for (int& value : row) value = static_cast<int>(random() % 64);
   }
   // D by threads: lane l has rows l / 4 and l / 4 + 8 of the warp's 16, and two of each 8 columns.
   for (std::uint32_t thread = 0; thread < 128; ++thread) {
     const std::uint32_t lane = thread % 32;
-    for (std::uint32_t i = 0; i < c.n / 2; ++i) {
-      const int value = all.d[thread / 32 * 16 + lane / 4 + i / 2 % 2 * 8][i / 4 * 8 + lane % 4 * 2 + i % 2];
-      std::uint32_t& word = all.words[image_words + thread * 128 + (c.d == "f16" ? i / 2 : i)];
-      if (c.d == "f16")
+    for (std::uint32_t i = 0; i < wgmma.n / 2; ++i) {
+      const int value =
+          matrices.d[thread / 32 * 16 + lane / 4 + i / 2 % 2 * 8][i / 4 * 8 + lane % 4 * 2 + i % 2];
+      std::uint32_t& word = matrices.words[image_words + thread * 128 + (wgmma.d == "f16" ? i / 2 : i)];
+      if (wgmma.d == "f16")
         word |= encode("f16", value) << 16 * (i % 2);
       else
-        word = c.d == "s32" ? static_cast<std::uint32_t>(value)
-                            : std::bit_cast<std::uint32_t>(static_cast<float>(value));
+        word = wgmma.d == "s32" ? static_cast<std::uint32_t>(value)
+                                : std::bit_cast<std::uint32_t>(static_cast<float>(value));
     }
-    const std::uint32_t bits = bits_of(c.a);
+    const std::uint32_t bits = bits_of(wgmma.a);
     for (std::uint32_t i = 0; i < 4; ++i) {
       for (std::uint32_t e = 0; e < 32 / bits; ++e) {
         const std::uint32_t k = (lane % 4 + i / 2 * 4) * (32 / bits) + e;
-        all.words[image_words + 128 * 128 + thread * 4 + i] |=
-            encode(c.a, all.a[thread / 32 * 16 + lane / 4 + i % 2 * 8][k]) << bits * e;
+        matrices.words[image_words + 128 * 128 + thread * 4 + i] |=
+            encode(wgmma.a, matrices.a[thread / 32 * 16 + lane / 4 + i % 2 * 8][k]) << bits * e;
       }
     }
   }
-  return all;
+  return matrices;
 }
 
 /// The parts of a kernel around one or more products.
@@ -160,21 +162,21 @@ std::string registers_of(const char* name, std::uint32_t count) {
   return text + "}";
 }
 
-std::string product(const Case& c) {
-  const std::uint32_t results = c.n / (c.d == "f16" ? 4 : 2);
+std::string product(const Case& wgmma) {
+  const std::uint32_t results = wgmma.n / (wgmma.d == "f16" ? 4 : 2);
   std::string text =
-      fmt::format("wgmma.mma_async.sync.aligned.m64n{}k{}.{}.{}.{}{} {}, {}, %rd11, %p4", c.n,
-                  256 / bits_of(c.a), c.d, c.a, c.b, c.a == "b1" ? ".and.popc" : "",
-                  registers_of("d", results), c.a_in_registers ? registers_of("a", 4) : "%rd10");
-  if (!is_integer(c.a)) text += fmt::format(", {}, {}", c.a_scale, c.b_scale);
-  if (bits_of(c.a) == 16 && !c.a_in_registers) text += c.a_by_columns ? ", 1" : ", 0";
-  if (bits_of(c.a) == 16) text += c.b_by_rows ? ", 1" : ", 0";
+      fmt::format("wgmma.mma_async.sync.aligned.m64n{}k{}.{}.{}.{}{} {}, {}, %rd11, %p4", wgmma.n,
+                  256 / bits_of(wgmma.a), wgmma.d, wgmma.a, wgmma.b, wgmma.a == "b1" ? ".and.popc" : "",
+                  registers_of("d", results), wgmma.a_in_registers ? registers_of("a", 4) : "%rd10");
+  if (!is_integer(wgmma.a)) text += fmt::format(", {}, {}", wgmma.a_scale, wgmma.b_scale);
+  if (bits_of(wgmma.a) == 16 && !wgmma.a_in_registers) text += wgmma.a_by_columns ? ", 1" : ", 0";
+  if (bits_of(wgmma.a) == 16) text += wgmma.b_by_rows ? ", 1" : ", 0";
   return text + ";\n";
 }
 
-std::string kernel(const Case& c, const Parts& parts = {}) {
-  const std::uint32_t results = c.n / (c.d == "f16" ? 4 : 2);
-  const auto start = [&](bool by_columns) { return c.width > 32 && !by_columns ? 32U : 0U; };
+std::string kernel(const Case& wgmma, const Parts& parts = {}) {
+  const std::uint32_t results = wgmma.n / (wgmma.d == "f16" ? 4 : 2);
+  const auto start = [&](bool by_columns) { return wgmma.width > 32 && !by_columns ? 32U : 0U; };
   std::string text = registers + ".reg .b32 %d<128>;\n.reg .b32 %a<4>;\n";
   // Copies the content of shared memory, 128 words at a time.
   text +=
@@ -188,48 +190,49 @@ std::string kernel(const Case& c, const Parts& parts = {}) {
           4 * image_words, 4 * (image_words + 128 * 128));
   for (std::uint32_t i = 0; i < results; ++i)
     text += fmt::format("ld.global.u32 %d{}, [%rd4+{}];\n", i, 4 * i);
-  for (std::uint32_t i = 0; i < 4 && c.a_in_registers; ++i)
+  for (std::uint32_t i = 0; i < 4 && wgmma.a_in_registers; ++i)
     text += fmt::format("ld.global.u32 %a{}, [%rd5+{}];\n", i, 4 * i);
   text += fmt::format(
       "cvt.u64.u32 %rd6, %r5;\nadd.u64 %rd7, %rd6, {};\nshr.u64 %rd7, %rd7, 4;\nor.b64 %rd10, %rd7, {};\n"
       "add.u64 %rd8, %rd6, {};\nshr.u64 %rd8, %rd8, 4;\nor.b64 %rd11, %rd8, {};\nsetp.eq.u32 %p4, {}, 1;\n",
-      start(c.a_by_columns), descriptor(c, c.a_by_columns), b_offset + start(c.b_by_rows),
-      descriptor(c, c.b_by_rows), c.keeps_d ? 1 : 0);
-  text += parts.before + parts.fence + product(c) + parts.between + parts.commit + parts.wait;
+      start(wgmma.a_by_columns), descriptor(wgmma, wgmma.a_by_columns), b_offset + start(wgmma.b_by_rows),
+      descriptor(wgmma, wgmma.b_by_rows), wgmma.keeps_d ? 1 : 0);
+  text += parts.before + parts.fence + product(wgmma) + parts.between + parts.commit + parts.wait;
   for (std::uint32_t i = 0; i < results; ++i)
     text += fmt::format("st.global.u32 [%rd4+{}], %d{};\n", 4 * i, i);
   return text + parts.after + "ret;";
 }
 
-Outcome multiply(const std::string& body, const Case& c, const SimOptions& options = {}) {
+Outcome multiply(const std::string& body, const Case& wgmma, const SimOptions& options = {}) {
   return run(body, {.grid = 1,
                     .cluster = 1,
                     .block = 128,
                     .options = options,
                     .shared_bytes = 65536,
-                    .words = make(c).words});
+                    .words = make(wgmma).words});
 }
 
-void check(const Case& c, const Parts& parts = {}, const SimOptions& options = {}) {
-  INFO(fmt::format("{} {} {} n {} width {} registers {} transposed {} {}", c.a, c.b, c.d, c.n, c.width,
-                   c.a_in_registers, c.a_by_columns, c.b_by_rows));
-  const Matrices all = make(c);
-  const Outcome outcome = multiply(kernel(c, parts), c, options);
+void check(const Case& wgmma, const Parts& parts = {}, const SimOptions& options = {}) {
+  INFO(fmt::format("{} {} {} n {} width {} registers {} transposed {} {}", wgmma.a, wgmma.b, wgmma.d, wgmma.n,
+                   wgmma.width, wgmma.a_in_registers, wgmma.a_by_columns, wgmma.b_by_rows));
+  const Matrices matrices = make(wgmma);
+  const Outcome outcome = multiply(kernel(wgmma, parts), wgmma, options);
   expect_clean(outcome);
   std::uint32_t wrong = 0;
   for (std::uint32_t thread = 0; thread < 128; ++thread) {
     const std::uint32_t lane = thread % 32;
-    for (std::uint32_t i = 0; i < c.n / 2; ++i) {
+    for (std::uint32_t i = 0; i < wgmma.n / 2; ++i) {
       const std::uint32_t row = thread / 32 * 16 + lane / 4 + i / 2 % 2 * 8;
       const std::uint32_t column = i / 4 * 8 + lane % 4 * 2 + i % 2;
-      int sum = c.keeps_d ? all.d[row][column] : 0;
-      for (std::size_t k = 0; k < all.a[row].size(); ++k)
-        sum += c.a_scale * c.b_scale * all.a[row][k] * all.b[column][k];
-      const std::uint32_t word = outcome.words[image_words + thread * 128 + (c.d == "f16" ? i / 2 : i)];
-      const std::uint32_t bits = c.d == "f16" ? word >> 16 * (i % 2) & 0xffff : word;
-      const std::uint32_t expected = c.d == "s32"   ? static_cast<std::uint32_t>(sum)
-                                     : c.d == "f16" ? encode("f16", sum)
-                                                    : std::bit_cast<std::uint32_t>(static_cast<float>(sum));
+      int sum = wgmma.keeps_d ? matrices.d[row][column] : 0;
+      for (std::size_t k = 0; k < matrices.a[row].size(); ++k)
+        sum += wgmma.a_scale * wgmma.b_scale * matrices.a[row][k] * matrices.b[column][k];
+      const std::uint32_t word = outcome.words[image_words + thread * 128 + (wgmma.d == "f16" ? i / 2 : i)];
+      const std::uint32_t bits = wgmma.d == "f16" ? word >> 16 * (i % 2) & 0xffff : word;
+      const std::uint32_t expected = wgmma.d == "s32" ? static_cast<std::uint32_t>(sum)
+                                     : wgmma.d == "f16"
+                                         ? encode("f16", sum)
+                                         : std::bit_cast<std::uint32_t>(static_cast<float>(sum));
       wrong += bits != expected ? 1 : 0;
     }
   }
@@ -285,10 +288,10 @@ TEST_CASE("wgmma is right for several sizes and scales, and without reading accu
 }
 
 TEST_CASE("shapes and operands that wgmma lacks are refused at their line") {
-  const auto refused = [](const Case& c, const std::string& from, const std::string& to) {
-    std::string text = kernel(c);
+  const auto refused = [](const Case& wgmma, const std::string& from, const std::string& to) {
+    std::string text = kernel(wgmma);
     text.replace(text.find(from), from.size(), to);
-    CHECK_THROWS_WITH(multiply(text, c), ContainsSubstring("does not run"));
+    CHECK_THROWS_WITH(multiply(text, wgmma), ContainsSubstring("does not run"));
   };
   refused({.n = 64}, "m64n64k16", "m64n60k16");
   refused({.a = "s8", .b = "s8", .d = "s32", .n = 32}, "m64n32k32", "m64n40k32");
@@ -298,24 +301,27 @@ TEST_CASE("shapes and operands that wgmma lacks are refused at their line") {
 
 TEST_CASE("mistakes around wgmma are reported in every mode, and correct variants are not") {
   const SimOptions options{.mode = any_mode(), .seed = 3};
-  const Case c{.n = 16};
+  const Case wgmma{.n = 16};
   const auto first = [&](const Parts& parts, const std::string& rule) {
-    expect_first(multiply(kernel(c, parts), c, options), rule);
+    expect_first(multiply(kernel(wgmma, parts), wgmma, options), rule);
   };
-  const auto clean = [&](const Parts& parts) { expect_clean(multiply(kernel(c, parts), c, options)); };
+  const auto clean = [&](const Parts& parts) {
+    expect_clean(multiply(kernel(wgmma, parts), wgmma, options));
+  };
   const std::string fence = Parts().fence;
   const std::string commit = Parts().commit;
 
   SECTION("correct variants") {
     clean({});
-    clean({.between = product(c) + product(c)});  // products of the same shape need no fence between them
-    clean({.between = commit + product(c),
+    clean({.between =
+               product(wgmma) + product(wgmma)});  // products of the same shape need no fence between them
+    clean({.between = commit + product(wgmma),
            .wait = "wgmma.wait_group.sync.aligned 1;\nwgmma.wait_group.sync.aligned "
                    "0;\n"});
     clean({.commit = commit + fence});
     // Setting accumulators after the fence, as compilers do.
     clean({.fence = fence + "mov.b32 %d0, 0;\n"});
-    clean({.wait = Parts().wait + use_result + "mov.b32 %d0, %d100;\n" + fence + product(c) + commit +
+    clean({.wait = Parts().wait + use_result + "mov.b32 %d0, %d100;\n" + fence + product(wgmma) + commit +
                    Parts().wait});
     clean({.between = "add.u32 %r9, %r1, 1;\nst.shared.u32 [%r6+-512], %r9;\n"});  // memory past the matrices
   }
@@ -323,11 +329,11 @@ TEST_CASE("mistakes around wgmma are reported in every mode, and correct variant
     first({.fence = ""}, "wgmma.missing-fence");
   }
   SECTION("no fence after an accumulator has been set") {
-    first({.wait = Parts().wait + "xor.b32 %d0, %d0, 1;\n" + product(c) + commit + Parts().wait},
+    first({.wait = Parts().wait + "xor.b32 %d0, %d0, 1;\n" + product(wgmma) + commit + Parts().wait},
           "wgmma.missing-fence");
   }
   SECTION("no fence between products of two shapes") {
-    Case other = c;
+    Case other = wgmma;
     other.n = 8;
     first({.between = product(other)}, "wgmma.missing-fence");
   }
@@ -342,7 +348,7 @@ TEST_CASE("mistakes around wgmma are reported in every mode, and correct variant
     first({.commit = ""}, "wgmma.register-in-flight");
   }
   SECTION("registers of A are written before the wait") {
-    Case from = c;
+    Case from = wgmma;
     from.a_in_registers = true;
     expect_first(multiply(kernel(from, {.commit = commit + "mov.b32 %a1, 0;\n"}), from, options),
                  "wgmma.register-in-flight");
@@ -356,7 +362,7 @@ TEST_CASE("mistakes around wgmma are reported in every mode, and correct variant
     clean({.fence = proxy + fence, .proxy = ""});
     SimOptions fast = options;
     fast.races = false;
-    expect_clean(multiply(kernel(c, {.fence = proxy + fence, .proxy = ""}), c, fast));
+    expect_clean(multiply(kernel(wgmma, {.fence = proxy + fence, .proxy = ""}), wgmma, fast));
     // The fence is before the barrier, or only one warp executes it.
     first({.proxy = "setp.lt.u32 %p5, %r1, 32;\n@%p5 " + proxy}, "wgmma.missing-proxy-fence");
     first({.fence = "setp.lt.u32 %p5, %r1, 32;\n@%p5 " + proxy + fence, .proxy = ""},
@@ -375,7 +381,7 @@ TEST_CASE("mistakes around wgmma are reported in every mode, and correct variant
         fmt::format("bar.sync 0;\n@%p1 cp.async.ca.shared.global [%r5+{}], [%rd1], 4;\ncp.async.wait_all;\n",
                     b_offset + 32);
     first({.proxy = proxy + copy}, "wgmma.copy-not-fenced");
-    expect_clean(multiply(kernel(c, {.proxy = proxy + copy + proxy}), c, options));
+    expect_clean(multiply(kernel(wgmma, {.proxy = proxy + copy + proxy}), wgmma, options));
   }
   SECTION("a matrix is written again before the wait") {
     // Thread 0 of the warpgroup zeroes the first word of B.
@@ -391,7 +397,7 @@ TEST_CASE("mistakes around wgmma are reported in every mode, and correct variant
   }
   SECTION("the warps execute different products") {
     first({.before = "setp.ge.u32 %p5, %r1, 64;\n@%p5 bra X;\n",
-           .after = "ret;\nX:\n" + fence + product(c) + commit + Parts().wait},
+           .after = "ret;\nX:\n" + fence + product(wgmma) + commit + Parts().wait},
           "wgmma.warpgroup");
   }
   SECTION("a descriptor of memory outside the CTA's shared memory") {
@@ -405,36 +411,37 @@ TEST_CASE("mistakes around wgmma are reported in every mode, and correct variant
 TEST_CASE("a product is complete for its whole warpgroup when one warp has waited for it") {
   // The first thread releases the matrix, as in CUTLASS's pipelines. The warps run one after the other, in
   // either order.
-  const Case c{.n = 16};
+  const Case wgmma{.n = 16};
   const std::string rounds = GENERATE("sub.u32 %r9, 127, %r1;\n", "mov.u32 %r9, %r1;\n");
   const Parts parts{
       .wait = Parts().wait + fmt::format("@%p1 st.shared.u32 [%r5+{}], 0;\n", b_offset + 32),
       .before = rounds +
                 "shr.u32 %r9, %r9, 5;\nmul.lo.u32 %r9, %r9, 50;\nsetp.eq.u32 %p2, %r9, 0;\n"
                 "@%p2 bra M;\nN:\nsub.u32 %r9, %r9, 1;\nsetp.ne.u32 %p2, %r9, 0;\n@%p2 bra N;\nM:\n"};
-  for (std::uint64_t seed = 1; seed <= 8; ++seed) check(c, parts, {.mode = any_mode(), .seed = seed});
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) check(wgmma, parts, {.mode = any_mode(), .seed = seed});
   // Groups that the wait leaves pending are not complete.
-  const std::string first_alone = "wgmma.commit_group.sync.aligned;\n" + product(c) + Parts().commit;
-  expect_first(multiply(kernel(c, {.commit = first_alone,
-                                   .wait = "wgmma.wait_group.sync.aligned 1;\n" +
-                                           fmt::format("@%p1 st.shared.u32 [%r5+{}], 0;\n", b_offset + 32) +
-                                           "wgmma.wait_group.sync.aligned 0;\n"}),
-                        c, {.mode = any_mode()}),
-               "race.shared-read-write");
+  const std::string first_alone = "wgmma.commit_group.sync.aligned;\n" + product(wgmma) + Parts().commit;
+  expect_first(
+      multiply(kernel(wgmma, {.commit = first_alone,
+                              .wait = "wgmma.wait_group.sync.aligned 1;\n" +
+                                      fmt::format("@%p1 st.shared.u32 [%r5+{}], 0;\n", b_offset + 32) +
+                                      "wgmma.wait_group.sync.aligned 0;\n"}),
+               wgmma, {.mode = any_mode()}),
+      "race.shared-read-write");
 }
 
 TEST_CASE("a product that reads a matrix without a wait for its load is reported") {
-  const Case c{.n = 16};
+  const Case wgmma{.n = 16};
   const std::string load =
       "@%p1 mbarrier.init.shared.b64 [%r5+8192], 1;\n@%p1 fence.mbarrier_init.release.cluster;\n"
       "@%p1 mbarrier.arrive.expect_tx.shared.b64 %rd9, [%r5+8192], 1024;\nadd.u32 %r9, %r5, 32768;\n"
       "add.u32 %r10, %r5, 8192;\n@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
       "[%r9], "
       "[%rd1], 1024, [%r10];\nbar.sync 0;\n";
-  const Outcome outcome = multiply(kernel(c, {.before = load}), c);
+  const Outcome outcome = multiply(kernel(wgmma, {.before = load}), wgmma);
   expect_first(outcome, "shared.in-flight-read");
   const std::string wait = "W:\nmbarrier.try_wait.parity.shared.b64 %p6, [%r5+8192], 0;\n@!%p6 bra W;\n";
-  expect_clean(multiply(kernel(c, {.before = load + wait}), c, {.mode = any_mode()}));
+  expect_clean(multiply(kernel(wgmma, {.before = load + wait}), wgmma, {.mode = any_mode()}));
 }
 
 }  // namespace wgmma_test

@@ -23,7 +23,7 @@ namespace {
 struct Type {
   std::string name;
   std::uint32_t bits;
-  char kind;  ///< kind of its registers: w, f, or d for f64
+  char kind;  ///< kind of its registers: w for %w (32 bits), f for %f (f32), d for %fd (f64)
   int least;  ///< smallest number in the matrices; the type represents it exactly
   int most;
 };
@@ -50,7 +50,7 @@ std::uint64_t encode(const Type& type, int value) {
   return static_cast<std::uint64_t>(value) & ((std::uint64_t{1} << type.bits) - 1);
 }
 
-/// A matrix in memory. `stride` is the distance of its rows or columns, in elements.
+/// A matrix in memory. `stride` is the distance between its rows, or its columns if `by_column`, in elements.
 struct Matrix {
   Type type;
   std::uint32_t rows;
@@ -94,7 +94,7 @@ struct Product {
   bool b_by_column = false;
   bool c_by_column = false;
   std::string modifier = "";  ///< modifier of the product, after its types; for b1 before .sync
-  std::uint32_t more = 0;     ///< additional units of 16 bytes between the lines of each matrix
+  std::uint32_t padding = 0;  ///< additional units of 16 bytes between the lines of each matrix
   bool shared = false;        ///< a and b are loaded from shared memory
 
   [[nodiscard]] std::string shape() const { return fmt::format("m{}n{}k{}", m, n, k); }
@@ -117,23 +117,25 @@ std::uint32_t registers_of(const Type& type, std::uint32_t elements, bool accumu
 constexpr std::uint32_t bytes_of_matrix = 8192;
 
 /// The kernel's body. a, b, c and d are 8 KiB apart in memory.
-std::string body_of(const Product& p, const Matrix& a, const Matrix& b, const Matrix& c, const Matrix& d) {
-  const std::string as = list(p.ab, 10, registers_of(p.ab, p.m * p.k, false));
-  const std::string bs = list(p.ab, 20, registers_of(p.ab, p.k * p.n, false));
-  const std::string cs = list(p.c, 30, registers_of(p.c, p.m * p.n, true));
-  const std::string ds = list(p.d, 30, registers_of(p.d, p.m * p.n, true));  // the same registers as c's
-  const bool bits = p.ab.name == "b1";
-  const std::string types = p.ab.name == "f16"
-                                ? p.d.name + "." + p.c.name
-                                : p.d.name + "." + p.ab.name + "." + p.ab.name + "." + p.c.name;
+std::string body_of(const Product& product, const Matrix& a, const Matrix& b, const Matrix& c,
+                    const Matrix& d) {
+  const std::string as = list(product.ab, 10, registers_of(product.ab, product.m * product.k, false));
+  const std::string bs = list(product.ab, 20, registers_of(product.ab, product.k * product.n, false));
+  const std::string cs = list(product.c, 30, registers_of(product.c, product.m * product.n, true));
+  const std::string ds =
+      list(product.d, 30, registers_of(product.d, product.m * product.n, true));  // the same registers as c's
+  const bool bits = product.ab.name == "b1";
+  const std::string types = product.ab.name == "f16" ? product.d.name + "." + product.c.name
+                                                     : product.d.name + "." + product.ab.name + "." +
+                                                           product.ab.name + "." + product.c.name;
   const auto load = [&](const char* which, const Matrix& matrix, const std::string& to, std::uint32_t at,
                         bool shared) {
     return fmt::format("wmma.load.{}.sync.aligned.{}.{}{}.{} {}, [{}+{}], {};\n", which, matrix.layout(),
-                       p.shape(), shared ? ".shared" : "", matrix.type.name, to, shared ? "%r5" : "%rd1",
-                       at * bytes_of_matrix, matrix.stride);
+                       product.shape(), shared ? ".shared" : "", matrix.type.name, to,
+                       shared ? "%r5" : "%rd1", at * bytes_of_matrix, matrix.stride);
   };
   std::string text = registers + ".reg .b32 %w<50>;\n.reg .f32 %f<50>;\n.reg .f64 %fd<50>;\n";
-  if (p.shared) {
+  if (product.shared) {
     text += fmt::format(
         "mov.u32 %r6, 0;\nL:\nmad.lo.u32 %r7, %r6, 128, 0;\nmad.lo.u32 %r7, %r1, 4, %r7;\ncvt.u64.u32 %rd3, "
         "%r7;\n"
@@ -142,32 +144,36 @@ std::string body_of(const Product& p, const Matrix& a, const Matrix& b, const Ma
         "add.u32 %r6, %r6, 1;\nsetp.lt.u32 %p2, %r6, {};\n@%p2 bra L;\nbar.sync 0;\n",
         2 * bytes_of_matrix / 128);
   }
-  text += load("a", a, as, 0, p.shared) + load("b", b, bs, 1, p.shared) + load("c", c, cs, 2, false);
-  text += fmt::format("wmma.mma{}.sync.aligned.{}.{}.{}.{}{} {}, {}, {}, {};\n", bits ? p.modifier : "",
-                      a.layout(), b.layout(), p.shape(), types, bits ? "" : p.modifier, ds, as, bs, cs);
+  text +=
+      load("a", a, as, 0, product.shared) + load("b", b, bs, 1, product.shared) + load("c", c, cs, 2, false);
+  text += fmt::format("wmma.mma{}.sync.aligned.{}.{}.{}.{}{} {}, {}, {}, {};\n", bits ? product.modifier : "",
+                      a.layout(), b.layout(), product.shape(), types, bits ? "" : product.modifier, ds, as,
+                      bs, cs);
   return text + fmt::format("wmma.store.d.sync.aligned.{}.{}.global.{} [%rd1+{}], {}, {};\nret;", d.layout(),
-                            p.shape(), p.d.name, 3 * bytes_of_matrix, ds, d.stride);
+                            product.shape(), product.d.name, 3 * bytes_of_matrix, ds, d.stride);
 }
 
-int expected(const Product& p, Matrix& a, Matrix& b, Matrix& c, std::uint32_t row, std::uint32_t column) {
+int expected(const Product& product, Matrix& a, Matrix& b, Matrix& c, std::uint32_t row,
+             std::uint32_t column) {
   int sum = c.at(row, column);
-  for (std::uint32_t i = 0; i < p.k; ++i) {
+  for (std::uint32_t i = 0; i < product.k; ++i) {
     const int left = a.at(row, i);
     const int right = b.at(i, column);
-    sum += p.modifier == ".xor.popc" ? left ^ right : left * right;
+    sum += product.modifier == ".xor.popc" ? left ^ right : left * right;
   }
   return sum;
 }
 
-void check(const Product& p) {
+void check(const Product& product) {
   std::mt19937 random(11);
   const auto matrix = [&](const Type& type, std::uint32_t rows, std::uint32_t columns, bool by_column) {
-    return Matrix{type, rows, columns, by_column, (by_column ? rows : columns) + p.more * 128 / type.bits};
+    return Matrix{type, rows, columns, by_column,
+                  (by_column ? rows : columns) + product.padding * 128 / type.bits};
   };
-  Matrix a = matrix(p.ab, p.m, p.k, p.a_by_column);
-  Matrix b = matrix(p.ab, p.k, p.n, p.b_by_column);
-  Matrix c = matrix(p.c, p.m, p.n, p.c_by_column);
-  Matrix d = matrix(p.d, p.m, p.n, !p.c_by_column);
+  Matrix a = matrix(product.ab, product.m, product.k, product.a_by_column);
+  Matrix b = matrix(product.ab, product.k, product.n, product.b_by_column);
+  Matrix c = matrix(product.c, product.m, product.n, product.c_by_column);
+  Matrix d = matrix(product.d, product.m, product.n, !product.c_by_column);
   std::vector<std::uint32_t> words(bytes_of_matrix);
   std::uint32_t begin = 0;
   for (Matrix* const each : {&a, &b, &c}) {
@@ -175,7 +181,7 @@ void check(const Product& p) {
     each->put(reinterpret_cast<std::uint8_t*>(words.data()) + begin);
     begin += bytes_of_matrix;
   }
-  const std::string body = body_of(p, a, b, c, d);
+  const std::string body = body_of(product, a, b, c, d);
   INFO(body);
   const Outcome outcome = run(body, {.grid = 1,
                                      .cluster = 1,
@@ -184,13 +190,13 @@ void check(const Product& p) {
                                      .words = words});
   expect_clean(outcome);
   std::uint32_t wrong = 0;
-  for (std::uint32_t row = 0; row < p.m; ++row) {
-    for (std::uint32_t column = 0; column < p.n; ++column) {
+  for (std::uint32_t row = 0; row < product.m; ++row) {
+    for (std::uint32_t column = 0; column < product.n; ++column) {
       std::uint64_t got = 0;
-      const std::uint32_t at = d.place(row, column) * p.d.bits / 8;
+      const std::uint32_t at = d.place(row, column) * product.d.bits / 8;
       std::memcpy(&got, reinterpret_cast<const std::uint8_t*>(outcome.words.data()) + begin + at,
-                  p.d.bits / 8);
-      wrong += got != encode(p.d, expected(p, a, b, c, row, column)) ? 1 : 0;
+                  product.d.bits / 8);
+      wrong += got != encode(product.d, expected(product, a, b, c, row, column)) ? 1 : 0;
     }
   }
   CHECK(wrong == 0);
@@ -217,7 +223,7 @@ TEST_CASE(
            .b_by_column = (layouts & 2) != 0,
            .c_by_column = (layouts & 4) != 0,
            .modifier = modifier,
-           .more = layouts % 3,
+           .padding = layouts % 3,
            .shared = layouts % 2 == 0});
   };
   with(f16, f32, f32);
@@ -231,7 +237,7 @@ TEST_CASE(
 
 TEST_CASE("wmma of tf32 and f64 is right in every layout") {
   const bool by_column = GENERATE(false, true);
-  const std::uint32_t more = GENERATE(0U, 1U);
+  const std::uint32_t padding = GENERATE(0U, 1U);
   for (const bool other : {false, true}) {
     check({.ab = tf32,
            .c = f32,
@@ -242,28 +248,28 @@ TEST_CASE("wmma of tf32 and f64 is right in every layout") {
            .a_by_column = by_column,
            .b_by_column = other,
            .c_by_column = other,
-           .more = more,
+           .padding = padding,
            .shared = other});
     for (const char* const rounding : {"", ".rn", ".rz", ".rm", ".rp"}) {
-      Product p{.ab = f64,
-                .c = f64,
-                .d = f64,
-                .m = 8,
-                .n = 8,
-                .k = 4,
-                .a_by_column = by_column,
-                .b_by_column = other,
-                .c_by_column = !other,
-                .modifier = rounding,
-                .more = more,
-                .shared = other};
-      check(p);
+      Product product{.ab = f64,
+                      .c = f64,
+                      .d = f64,
+                      .m = 8,
+                      .n = 8,
+                      .k = 4,
+                      .a_by_column = by_column,
+                      .b_by_column = other,
+                      .c_by_column = !other,
+                      .modifier = rounding,
+                      .padding = padding,
+                      .shared = other};
+      check(product);
     }
   }
 }
 
 TEST_CASE("wmma of 4-bit and 1-bit types is right") {
-  const std::uint32_t more = GENERATE(0U, 1U);
+  const std::uint32_t padding = GENERATE(0U, 1U);
   const auto with = [&](const Type& ab, std::uint32_t k, const std::string& modifier = "") {
     for (const bool by_column : {false, true})
       check({.ab = ab,
@@ -275,7 +281,7 @@ TEST_CASE("wmma of 4-bit and 1-bit types is right") {
              .b_by_column = true,
              .c_by_column = by_column,
              .modifier = modifier,
-             .more = more,
+             .padding = padding,
              .shared = by_column});
   };
   with(u4, 32);

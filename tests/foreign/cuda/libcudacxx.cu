@@ -10,8 +10,8 @@
 namespace cg = cooperative_groups;
 using Barrier = cuda::barrier<cuda::thread_scope_block>;
 
-// Warp 0 loads tiles, the other warps add one to each element: two stages, each with a barrier for full and
-// for free.
+// Warp 0 loads tiles, and the other warps add one to each element. Each of the two stages has one barrier for
+// "full" and one for "free again".
 extern "C" __global__ void producer_consumer(const int* in, int* out, int tiles) {
   constexpr int tile = 96;
   __shared__ int stages[2][tile];

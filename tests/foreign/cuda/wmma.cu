@@ -1,5 +1,5 @@
-// Matrix products by nvcuda::wmma: tiles in shared memory with padded rows, loaded and scaled accumulators,
-// and fragments of other types and shapes than f16 of 16 by 16.
+// Matrix products by nvcuda::wmma: tiles in shared memory with padded rows, accumulators that are loaded and
+// scaled, and fragments of other types and shapes than 16 by 16 of f16.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <mma.h>

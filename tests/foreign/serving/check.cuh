@@ -58,9 +58,8 @@ void compare(const char* what, Array<T>& got, double limit, const std::function<
   std::printf("%s: right\n", what);
 }
 
-/// Element `d` of the attention of one query of `size` numbers, at index `query`, over `count` keys and
-/// values. Key and value
-/// `n` begin at index place(n).
+/// Element `d` of the attention of one query over `count` keys and values. Query, keys and values have `size`
+/// numbers. The query begins at index `query`; key and value `n` begin at index place(n).
 template <class T, class Place>
 double attention(const Array<T>& q, std::size_t query, const Array<T>& k, const Array<T>& v, std::size_t count, std::size_t size,
                  std::size_t d, const Place& place) {

@@ -1,7 +1,7 @@
 // Kernels of FlashInfer on rows and pages: norms, rotary positions, activations, caches of keys and values,
 // merged states of attention, and packed masks.
 
-// FlashInfer has LayerNorm of bf16 only with this.
+// FlashInfer defines LayerNorm for bf16 only if this macro is 1.
 #define ENABLE_BF16 1
 
 #include <flashinfer/activation.cuh>

@@ -40,8 +40,8 @@ int main() {
     must(flashinfer::sampling::TopPRenormProb(probabilities.device(), renormed.device(), static_cast<float*>(nullptr), rows, 0.5f, size));
     must(cudaDeviceSynchronize());
     renormed.download();
-    // Renormalisation keeps the fewest largest probabilities whose sum is half of all, and scales their sum
-    // to 1.
+    // Renormalisation keeps as few of the largest probabilities as have a sum of at least 0.5, and scales this
+    // sum to 1.
     std::vector<double> kept(rows), all(rows), smallest_kept(rows, 1), largest_dropped(rows);
     for (std::size_t i = 0; i < rows * size; ++i) {
       const std::size_t row = i / size;
