@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint32_t linear_threads = 256;
 constexpr std::uint32_t max_loaded = 32;           // elements that a thread loads at once, of all sources
 constexpr std::uint32_t max_converted_bytes = 16;  // of one operand, converted at once: the size of a Pack
-constexpr double max_lines = 16;                   // memory lines that a load of a warp touches
+constexpr double max_lines = 16;                   // memory lines that a load of a warp may touch
 /// Dividends of a params::Divider must be smaller.
 constexpr std::uint64_t max_linear_elements = std::uint64_t{1} << 31;
 
@@ -47,7 +47,7 @@ bool is_supported(const Problem& problem) noexcept {
   for (std::uint32_t i = 1; i < nest.operands; ++i) {
     if (lines_along(problem, i, 1) > max_lines) return false;
   }
-  // The last CTA also computes numbers of elements beyond the end.
+  // The last CTA also computes indices of elements beyond the end, by less than 2^20.
   return nest.elements() < max_linear_elements - (std::uint64_t{1} << 20);
 }
 
@@ -86,8 +86,8 @@ LinearFacts facts_of_tuning(const Problem& problem, const LinearTuning& tuning) 
   return facts;
 }
 
-/// Whether such a kernel is possible: a word holds at least one element, the destination at least one word,
-/// and what a thread loads and converts at once is within the limits.
+/// Whether a kernel with these facts is possible: a word holds at least one element, the destination at least
+/// one word, and what a thread loads and converts at once is within the limits.
 bool fits(const Problem& problem, const LinearFacts& facts) noexcept {
   if (facts.word_elements == 0 || problem.nest.elements() < facts.word_elements) return false;
   if (facts.word_elements * facts.turns * facts.sources > max_loaded) return false;
@@ -165,9 +165,10 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     if (!is_supported(problem)) return;
-    // For rows without gaps `general` is as fast, and many problems share its kernels.
-    const bool few = !is_small(problem) || (layout_of(problem) == Layout::any && !is_tiny(problem));
-    bool common = few && (problem.nest.rank > 1 || repeats_row(problem));
+    // A kernel of this family pays only for strided or large problems. For rows without gaps `general` is as
+    // fast, and many problems share its kernels.
+    const bool pays = !is_small(problem) || (layout_of(problem) == Layout::any && !is_tiny(problem));
+    bool common = pays && (problem.nest.rank > 1 || repeats_row(problem));
     for (const LinearTuning& tuning : linear_tunings) {
       const LinearFacts facts = facts_of_tuning(problem, tuning);
       if (!fits(problem, facts)) continue;

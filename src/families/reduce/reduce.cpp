@@ -21,8 +21,8 @@ constexpr std::size_t max_unrolled = 3;
 
 // Fitted to 930 candidates of 21 random sums of f32 (seed 20261231) on one H100.
 constexpr double instructions_per_item = 25.3;
-constexpr double instructions_per_digit = 11.6;  // for the index of an item in each dimension but the first
-constexpr double loads_per_wait = 1.78;          // one of waits_of_parts() takes as long as this many loads
+constexpr double instructions_per_digit = 11.6;  // for an item's index in a reduced dimension after the first
+constexpr double loads_per_wait = 1.78;          // length of a wait of waits_of_parts(), in load latencies
 
 /// The facts that a `reduce` kernel is specialised for. ReductionWalk describes most of them.
 struct ReduceFacts {
@@ -31,7 +31,7 @@ struct ReduceFacts {
   std::uint32_t vector = 1;
   std::uint32_t turns = 1;
   Flag columns = 0;
-  std::uint32_t reduced_digits = 0;  ///< reduced dimensions; 0: more than `max_unrolled`, in a parameter
+  std::uint32_t reduced_digits = 0;  ///< reduced dimensions; 0: more than `max_unrolled`, see the parameter
   Flag wide = 0;
   Flag staggered = 0;
   Flag cut = 0;
@@ -179,7 +179,7 @@ class Reduce final : public ReduceBase {
         .registers = 64,
         .bytes_in_flight = std::uint64_t{share.owners} * share.phases * share.turns * walk.item_bytes};
     std::fill_n(footprint.box.begin(), problem.nest.rank, 1U);
-    const auto take = [&](const std::vector<ReductionStep>& steps, std::uint64_t items) {
+    const auto set_sides = [&](const std::vector<ReductionStep>& steps, std::uint64_t items) {
       for (const ReductionStep& step : steps) {
         const std::uint64_t side = std::min(items, step.extent);
         footprint.box[step.d] =
@@ -189,8 +189,8 @@ class Reduce final : public ReduceBase {
     };
     // The box holds the elements that a CTA's threads load by one instruction, and the rest of their sectors.
     const std::uint64_t sector_items = std::max<std::uint64_t>(sector_bytes / walk.item_bytes, 1);
-    take(walk.reduced_steps, std::max<std::uint64_t>(share.phases, std::min(share.part, sector_items)));
-    take(walk.result_steps, share.owners);
+    set_sides(walk.reduced_steps, std::max<std::uint64_t>(share.phases, std::min(share.part, sector_items)));
+    set_sides(walk.result_steps, share.owners);
     if (walk.columns) {
       // CTAs advance along their columns at different speeds: half of the sectors that two of them share are
       // read twice.

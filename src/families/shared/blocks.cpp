@@ -103,18 +103,19 @@ BlockFacts BlockPlanner::facts(const BlockTuning& tuning) const {
   facts.staggered = row_alignment_ < tuning.vector_bytes ? 1 : 0;
   facts.whole = is_whole(tuning) ? 1 : 0;
   facts.interleaved = facts.whole == 0 && problem_.interleaved[1] ? 1 : 0;
-  // A kernel for each further alignment would hardly be faster.
+  // Only these alignments have kernels of their own: with more of them, kernels would hardly be faster.
   facts.alignment = line_alignment_ >= tuning.vector_bytes ? tuning.vector_bytes
                     : line_alignment_ >= 8 && !small_      ? 8U
                     : line_alignment_ >= word_bytes        ? word_bytes
                     : facts.interleaved != 0               ? facts.element_bytes
                                                            : 1;
 
-  // Each thread moves one block. Staggered rows have one block more than aligned ones.
+  // Staggered rows have one block more than aligned ones.
   std::uint64_t blocks = ceil_div(facts.box[row], facts.vector) + facts.staggered;
   for (std::uint32_t d = 0; d < row; ++d) {
     blocks *= d == facts.column ? ceil_div(facts.box[d], facts.vector) : facts.box[d];
   }
+  // The CTA has a thread for each block, if these are at most a quarter more than the tuning's threads.
   const std::uint64_t most = tuning.threads + tuning.threads / 4;
   facts.threads =
       static_cast<std::uint32_t>(round_up(blocks, 32) <= most ? round_up(blocks, 32) : tuning.threads);
