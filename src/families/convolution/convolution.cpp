@@ -228,8 +228,9 @@ class ConvolutionFamily final : public TypedFamily<ConvolutionFacts, Convolution
   [[nodiscard]] SourceParts source(const Candidate& candidate,
                                    std::string_view /*expression*/) const override {
     const auto facts = facts_of<ConvolutionFacts>(candidate);
-    SourceParts parts{.why = "Pixels and filter meet in shared memory; nothing is stored in between.",
-                      .call = "convolution(windows, c)"};
+    SourceParts parts{
+        .why = "Pixels and filter are multiplied from shared memory: the matrix of windows is never stored.",
+        .call = "convolution(windows, c)"};
     parts.facts = number_fact("dimensions", facts.dimensions, "of an image");
     parts.facts += number_fact("tile_windows", facts.tile.windows, "of a CTA");
     parts.facts += number_fact("tile_outputs", facts.tile.outputs);

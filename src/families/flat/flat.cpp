@@ -265,7 +265,7 @@ class Flat final : public FlatBase {
     const auto facts = facts_of<FlatFacts>(candidate);
     SourceParts parts{
         .why =
-            "Short and odd dimensions fill its tiles, because it counts them as one. Threads load single "
+            "Short and odd dimensions fill tiles, because several of them count as one. Threads load single "
             "elements or short words, which the copy engine cannot do.",
         .max_threads = facts.threads,
         .call = "move_tile(plan)"};

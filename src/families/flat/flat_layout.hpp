@@ -11,10 +11,10 @@
 
 TMAJIT_BEGIN
 
-/// A flat kernel moves tiles of two flat index spaces: x counts elements along the destination's rows, y
-/// along the memory of the leading source. The leading source lies across the destination: it is contiguous
-/// in another dimension, or in the same one if that is short. An image is the copy of a source's tile in
-/// shared memory.
+// A flat kernel moves tiles of two flat index spaces: x counts elements along the destination's rows, y along
+// the memory of the leading source. The leading source lies across the destination: it is contiguous in
+// another dimension, or in the same one if that is short. An image is the copy of a source's tile in shared
+// memory.
 
 /// Which dimensions make up x, and how a tile is stored.
 enum class FlatWay : std::uint32_t {

@@ -238,8 +238,8 @@ class General final : public TypedFamily<GeneralFacts, ChunkChoice> {
     const auto facts = facts_of<GeneralFacts>(candidate);
     SourceParts parts{
         .why =
-            "Threads load, compute and store chunks of a row, wherever the sources lie. The copy engine "
-            "is not used: views here have strides or alignments that no tensor map takes.",
+            "Threads load, compute and store chunks of a row, whatever the sources' strides. The copy engine "
+            "is not used: views here have strides or alignments that no tensor map supports.",
         .max_threads = facts.has_image() ? 0 : max_chunk_threads(facts),
         .call = facts.has_image()   ? "compute_through_images(tmajit::AllSources{}, views)"
                 : facts.padded != 0 ? "compute_padded(views, window, sides)"

@@ -245,7 +245,7 @@ class Im2colFamily final : public Im2colBase {
       parts.call = "im2col(destination, source, windows, tiles)";
       return parts;
     }
-    parts.why = "Threads side by side move vectors that lie side by side in the destination.";
+    parts.why = "Neighbouring threads move vectors that are neighbours in the destination.";
     parts.element_bytes = facts.vector;
     parts.facts += number_fact("threads", thread_count, "of a CTA");
     parts.facts += number_fact("vector", facts.vector, "bytes that a thread moves at a time");

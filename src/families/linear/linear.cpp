@@ -242,9 +242,9 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
     const auto facts = facts_of<LinearFacts>(candidate);
     SourceParts parts{
         .why =
-            "Threads go along the destination's memory and load what belongs there element by element, many "
-            "at once: no row is too short or too odd for that. The copy engine is not used: it takes rows of "
-            "whole 16 bytes alone.",
+            "Threads walk along the destination's memory and load its elements one by one, many at once, so "
+            "that rows may be short or odd. The copy engine is not used: it supports only rows of a multiple "
+            "of 16 bytes.",
         .max_threads = linear_threads,
         .call = "move_line(plan)"};
     parts.pads = facts.padded != 0;
@@ -258,7 +258,8 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
                                facts.padded != 0 ? "params::PaddedLine<rank>"
                                                  : fmt::format("params::Line<rank, {}>", facts.sources));
     parts.facts += policy_fact("Reach", facts.padded != 0 ? "InWindow" : "Everywhere", "of the sources");
-    parts.facts += policy_fact("Words", facts.short_rows != 0 ? "ShortRows" : "Rows", "the elements of one");
+    parts.facts +=
+        policy_fact("Words", facts.short_rows != 0 ? "ShortRows" : "Rows", "the elements of a word");
     std::array<ElementType, max_inputs> from{};
     for (std::uint32_t s = 0; s < facts.sources; ++s) from[s] = static_cast<ElementType>(facts.source[s]);
     add_element_types(parts, facts.element_type(), std::span(from).first(facts.sources),

@@ -166,8 +166,8 @@ class Ragged final : public RaggedBase {
     parts.set("row_tail", layout.row_tails);     // rows may end within 16 bytes
     parts.set("elements", layout.has_unmapped);  // threads move tensors that no tensor map describes
     std::string& out = parts.facts;
-    out +=
-        fmt::format("using Element = {};  // for its size\n", bits_type(unsigned_of(layout.element_bytes)));
+    out += fmt::format("using Element = {};  // a type of the elements' size\n",
+                       bits_type(unsigned_of(layout.element_bytes)));
     out += number_fact("rank", layout.rank);
     out += extent_fact("tile", std::span(layout.tile).first(layout.rank), "elements, outermost first");
     out += number_fact("stages", layout.stages);

@@ -260,11 +260,12 @@ class Reduce final : public ReduceBase {
   [[nodiscard]] SourceParts source(const Candidate& candidate,
                                    std::string_view /*expression*/) const override {
     const auto facts = facts_of<ReduceFacts>(candidate);
-    SourceParts parts{.why =
-                          "Each byte is loaded once, as wide as it lies, many at once; results meet in "
-                          "registers and shared memory in an order that never changes.",
-                      .max_threads = reduction_threads,
-                      .call = facts.split != 0 ? "reduce_tile(plan, scratch)" : "reduce_tile(plan)"};
+    SourceParts parts{
+        .why =
+            "Each byte is loaded once, in the widest loads that its layout allows, many at once; "
+            "partial results are combined in registers and shared memory in a fixed order.",
+        .max_threads = reduction_threads,
+        .call = facts.split != 0 ? "reduce_tile(plan, scratch)" : "reduce_tile(plan)"};
     const bool columns = facts.columns != 0;
     const bool staggered = facts.staggered != 0;
     // Where a row is one piece, its elements outside whole vectors are processed separately.
@@ -275,7 +276,7 @@ class Reduce final : public ReduceBase {
     parts.set("ended", ended);             // a row's elements outside whole vectors are items of their own
     parts.set("ranged", ranged);           // a row may have part of a vector
     parts.facts = number_fact("vector", facts.vector, "elements of an item");
-    parts.facts += number_fact("turns", facts.turns, "items of a thread that are under way at once");
+    parts.facts += number_fact("turns", facts.turns, "items that a thread has in flight");
     parts.facts += number_fact("reduced_digits", facts.reduced_digits,
                                facts.reduced_digits == 0 ? "a launch says how many dimensions are reduced"
                                                          : "dimensions that are reduced");
