@@ -19,7 +19,7 @@ constexpr std::uint64_t min_tile_bytes(std::uint64_t inputs) noexcept {
 constexpr std::uint32_t enough_ctas = 4;
 constexpr std::uint64_t max_bytes_in_flight = 96 * kib;
 constexpr std::uint32_t enough_threads = 1024;     // per SM: each then has 64 registers, and nothing spills
-constexpr std::uint64_t max_inner_elements = 256;  // of a tile's row
+constexpr std::uint64_t max_inner_elements = 256;  // limit of a tile's row
 constexpr std::uint32_t default_warps = 4;
 /// If there are at most this many tiles of half the wanted size, each CTA processes one of them. All are
 /// resident at once, so that the latency of one load and one store determines the time.

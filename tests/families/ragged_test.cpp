@@ -83,7 +83,7 @@ TEST_CASE("ragged: dimensions contiguous in all tensors merge into one dimension
   CHECK(layout.moved == 103 * 64 / 4);
   CHECK_FALSE(layout.has_unmapped);
   CHECK_FALSE(layout.row_tails);
-  CHECK(layout.tile[0] == 1024);  // of four boxes
+  CHECK(layout.tile[0] == 1024);  // four boxes of 256 elements
   CHECK(layout.parts() == 4);
   CHECK(firsts(layout) == std::vector<std::uint32_t>{0, 2, 3});
   CHECK(entry<1>(layout, 1).extent[0] == 3 * 64 / 4);

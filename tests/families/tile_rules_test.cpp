@@ -143,7 +143,7 @@ TEST_CASE("bulk chunks are multiples of 16 bytes and not swizzled") {
   auto spec = bulk_kernel();
   spec.tile[0] = 1001;
   const auto violations = broken(spec);
-  CHECK(rules(violations) == Rules{"chunk.bytes", "chunk.bytes"});  // of the input and the output
+  CHECK(rules(violations) == Rules{"chunk.bytes", "chunk.bytes"});  // one for the input, one for the output
   CHECK(violations[0].legal == "tile[0] = 1004");
   only_violation(bulk_kernel(), "swizzle.bulk", [](auto& s) { s.operands[1].swizzle = Swizzle::b32; });
   only_violation(bulk_kernel(), "element-strides.innermost",

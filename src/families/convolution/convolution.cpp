@@ -20,8 +20,8 @@ namespace {
 
 // A step of a kernel covers one tap of the filter and some channels.
 constexpr std::uint32_t base_alignment = 1024;  // bytes that aligned_shared_memory() may skip
-constexpr std::uint32_t max_channels = 32;      // of a step: 128 bytes, the widest swizzle
-constexpr std::uint32_t min_channels = 4;       // of a step: 16 bytes
+constexpr std::uint32_t max_channels = 32;      // a step's: 128 bytes, the widest swizzle
+constexpr std::uint32_t min_channels = 4;       // a step's: 16 bytes
 // Limit of the windows, and of the products in a sum. Kernels count both in 31 bits, and may count up to one
 // tile beyond the end.
 constexpr std::uint64_t max_counted_windows = (1ULL << 31) - 1024;

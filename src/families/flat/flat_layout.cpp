@@ -16,7 +16,7 @@ constexpr std::uint32_t max_side = 1024;                     // elements of a ti
 /// Elements that a thread loads for an image at once; half as many if they have 8 bytes.
 constexpr std::uint32_t loaded_at_once = 32;
 constexpr std::uint32_t longest_joined = 512;  // bytes of a row of x, if words may have elements of two rows
-constexpr std::uint32_t converted_bytes = 16;  // most bytes of a word's elements in any operand, if computed
+constexpr std::uint32_t converted_bytes = 16;  // most bytes of a word in any operand, if kernels compute
 
 /// Cuts an extent into equal parts of about `wanted` elements, a multiple of `unit`; returns the elements of
 /// a part. If there are many parts, a last part that is not full costs little, and parts have `wanted`

@@ -78,7 +78,7 @@ std::string source_facts(const GeneralFacts& facts, std::uint32_t i) {
   out += fmt::format("  static constexpr u32 alignment = {};\n", source.alignment);
   if (source.access == Access::image) {
     out += fmt::format("  static constexpr u32 image = {};  // offset in shared memory\n", source.offset);
-    out += fmt::format("  static constexpr u32 outer = {};  // of the dimensions that a line spans\n",
+    out += fmt::format("  static constexpr u32 outer = {};  // outermost dimension that a line spans\n",
                        source.order[facts.rank - source.run]);
     out += fmt::format("  static constexpr u32 pitch = {};  // bytes from line to line\n", source.pitch);
     out += fmt::format("  static constexpr u32 skew = {};  // bytes after each chunk's lines\n", source.skew);

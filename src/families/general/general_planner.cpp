@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint32_t image_vector_bytes = 16;
 constexpr std::uint32_t image_word_bytes = 4;
-constexpr std::uint32_t max_image_bytes = 96 * 1024;  // of all images: an SM still holds two CTAs
+constexpr std::uint32_t max_image_bytes = 96 * 1024;  // limit of all images, so that an SM holds two CTAs
 constexpr std::uint64_t max_row_chunks = 8;           // along a row, if elements are loaded separately
 constexpr std::uint32_t max_images = 2;               // each makes the tile longer in another dimension
 constexpr std::int64_t longest_stride = 4;            // elements; a run is loaded with the gaps between them

@@ -18,13 +18,13 @@ TMAJIT_BEGIN
 namespace {
 
 constexpr std::uint32_t pixel_box_alignment = 1024;     // bytes that aligned_shared_memory() may skip
-constexpr std::uint32_t max_shared_bytes = 132 * 1024;  // of a CTA, in any launch
+constexpr std::uint32_t max_shared_bytes = 132 * 1024;  // shared memory of a CTA, in any launch
 constexpr std::uint64_t max_im2col_count = 1ULL << 31;  // kernels count windows, vectors and boxes in 31 bits
 constexpr std::uint64_t vectors_of_cta = 8192;          // approximate, if threads move vectors
 constexpr std::uint32_t thread_count = 256;
 constexpr std::uint32_t turns_in_flight = 4;  // vectors of a thread in flight
 
-/// The first is as good as any; the others are candidates for measurements.
+/// The first is as good as any. The rest are candidates for measurements.
 constexpr WindowTuning window_tunings[] = {{16384, 4}, {16384, 6}, {32768, 3}, {32768, 4},
                                            {8192, 6},  {8192, 4},  {4096, 8}};
 

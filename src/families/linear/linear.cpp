@@ -18,13 +18,13 @@ namespace {
 
 constexpr std::uint32_t linear_threads = 256;
 constexpr std::uint32_t max_loaded = 32;           // elements that a thread loads at once, of all sources
-constexpr std::uint32_t max_converted_bytes = 16;  // of one operand, converted at once: the size of a Pack
+constexpr std::uint32_t max_converted_bytes = 16;  // a thread converts these at once: the size of a Pack
 constexpr double max_lines = 16;                   // memory lines that a load of a warp may touch
 /// Dividends of a params::Divider must be smaller.
 constexpr std::uint64_t max_linear_elements = std::uint64_t{1} << 31;
 
 /// Tunable parameters: bytes of a word of the destination, and words of a thread. The first tuning that fits
-/// is within 0.5 % of the best on average; the others are candidates for measurements.
+/// is within 0.5 % of the best on average. The rest are candidates for measurements.
 struct LinearTuning {
   std::uint32_t word_bytes;
   std::uint32_t turns;
@@ -197,8 +197,8 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
     const auto elements = static_cast<double>(nest.elements());
     const double words = elements / facts.word_elements;
     // Instructions of a thread, fitted to measurements (docs/model.md).
-    constexpr double per_division = 3.08;  // that splits the number of a word or an element into indices
-    constexpr double per_element = 3.7;    // of a word that may have elements of two rows
+    constexpr double per_division = 3.08;  // division that splits an index of a word or element
+    constexpr double per_element = 3.7;    // element of a word that may have elements of two rows
     const double divided = facts.short_rows != 0 ? elements : facts.wraps != 0 ? 2 * words : words;
     const double computed = facts.computes != 0 || facts.padded != 0 ? elements : 0;
     footprint.instructions = per_division * divided * (facts.rank - 1) * (1 + facts.sources) / 2 +

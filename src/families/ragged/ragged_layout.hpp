@@ -15,7 +15,7 @@ TMAJIT_BEGIN
 struct RaggedLayout {
   std::uint32_t rank = 1;                          ///< number of merged dimensions (ragged_pairs())
   std::uint32_t element_bytes = 1;                 ///< bytes of a widened element: 1 to 8
-  std::array<std::uint32_t, max_map_rank> tile{};  ///< elements, outermost first
+  std::array<std::uint32_t, max_map_rank> tile{};  ///< extents in elements, outermost first
   std::uint32_t part_columns = 1;                  ///< columns of the boxes that a tile's row consists of
   std::uint32_t stages = 1;                        ///< tiles of a CTA in flight
   std::uint32_t ctas_per_sm = 1;

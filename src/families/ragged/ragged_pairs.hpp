@@ -14,7 +14,7 @@ TMAJIT_BEGIN
 struct RaggedPair {
   struct Operand {
     DevicePtr address = 0;                             ///< address of the element with all indices 0
-    std::array<std::int64_t, max_view_rank> stride{};  ///< in elements
+    std::array<std::int64_t, max_view_rank> stride{};  ///< strides in elements
   };
   Operand destination;
   Operand source;

@@ -174,7 +174,7 @@ class Reduce final : public ReduceBase {
     Footprint footprint{
         .threads = layout.threads(),
         .tiles = layout.ctas(),
-        .dynamic_shared_bytes = meeting_bytes(team, op),
+        .dynamic_shared_bytes = combining_bytes(team, op),
         .max_dynamic_shared_bytes = reduction_threads * walk.vector * max_state_bytes(op),
         .registers = 64,
         .bytes_in_flight = std::uint64_t{share.owners} * share.phases * share.turns * walk.item_bytes};
@@ -283,7 +283,7 @@ class Reduce final : public ReduceBase {
     parts.facts += flag_fact("columns", columns);
     if (ended) parts.facts += flag_fact("staggered", staggered, "rows begin between vectors");
     if (ranged) parts.facts += policy_fact("Rows", staggered ? "StaggeredRows" : "CutRows");
-    parts.facts += fmt::format("using Index = {};  // of items\n", facts.wide != 0 ? "u64" : "u32");
+    parts.facts += fmt::format("using Index = {};  // index of an item\n", facts.wide != 0 ? "u64" : "u32");
     parts.facts += reducer_fact(static_cast<ReductionOp>(facts.op));
     std::vector<ElementType> from;
     std::vector<std::string> runs;

@@ -31,8 +31,8 @@ struct RowsChoice {
   [[nodiscard]] std::string text() const { return fmt::format("{}, {} threads", box_text(tile), threads); }
 };
 constexpr std::uint32_t max_turns = 4;
-constexpr std::uint32_t max_small_threads = 128;  // of a small problem's CTA, for a common kernel
-constexpr std::uint32_t min_row_vectors = 8;      // of a tile along a row, if the row has this many
+constexpr std::uint32_t max_small_threads = 128;  // most threads of common kernels for small problems
+constexpr std::uint32_t min_row_vectors = 8;      // a tile has this many along a row, if the row has them
 
 struct RowsTuning {
   std::uint32_t threads;

@@ -317,7 +317,7 @@ class ScanFamily final : public ScanBase {
     if (facts.lanes != 0) parts.facts += number_fact("lanes", facts.lanes, "lanes that share columns");
     parts.facts += policy_fact("Edges", facts.cut != 0 ? "CutVectors" : "WholeVectors");
     if (facts.columns == 0) add_row_facts(parts, facts);
-    parts.facts += fmt::format("using Index = {};  // of rows, or of vectors of columns\n",
+    parts.facts += fmt::format("using Index = {};  // index of a row, or of a vector of columns\n",
                                facts.wide != 0 ? "u64" : "u32");
     parts.facts += fmt::format(
         "template <class Value>\nstruct {0};\ntemplate <class Value>\nusing Scanner = {0}<Value>;\n",

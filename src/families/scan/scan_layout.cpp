@@ -453,7 +453,7 @@ class Planner {
 
   /// Chooses how far ahead tiles prefetch, so that DRAM is busy while tiles look back.
   void choose_ahead() {
-    std::uint64_t bytes = 0;  // of one tile of each row
+    std::uint64_t bytes = 0;  // bytes that one tile of each row loads
     for (std::uint32_t i = 1; i < nest_.operands; ++i) bytes += problem_.element_bytes(i);
     bytes = sat_mul(bytes * layout_.threads * layout_.turns * layout_.vector, layout_.chains);
     if (bytes > max_ahead || bytes * layout_.parts < min_for_ahead) return;

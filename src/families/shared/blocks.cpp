@@ -232,7 +232,7 @@ Footprint block_footprint(const BlockFacts& facts, const Problem& problem, bool 
   constexpr double per_piece = 30.9;    // 4 bytes of a line of 16 bytes that is loaded in pieces (below)
   constexpr double per_end = 15.1;      // element at a row's end, which is stored while its warp waits
   const double loads =
-      lines * (by_engine   ? 0.5  // from shared memory
+      lines * (by_engine   ? 0.5  // a load from shared memory costs half
                : unaligned ? words + 1
                            : std::max(1.0, static_cast<double>(facts.vector_bytes()) / facts.alignment));
   const double permuted = lines * words * (facts.element_bytes == 1 ? 2 : facts.element_bytes == 2 ? 1 : 0);

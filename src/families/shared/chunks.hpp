@@ -29,7 +29,7 @@ struct ChunkFacts {
   Flag whole = 0;             ///< no chunk extends beyond an edge
   PerDimension box{};
   PerDimension dimension_of{};  ///< the nest's dimension of each coordinate
-  PerDimension backwards{};     ///< for each coordinate: 1 if the nest walks its dimension backwards
+  PerDimension backwards{};     ///< 1 for each coordinate whose dimension the nest walks backwards
 
   [[nodiscard]] std::uint32_t row() const noexcept { return rank - 1; }
   [[nodiscard]] ElementType element_type() const noexcept { return static_cast<ElementType>(type); }

@@ -77,7 +77,7 @@ std::uint64_t elements_of(const PerDimension& box, std::uint32_t rank) noexcept 
 PerDimension farthest_first(const CanonicalNest& nest, std::uint32_t operand, std::uint32_t rank,
                             std::uint32_t nearest) {
   PerDimension order = in_order();
-  std::array<std::uint64_t, max_view_rank> distance{};  // of the dimensions in `order`
+  std::array<std::uint64_t, max_view_rank> distance{};  // distance[k] is the stride of dimension order[k]
   // Dimensions are few: inserting one by one costs less than the standard library's sort, which allocates.
   for (std::uint32_t d = 0; d < rank; ++d) {
     const auto stride = static_cast<std::uint64_t>(std::abs(nest.operand[operand].strides[d]));
