@@ -66,8 +66,8 @@ struct Candidate {
   /// default candidate also determines the shape class. At most one candidate of a problem has `yes`, and at
   /// most one has `fallback`.
   DefaultChoice default_choice = DefaultChoice::no;
-  /// Whether many problems share the kernel. A planner takes any other kernel only if a measurement chose it
-  /// or if it is predicted to be far faster: compiling it for one small problem would not pay.
+  /// Whether many problems share the kernel. Compiling any other kernel for one small problem would not pay.
+  /// So a planner takes such a kernel only if a measurement chose it or if it is predicted to be far faster.
   bool common = true;
 
   friend bool operator==(const Candidate& a, const Candidate& b) noexcept {

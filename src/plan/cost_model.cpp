@@ -58,8 +58,8 @@ void add(PredictedTraffic& sum, const PredictedTraffic& traffic) {
   sum.pieces += traffic.pieces;
 }
 
-/// Counts bytes and pieces that are read and written, twice: for each tile alone, and for groups of
-/// successive tiles whose bytes the L2 cache holds at once.
+/// Counts the bytes and pieces that are read and written. It counts them for each tile alone, and again for
+/// groups of successive tiles whose bytes the L2 cache holds at once.
 void add_traffic(Prediction& prediction, const Footprint& footprint, const Problem& problem,
                  const CanonicalNest& nest, const Costs& cost) {
   std::uint64_t bytes = problem.bytes_written();

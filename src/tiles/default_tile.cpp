@@ -14,8 +14,8 @@ namespace {
 constexpr std::uint64_t min_tile_bytes(std::uint64_t inputs) noexcept {
   return inputs > 4 ? 2 * kib : 4 * kib;
 }
-// With several inputs, an SM gets up to this many CTAs with up to max_bytes_in_flight together, even if that
-// is more than the pipeline wants: the loads of one CTA then overlap the computation of another.
+// With several inputs, an SM gets up to this many CTAs, with up to max_bytes_in_flight together: the loads of
+// one CTA then overlap the computation of another. That may be more than the pipeline wants.
 constexpr std::uint32_t enough_ctas = 4;
 constexpr std::uint64_t max_bytes_in_flight = 96 * kib;
 constexpr std::uint32_t enough_threads = 1024;     // per SM: each then has 64 registers, and nothing spills

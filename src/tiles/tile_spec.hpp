@@ -18,7 +18,7 @@ TMAJIT_BEGIN
 
 inline constexpr std::uint64_t kib = 1024;  ///< bytes
 
-/// The defaults of a kernel's pipeline, measured on an H200 over 1 GiB (docs/measurements.md): an SM holds
+/// The defaults of a kernel's pipeline, measured on an H200 over 1 GiB (docs/measurements.md). An SM holds
 /// several CTAs, each of which processes few tiles and then makes room for the next.
 struct TilePipeline {
   std::uint64_t tile_bytes = 8 * kib;        ///< bytes of a tile of all inputs together

@@ -96,9 +96,9 @@ FlatPlanner::FlatPlanner(const Problem& problem) : problem_(problem), nest_(prob
 }
 
 /// The dimension in which a source lies across the destination. It is the dimension of the source's smallest
-/// stride, if that is not the last dimension. If the last dimension has the smallest stride and is short, it
-/// is the dimension of the second smallest stride, if that does not directly precede the last. In all other
-/// cases, `none`.
+/// stride, if that is not the last dimension. If the last dimension has the smallest stride, it must be
+/// short: then it is the dimension of the second smallest stride, unless that directly precedes the last. In
+/// all other cases, `none`.
 std::uint32_t FlatPlanner::across_of(const PerDimension& order, std::uint32_t element_bytes) const {
   const std::uint32_t last = nest_.rank - 1;
   if (order[last] != last) return order[last];

@@ -57,8 +57,8 @@ struct FlatSource {
 struct FlatLayout {
   std::uint32_t rank = 1;
   std::uint32_t element_bytes = 1;  ///< element size of the destination
-  /// The dimensions of x, then those of y, each beginning with the fastest: for x the smallest stride of the
-  /// destination, for y the smallest stride of the leading source.
+  /// The dimensions of x by ascending strides of the destination, then those of y by ascending strides of the
+  /// leading source.
   PerDimension dimension{};
   std::uint32_t x_dimensions = 1;
   std::uint64_t x_extent = 1;

@@ -86,8 +86,8 @@ LinearFacts facts_of_tuning(const Problem& problem, const LinearTuning& tuning) 
   return facts;
 }
 
-/// Whether a kernel with these facts is possible: a word holds at least one element, the destination at least
-/// one word, and what a thread loads and converts at once is within the limits.
+/// Whether a kernel with these facts is possible. A word must hold at least one element, and the destination
+/// at least one word. The elements that a thread loads and converts at once must be within the limits.
 bool fits(const Problem& problem, const LinearFacts& facts) noexcept {
   if (facts.word_elements == 0 || problem.nest.elements() < facts.word_elements) return false;
   if (facts.word_elements * facts.turns * facts.sources > max_loaded) return false;

@@ -49,8 +49,8 @@ std::uint32_t tile_side(std::uint64_t extent, std::uint64_t most, std::uint64_t 
   return static_cast<std::uint32_t>(best);
 }
 
-/// Grows the tile along an operand's memory until its contiguous runs have `wanted` elements: first along the
-/// contiguous dimension, then, if the tile covers all of that, along the dimension that continues it in
+/// Grows the tile along an operand's memory until its contiguous runs have `wanted` elements. It grows along
+/// the contiguous dimension. If it covers all of that, it grows along the dimension that continues it in
 /// memory. Along the two dimensions of blocks the tile grows by whole blocks.
 void lengthen(BlockFacts& facts, const Problem& problem, std::uint32_t operand, const PerDimension& order,
               std::uint64_t wanted, bool small) {
