@@ -33,7 +33,7 @@ inline constexpr std::uint32_t sector_bytes = 32;
 /// A fact that is true or false, in a struct that must not have padding: 0 or 1.
 using Flag = std::uint32_t;
 
-/// Whether a candidate is the default of its problem.
+/// Whether a candidate is the default of its problem (Candidate::default_choice).
 enum class DefaultChoice : std::uint8_t {
   no,
   fallback,  ///< only if no candidate has `yes`
@@ -66,8 +66,8 @@ struct Candidate {
   /// default candidate also determines the shape class. At most one candidate of a problem has `yes`, and at
   /// most one has `fallback`.
   DefaultChoice default_choice = DefaultChoice::no;
-  /// Whether many problems share the kernel. A planner takes any other kernel only if a measurement chose it
-  /// or if it is predicted to be far faster: compiling it for one small problem would not pay.
+  /// Whether many problems share the kernel. Compiling any other kernel for one small problem would not pay.
+  /// So a planner takes such a kernel only if a measurement chose it or if it is predicted to be far faster.
   bool common = true;
 
   friend bool operator==(const Candidate& a, const Candidate& b) noexcept {
@@ -120,7 +120,7 @@ struct SourceParts {
   std::string_view kernel = {};  ///< templates/kernels/<kernel>.cu; empty: the family's name
   std::string why = {};    ///< a sentence or two for the first lines: what the kernel does and why this way
   std::string facts = {};  ///< facts that the kernel is specialised for, as declarations
-  /// The flags that the family declares: its template may ask for them, and for the writer's own.
+  /// The flags that the family declares. Its template may ask for them, and for flags of the source writer.
   std::vector<TemplateFlag> flags = {};
   std::uint32_t rank = 0;      ///< rank of the views, to which template lines `//@ each d` are unrolled; or 0
   std::uint32_t map_rank = 0;  ///< rank of the tensor maps; 0 if there are none
@@ -162,7 +162,7 @@ class Family {
   [[nodiscard]] virtual Footprint footprint(const Candidate& candidate, const Problem& problem) const = 0;
   [[nodiscard]] virtual KernelChoice choice(const Candidate& candidate) const = 0;
   [[nodiscard]] virtual std::span<const ChoiceField> choice_fields() const noexcept = 0;
-  /// The choice as messages and reports show it behind the family's name: "64x64 by 8, 256 threads, source
+  /// The choice as messages and reports show it after the family's name: "64x64 by 8, 256 threads, source
   /// order".
   [[nodiscard]] virtual std::string describe(const KernelChoice& choice) const = 0;
   /// One sentence: why this kernel suits the problem.
@@ -246,7 +246,7 @@ class TypedFamily : public Family {
   return static_cast<std::int8_t>(std::bit_width(n | 1) - 1);
 }
 
-/// Adds a candidate unless an equal one is present. The present one becomes common if `common` is set.
+/// Adds a candidate unless an equal one is present. If `common` is set, the added or present one is common.
 void add_once(std::vector<Candidate>& candidates, Candidate&& candidate, bool common = true);
 
 /// A one-dimensional grid of `ctas` CTAs. Throws Error{unsupported} if these are more than 2^31 − 1.

@@ -29,8 +29,8 @@ struct ParameterType {
   [[nodiscard]] std::string text(std::string_view scope = {}) const;
 };
 
-/// The parameters of a kernel, described once. The signature of the kernel's entry, the parameter bytes of a
-/// launch and the table of addresses to patch for a launch on other memory (LaunchImage) all follow from it.
+/// The parameters of a kernel, described once. From the block follow the signature of the kernel's entry, the
+/// parameter bytes of a launch, and the addresses to patch for a launch on other memory (LaunchImage).
 class ParameterBlock {
  public:
   static constexpr std::size_t max_bytes = 1536;

@@ -11,7 +11,7 @@ TMAJIT_BEGIN
 struct KernelPlanState {
   Candidate candidate;
   Problem problem;
-  ParameterBlock parameters;  ///< with tensor maps not yet encoded
+  ParameterBlock parameters;  ///< parameters, whose tensor maps are not yet encoded
   LaunchShape shape;
   std::uint32_t max_shared_bytes = 0;  ///< maximum dynamic shared memory over all launches of the kernel
   std::string key;

@@ -161,7 +161,7 @@ void set_reach(Problem& problem, const Move& move);
 /// The problem of an im2col or a convolution.
 [[nodiscard]] Problem window_problem(const Move& move, ProblemBody body);
 /// The same copy in wider elements, if it then becomes a transpose: a last dimension of 2, 4, 8 or 16 bytes
-/// that is contiguous in both views becomes one element. Any other copy is returned unchanged.
+/// becomes one element if it is contiguous in both views. Any other copy is returned unchanged.
 [[nodiscard]] Problem widened(Problem problem);
 
 /// How the memory orders of source and destination relate. Families support a problem by its layout.

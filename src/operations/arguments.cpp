@@ -34,7 +34,7 @@ Texts split_at(std::string_view text, char separator) {
   }
 }
 
-/// Whole numbers to 2^63 - 1, separated by commas or by x.
+/// Reads whole numbers up to 2^63 - 1 that are separated by commas or by x.
 template <class Number>
 std::vector<Number> read_numbers(std::string_view text, std::string_view subject) {
   std::vector<Number> numbers;

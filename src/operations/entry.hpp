@@ -11,12 +11,12 @@
 
 TMAJIT_BEGIN
 
-/// An entry of the list of operations: the operation's description, a function that gives its destinations'
-/// shapes and types, and one that makes the operation from its arguments. Each entry is written in
-/// `arguments.cpp` of the operation's folder.
+/// An entry of the list of operations: the operation's description, and functions that derive its
+/// destinations and make it from its arguments. Each entry is written in `arguments.cpp` of the operation's
+/// folder.
 struct OperationEntry {
   OperationInfo info;
-  /// Called for as many sources as `info` allows.
+  /// The shapes and types of the destinations. Called for as many sources as `info` allows.
   std::vector<TensorView> (*destinations)(std::span<const TensorView> sources,
                                           const Arguments& arguments) = nullptr;
   /// Called for as many sources as `info` allows, and at least one destination.

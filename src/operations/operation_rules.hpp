@@ -8,13 +8,13 @@ TMAJIT_BEGIN
 /// The rules of one operation's moves and their canonical problem, for the checks and the planner. Each
 /// operation that has its own descriptor defines one, in its folder.
 struct OperationRules {
-  /// Each element of the sources is read by the thread that writes the destination's element of the same
-  /// coordinates, and by no other: a source may be the destination.
+  /// Whether a source may be the destination. Only the thread that writes a destination element may then read
+  /// the source elements with the same coordinates.
   bool in_place = false;
   /// Adds the operation's own rules that a move breaks. Its views are within their limits.
   void (*check)(MoveRules& rules) = nullptr;
-  /// Adds all rules that a move breaks whose kernel sees tensors without rewriting. If set, it replaces
-  /// `check` and the rules of every move.
+  /// For an operation whose kernels see the tensors without rewriting: adds all rules that a move breaks. If
+  /// set, it replaces `check` and the rules that all moves share.
   void (*check_alone)(const Move& move, Violations& violations) = nullptr;
   /// The canonical problem of a legal move, which families see.
   Problem (*problem)(const Move& move) = nullptr;

@@ -9,7 +9,7 @@
 namespace reference {
 namespace {
 
-const OperationReference& of(const tmajit::Move& move) {
+const OperationReference& reference_of_move(const tmajit::Move& move) {
   return std::visit([](const auto& body) -> const OperationReference& { return reference_of(body); },
                     move.body);
 }
@@ -17,7 +17,7 @@ const OperationReference& of(const tmajit::Move& move) {
 }  // namespace
 
 bool understands(const tmajit::Move& move) {
-  const OperationReference& reference = of(move);
+  const OperationReference& reference = reference_of_move(move);
   return reference.understands == nullptr || reference.understands(move);
 }
 
@@ -26,21 +26,21 @@ void compute(const tmajit::Move& move) {
 }
 
 void compute(const tmajit::Move& move, const Part& part) {
-  of(move).compute(move, part);
+  reference_of_move(move).compute(move, part);
 }
 
 bool makes_values(const tmajit::Move& move) {
-  const OperationReference& reference = of(move);
+  const OperationReference& reference = reference_of_move(move);
   return reference.makes_values != nullptr && reference.makes_values(move);
 }
 
 std::vector<double> allowed_errors(const tmajit::Move& move, const Part& part) {
-  const OperationReference& reference = of(move);
+  const OperationReference& reference = reference_of_move(move);
   return reference.allowed_errors == nullptr ? std::vector<double>() : reference.allowed_errors(move, part);
 }
 
 std::uint64_t reads_of(const tmajit::Move& move, const Part& part) {
-  const OperationReference& reference = of(move);
+  const OperationReference& reference = reference_of_move(move);
   if (reference.reads != nullptr) return reference.reads(move, part);
   return move.sources.size() * element_count(part, move.destination.view.rank);
 }

@@ -11,8 +11,9 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::size_t few_moves = 8;   // operations with up to this number of moves keep separate launches
-constexpr double clearly_less = 0.97;  // of the time that separate launches take
+constexpr std::size_t few_moves = 8;  // operations with up to this number of moves keep separate launches
+// A batch must take less than this share of the time of separate launches.
+constexpr double clearly_less = 0.97;
 
 /// Whether a batch whose first move is `first` can hold `move` as well.
 bool fits(const Move& move, const Move& first) {

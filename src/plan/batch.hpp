@@ -1,6 +1,7 @@
 #pragma once
 
-/// Plans operations of many copies as one launch.
+// Plans operations of many copies as one launch.
+
 #include <tmajit/move.hpp>
 #include <tmajit/plan.hpp>
 #include <tmajit/ragged.hpp>
@@ -17,8 +18,8 @@ struct BatchTensors {
   std::vector<Tensor> sources;
 };
 
-/// Plans an operation as one launch, whose table has the address `table`: if the operation is a batch, or if
-/// the cost model predicts its many copies to take longer in separate launches. Else returns nothing.
+/// Plans an operation as one launch, whose table has the address `table`. Returns nothing unless the
+/// operation is a batch, or the cost model predicts that its many copies take longer in separate launches.
 [[nodiscard]] std::optional<RaggedPlan> as_batch(const Operation& operation, DevicePtr table,
                                                  const PlanOptions& options);
 

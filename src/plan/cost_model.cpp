@@ -9,9 +9,12 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr double replaces_below = 0.97;  // of the default candidate's time: another replaces it
-constexpr double min_gain_us = 0.1;      // of another candidate over the default: noise between launches
-constexpr double far_less = 0.6;         // of the best common kernel's time: compiling another pays
+// Another candidate replaces the default one if its predicted time is less than this share of the default's,
+// and less by min_gain_us, the noise between launches.
+constexpr double replaces_below = 0.97;
+constexpr double min_gain_us = 0.1;
+// A kernel that is not common must take less than this share of the best common kernel's time.
+constexpr double far_less = 0.6;
 
 double log2_or_0(double n) {
   return n > 1 ? std::log2(n) : 0;
@@ -55,8 +58,8 @@ void add(PredictedTraffic& sum, const PredictedTraffic& traffic) {
   sum.pieces += traffic.pieces;
 }
 
-/// Counts bytes and pieces that are read and written, twice: for each tile alone, and for groups of
-/// successive tiles whose bytes the L2 cache holds at once.
+/// Counts the bytes and pieces that are read and written. It counts them for each tile alone, and again for
+/// groups of successive tiles whose bytes the L2 cache holds at once.
 void add_traffic(Prediction& prediction, const Footprint& footprint, const Problem& problem,
                  const CanonicalNest& nest, const Costs& cost) {
   std::uint64_t bytes = problem.bytes_written();

@@ -7,8 +7,10 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr double worth_a_try = 1.5;   // of the best prediction
-constexpr double max_distance = 1.0;  // between the tiles of two choices
+// A candidate is worth trying if its predicted time is at most this multiple of the shortest one.
+constexpr double worth_a_try = 1.5;
+// Two tiles are similar up to this distance: one side may differ by a factor of two.
+constexpr double max_distance = 1.0;
 
 /// The distance between the tiles of two choices: the sum over their sides of |log2(a / b)|. Nothing if the
 /// choices are of different kernels.

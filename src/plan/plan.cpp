@@ -21,7 +21,7 @@ TMAJIT_BEGIN
 namespace {
 
 constexpr std::uint64_t large_bytes = 256 << 20;  // moves of this many bytes fill the chip many times over
-constexpr std::size_t max_candidates = 48;        // of one problem: memory is reserved for this many
+constexpr std::size_t max_candidates = 48;        // memory is reserved for this many candidates of a problem
 
 /// A nest as error messages show it: "extents 64x128, the destination's strides 128,1, the source's strides
 /// 1,64".

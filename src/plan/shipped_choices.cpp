@@ -7,10 +7,11 @@
 TMAJIT_BEGIN
 namespace {
 
-// Measured by `jitc tune` on an NVIDIA H200 and written by `jitc tune --export`, a choice a line. Choices of
-// the family `rows` were measured with earlier kernels, whose threads moved any number of vectors. Their
-// threads, and below 4 MiB their tiles, were replaced by the nearest ones that today's kernels have; the
-// microseconds are those of the earlier kernels.
+// Measured by `jitc tune` on an NVIDIA H200 and written by `jitc tune --export`, a choice a line. A line has
+// the members of ShapeClass in order, the fastest kernel's family and its numbers, and the microseconds.
+// Choices of the family `rows` were measured with earlier kernels, whose threads moved any number of vectors.
+// Their threads, and below 4 MiB their tiles, were replaced by the nearest ones that today's kernels have;
+// the microseconds are those of the earlier kernels.
 // clang-format off
 constexpr ShippedChoice h200[] = {
     {{"general", 2, 4, true, 6, -1, 29, {2}, {0, 2, 2}, 1, {1}}, {"general", {{1, 1, 16, 128}, {128}, {2}}}, 396.8},

@@ -15,9 +15,9 @@ constexpr double no_pitch = std::numeric_limits<double>::infinity();
 /// pieces of a box are alike. Sizes are in bytes.
 struct Piece {
   double element_bytes = 1;     ///< bytes of the piece's elements, without gaps
-  double span = 1;              ///< from the first byte to the last, with gaps
-  double pitch = no_pitch;      ///< from one piece to the next, if a box has several
-  std::uint32_t alignment = 1;  ///< of the pieces' begins and ends, at most a sector
+  double span = 1;              ///< bytes of the piece, with gaps
+  double pitch = no_pitch;      ///< bytes from one piece to the next, if a box has several
+  std::uint32_t alignment = 1;  ///< alignment of the pieces' starts and ends, at most a sector
 };
 
 Piece piece_of(const ElementBox& box, const Problem& problem, const CanonicalNest& nest,

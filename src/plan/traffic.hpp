@@ -18,7 +18,7 @@ using ElementBox = std::array<double, max_view_rank>;
 /// How a kernel accesses the memory of a box.
 struct BoxAccess {
   std::uint32_t store_bytes = 0;  ///< least alignment of stores in bytes, whatever the box; 0: unknown
-  bool row_by_row = false;        ///< as the copy engine: a sector that two rows share is accessed twice
+  bool row_by_row = false;        ///< a sector that two rows share is accessed twice, as by the copy engine
 };
 
 /// The traffic of one operand if boxes of this size cover the nest. Each box accesses pieces of memory: bytes

@@ -162,36 +162,36 @@ class Reader {
   [[nodiscard]] std::optional<TunedChoice> choice(const Json& item, const std::string& path) const {
     if (!item.is_object())
       fail(path, item, "an object with \"chip\", \"class\", \"choice\" and \"microseconds\"");
-    const std::string inside = path + ".";
-    const Json& time = member(item, "microseconds", inside);
+    const std::string prefix = path + ".";
+    const Json& time = member(item, "microseconds", prefix);
     if (!time.is_number() || time.get<double>() < 0)
-      fail(inside + "microseconds", time, "a number, 0 or more,");
+      fail(prefix + "microseconds", time, "a number, 0 or more,");
     TunedChoice tuned;
-    tuned.chip = string(item, "chip", inside);
+    tuned.chip = string(item, "chip", prefix);
     tuned.microseconds = time.get<double>();
 
-    const Json& shape = object(item, "class", inside);
-    const std::string of_class = inside + "class.";
-    const auto kind = family(shape, of_class);
-    const Json& staggered = member(shape, "staggered", of_class);
-    if (!staggered.is_boolean()) fail(of_class + "staggered", staggered, "true or false");
-    tuned.shape_class = {.family = kind.value_or(""),
-                         .element_bytes = number<std::uint8_t>(shape, "element_bytes", of_class),
-                         .rank = number<std::uint8_t>(shape, "rank", of_class),
+    const Json& shape = object(item, "class", prefix);
+    const std::string class_path = prefix + "class.";
+    const auto class_family = family(shape, class_path);
+    const Json& staggered = member(shape, "staggered", class_path);
+    if (!staggered.is_boolean()) fail(class_path + "staggered", staggered, "true or false");
+    tuned.shape_class = {.family = class_family.value_or(""),
+                         .element_bytes = number<std::uint8_t>(shape, "element_bytes", class_path),
+                         .rank = number<std::uint8_t>(shape, "rank", class_path),
                          .staggered = staggered.get<bool>(),
-                         .row = number<std::int8_t>(shape, "row", of_class),
-                         .column = number<std::int8_t>(shape, "column", of_class),
-                         .bytes = number<std::int8_t>(shape, "bytes", of_class),
-                         .order = numbers<std::uint16_t, 8>(shape, "order", of_class),
-                         .inner = numbers<std::uint8_t, max_view_rank>(shape, "inner", of_class),
-                         .sources = number<std::uint8_t>(shape, "sources", of_class),
-                         .access = numbers<std::uint8_t, 8>(shape, "access", of_class)};
+                         .row = number<std::int8_t>(shape, "row", class_path),
+                         .column = number<std::int8_t>(shape, "column", class_path),
+                         .bytes = number<std::int8_t>(shape, "bytes", class_path),
+                         .order = numbers<std::uint16_t, 8>(shape, "order", class_path),
+                         .inner = numbers<std::uint8_t, max_view_rank>(shape, "inner", class_path),
+                         .sources = number<std::uint8_t>(shape, "sources", class_path),
+                         .access = numbers<std::uint8_t, 8>(shape, "access", class_path)};
 
-    const Json& kernel = object(item, "choice", inside);
-    const std::string of_choice = inside + "choice.";
-    const auto made_by = family(kernel, of_choice);
-    if (made_by) tuned.choice = kernel_choice(family_named(*made_by), kernel, of_choice);
-    return kind && made_by ? std::optional(std::move(tuned)) : std::nullopt;
+    const Json& kernel = object(item, "choice", prefix);
+    const std::string choice_path = prefix + "choice.";
+    const auto kernel_family = family(kernel, choice_path);
+    if (kernel_family) tuned.choice = kernel_choice(family_named(*kernel_family), kernel, choice_path);
+    return class_family && kernel_family ? std::optional(std::move(tuned)) : std::nullopt;
   }
 
   /// Reads exactly the numbers that the family's choices have.

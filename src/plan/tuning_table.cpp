@@ -57,7 +57,7 @@ TunedChoice tuned(std::string_view chip, const ShippedChoice& shipped) {
 std::string order_text(std::uint32_t number, std::uint32_t rank) {
   std::vector<std::uint32_t> remaining(rank);
   std::iota(remaining.begin(), remaining.end(), 0);
-  std::vector<std::uint32_t> digits;  // in reverse: the next dimension's index in `remaining`
+  std::vector<std::uint32_t> digits;  // the index in `remaining` of each next dimension, in reverse
   for (std::uint32_t k = 1; k <= rank; ++k) {
     digits.push_back(number % k);
     number /= k;

@@ -14,12 +14,12 @@ namespace {
 constexpr std::uint64_t min_tile_bytes(std::uint64_t inputs) noexcept {
   return inputs > 4 ? 2 * kib : 4 * kib;
 }
-// With several inputs, an SM gets up to this many CTAs with up to max_bytes_in_flight together, even if that
-// is more than the pipeline wants: the loads of one CTA then overlap the computation of another.
+// With several inputs, an SM gets up to this many CTAs, with up to max_bytes_in_flight together: the loads of
+// one CTA then overlap the computation of another. That may be more than the pipeline wants.
 constexpr std::uint32_t enough_ctas = 4;
 constexpr std::uint64_t max_bytes_in_flight = 96 * kib;
-constexpr std::uint32_t enough_threads = 1024;  // per SM: each then has 64 registers, and nothing spills
-constexpr std::uint64_t max_inner_elements = 256;
+constexpr std::uint32_t enough_threads = 1024;     // per SM: each then has 64 registers, and nothing spills
+constexpr std::uint64_t max_inner_elements = 256;  // limit of a tile's row
 constexpr std::uint32_t default_warps = 4;
 /// If there are at most this many tiles of half the wanted size, each CTA processes one of them. All are
 /// resident at once, so that the latency of one load and one store determines the time.
@@ -36,9 +36,9 @@ std::span<const OperandSpec> operands_with_tiles(const TileSpec& spec) {
 
 struct InnerLimits {
   std::uint64_t granule = 1;  ///< elements whose multiples are multiples of 16 bytes for every operand
-  std::uint64_t most = max_inner_elements;
-  std::uint64_t element_bytes = 1;  ///< element size of the largest operand
-  std::uint64_t pitch = 0;          ///< least bytes of a row
+  std::uint64_t most = max_inner_elements;  ///< most elements of a row
+  std::uint64_t element_bytes = 1;          ///< element size of the largest operand
+  std::uint64_t pitch = 0;                  ///< least bytes of a row
 };
 
 InnerLimits inner_limits(const TileSpec& spec) {
@@ -95,7 +95,8 @@ std::uint32_t chunk_of(const TileSpec& spec, std::uint64_t bytes) {
   return sat_cast<std::uint32_t>(std::max(elements, limits.granule));
 }
 
-/// The number of tiles of the spec's size that have the pipeline's wanted bytes, between `least` and `most`.
+/// The number of tiles of the spec's size that together have the pipeline's wanted bytes, clamped to `least`
+/// … `most`.
 std::uint8_t tiles_wanted(const TileSpec& spec, std::uint64_t least, std::uint64_t most) {
   const auto stage = std::max<std::uint64_t>(stage_transaction_bytes(spec), 1);
   const auto& wanted = spec.traits->pipeline;

@@ -18,7 +18,7 @@ TMAJIT_BEGIN
 
 inline constexpr std::uint64_t kib = 1024;  ///< bytes
 
-/// The defaults of a kernel's pipeline, measured on an H200 over 1 GiB (docs/measurements.md): an SM holds
+/// The defaults of a kernel's pipeline, measured on an H200 over 1 GiB (docs/measurements.md). An SM holds
 /// several CTAs, each of which processes few tiles and then makes room for the next.
 struct TilePipeline {
   std::uint64_t tile_bytes = 8 * kib;        ///< bytes of a tile of all inputs together
@@ -106,8 +106,8 @@ struct TileSpec : TileFacts {
   [[nodiscard]] std::uint32_t view_rank() const noexcept { return rank + asked.outer_dimensions; }
 };
 
-/// Builds the spec of a kernel that moves or computes on views like these, the output first; fills the
-/// defaults in. The result may be illegal: check_spec() reports that. Throws Error{invalid_argument} if no
+/// Builds the spec of a kernel that moves or computes on views like these, the output first, and fills in the
+/// defaults. The result may be illegal: check_spec() reports that. Throws Error{invalid_argument} if no
 /// spec can be built: ranks differ, there are too many inputs, or lists have wrong lengths.
 [[nodiscard]] TileSpec tile_spec(const TileTraits& traits, std::string_view expression,
                                  std::span<const TensorView> views, const TileOptions& options = {},

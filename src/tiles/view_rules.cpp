@@ -125,13 +125,13 @@ std::uint64_t address_unit(const TileSpec& spec, const Tensor& tensor) {
 /// Checks the tensors whose address is known.
 void check_memory(const TileSpec& spec, std::span<const Tensor> tensors, Violations& violations) {
   std::array<PlacedOperand, max_inputs + 1> operands{};
-  std::array<std::uint32_t, max_inputs + 1> number{};
+  std::array<std::uint32_t, max_inputs + 1> operand_index{};
   std::size_t placed = 0;
   for (std::uint32_t i = 0; i <= spec.inputs; ++i) {
     const Tensor& tensor = tensors[i];
     if (tensor.address == 0) continue;
     // An element is computed from the same element of each input, so that an output may replace an input.
-    number[placed] = i;
+    operand_index[placed] = i;
     operands[placed++] = {&tensor.view, tensor.address, i == 0, 0, spec.traits->computes};
     const auto name = [&] { return operand_name(spec, i); };
     if (!spec.has_map(i)) {
@@ -143,7 +143,7 @@ void check_memory(const TileSpec& spec, std::span<const Tensor> tensors, Violati
     }
   }
   check_disjoint(
-      std::span(operands).first(placed), [&](std::size_t i) { return operand_name(spec, number[i]); },
+      std::span(operands).first(placed), [&](std::size_t i) { return operand_name(spec, operand_index[i]); },
       violations);
 }
 

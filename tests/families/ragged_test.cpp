@@ -81,9 +81,9 @@ TEST_CASE("ragged: dimensions contiguous in all tensors merge into one dimension
   CHECK(layout.rank == 1);
   CHECK(layout.element_bytes == 8);
   CHECK(layout.moved == 103 * 64 / 4);
-  CHECK_FALSE(layout.elements);
+  CHECK_FALSE(layout.has_unmapped);
   CHECK_FALSE(layout.row_tails);
-  CHECK(layout.tile[0] == 1024);  // of four boxes
+  CHECK(layout.tile[0] == 1024);  // four boxes of 256 elements
   CHECK(layout.parts() == 4);
   CHECK(firsts(layout) == std::vector<std::uint32_t>{0, 2, 3});
   CHECK(entry<1>(layout, 1).extent[0] == 3 * 64 / 4);
@@ -117,7 +117,7 @@ TEST_CASE("ragged: only those tensors that no tensor map describes are copied by
   batch.add(TensorView::strided(ElementType::f32, {3, 8}, {8, 1}),
             TensorView::strided(ElementType::f32, {3, 8}, {-8, 1}));
   const RaggedLayout layout = batch.layout();
-  CHECK(layout.elements);
+  CHECK(layout.has_unmapped);
   CHECK(entry<2>(layout, 0).by_engine == 1);
   CHECK(entry<2>(layout, 1).by_engine == 0);
   CHECK(entry<2>(layout, 2).by_engine == 0);

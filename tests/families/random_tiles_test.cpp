@@ -13,6 +13,7 @@ using namespace reference;
 
 namespace {
 
+/// A value of random bytes, half of the time of small ones.
 template <typename T>
 T noise(Random& random) {
   static_assert(std::is_trivially_copyable_v<T>);

@@ -31,7 +31,7 @@ Tensor dense_source(ElementType type, const std::vector<std::uint64_t>& shape,
                     DevicePtr address = 0x10000000) {
   return {TensorView::contiguous(type, shape), address};
 }
-Tensor to(ElementType type, const std::vector<std::uint64_t>& shape) {
+Tensor result_tensor(ElementType type, const std::vector<std::uint64_t>& shape) {
   return dense_source(type, shape, 0x7000'0000'0000);
 }
 
@@ -61,27 +61,30 @@ KernelPlan reduce_plan(const reference::RandomCase& reduction) {
 }  // namespace
 
 TEST_CASE("a reduction is planned by the family reduce and reads each byte once") {
-  const KernelPlan plan = reduce_plan(to(f32, {512}), {.axes = {-1}}, {dense_source(f32, {512, 1000})});
+  const KernelPlan plan =
+      reduce_plan(result_tensor(f32, {512}), {.axes = {-1}}, {dense_source(f32, {512, 1000})});
   CHECK(plan.family().name == "reduce");
   CHECK(plan.bytes_read() == 512ULL * 1000 * 4);
   CHECK(plan.bytes_written() == 512ULL * 4);
   CHECK_THAT(plan.why(), ContainsSubstring("A reduced dimension is contiguous"));
-  const KernelPlan columns = reduce_plan(to(f32, {1024}), {.axes = {0}}, {dense_source(f32, {512, 1024})});
+  const KernelPlan columns =
+      reduce_plan(result_tensor(f32, {1024}), {.axes = {0}}, {dense_source(f32, {512, 1024})});
   CHECK_THAT(columns.why(), ContainsSubstring("A dimension of the results is contiguous"));
-  CHECK_THROWS_WITH(
-      tmajit::plan_kernels(operation::reduce(to(f32, {512}), {.axes = {1}}, {dense_source(f32, {512, 8})}),
-                           {.family = "general"}),
-      ContainsSubstring("kernels of the family general cannot do this"));
-  CHECK_THROWS_WITH(
-      tmajit::plan_kernels(operation::copy(to(f32, {512}), dense_source(f32, {512})), {.family = "reduce"}),
-      ContainsSubstring("kernels of the family reduce cannot do this"));
+  CHECK_THROWS_WITH(tmajit::plan_kernels(operation::reduce(result_tensor(f32, {512}), {.axes = {1}},
+                                                           {dense_source(f32, {512, 8})}),
+                                         {.family = "general"}),
+                    ContainsSubstring("kernels of the family general cannot do this"));
+  CHECK_THROWS_WITH(tmajit::plan_kernels(operation::copy(result_tensor(f32, {512}), dense_source(f32, {512})),
+                                         {.family = "reduce"}),
+                    ContainsSubstring("kernels of the family reduce cannot do this"));
 }
 
 TEST_CASE("sizes are launch parameters: reductions of many sizes share few kernels") {
   const auto key = [](std::uint64_t rows, std::uint64_t columns, std::int64_t axis) {
     const std::vector<std::uint64_t> result_shape{axis == 0 ? columns : rows};
     return std::string(
-        reduce_plan(to(f32, result_shape), {.axes = {axis}}, {dense_source(f32, {rows, columns})}).key());
+        reduce_plan(result_tensor(f32, result_shape), {.axes = {axis}}, {dense_source(f32, {rows, columns})})
+            .key());
   };
   CHECK(key(5120, 1024, 1) == key(3000, 2048, 1));
   CHECK(key(51200, 1024, 0) == key(70000, 640, 0));
@@ -106,7 +109,8 @@ TEST_CASE("all plans of one reduction kernel set the same limit of dynamic share
     const std::int64_t axis = reference::one_in(random, 2) ? 0 : 1;
     const ElementType type = reference::one_in(random, 2) ? f32 : ElementType::u8;
     const bool index = reference::one_in(random, 4);
-    const Tensor result = to(index ? ElementType::i64 : ElementType::f64, {axis == 0 ? columns : rows});
+    const Tensor result =
+        result_tensor(index ? ElementType::i64 : ElementType::f64, {axis == 0 ? columns : rows});
     const Reduction what{.op = index ? ReductionOp::arg_max : ReductionOp::sum, .axes = {axis}};
     INFO("TMAJIT_SEED=" << seed << ": " << rows << "x" << columns << " over " << axis << ' ' << name(type));
     const auto move = operation::reduce(result, what, {dense_source(type, {rows, columns})}).moves.front();
@@ -119,34 +123,36 @@ TEST_CASE("all plans of one reduction kernel set the same limit of dynamic share
 }
 
 TEST_CASE("adjacent reduced dimensions merge, and so do adjacent dimensions of the results") {
-  const KernelPlan plan = reduce_plan(to(f32, {8, 9}), {.axes = {2, 3}}, {dense_source(f32, {8, 9, 20, 30})});
+  const KernelPlan plan =
+      reduce_plan(result_tensor(f32, {8, 9}), {.axes = {2, 3}}, {dense_source(f32, {8, 9, 20, 30})});
   CHECK(plan.shape().tile.size() == 2);
   // arg_max counts its index over the axes in order, so axes in another order in memory do not merge.
   const Tensor turned = permuted(dense_source(f32, {20, 30}), {1, 0});
-  CHECK(reduce_plan(to(ElementType::i64, {}), {.op = ReductionOp::sum, .axes = {0, 1}}, {turned})
+  CHECK(reduce_plan(result_tensor(ElementType::i64, {}), {.op = ReductionOp::sum, .axes = {0, 1}}, {turned})
             .shape()
             .tile.size() == 1);
-  CHECK(reduce_plan(to(ElementType::i64, {}), {.op = ReductionOp::arg_max, .axes = {0, 1}}, {turned})
-            .shape()
-            .tile.size() == 2);
+  CHECK(
+      reduce_plan(result_tensor(ElementType::i64, {}), {.op = ReductionOp::arg_max, .axes = {0, 1}}, {turned})
+          .shape()
+          .tile.size() == 2);
 }
 
 TEST_CASE("a reduction without axes reduces all dimensions, and an empty sum is 0") {
   const auto planned = [](const Tensor& destination, const Reduction& what, const Tensor& source) {
     return plan_kernels(operation::reduce(destination, what, {source}));
   };
-  CHECK(planned(to(f32, {}), {}, dense_source(f32, {4, 5})).front().family().does("reduce"));
+  CHECK(planned(result_tensor(f32, {}), {}, dense_source(f32, {4, 5})).front().family().does("reduce"));
   for (const ReductionOp op : {ReductionOp::sum, ReductionOp::any, ReductionOp::all}) {
     const std::vector<KernelPlan> plans =
-        planned(to(f32, {4}), {.op = op, .axes = {1}}, dense_source(f32, {4, 0}));
+        planned(result_tensor(f32, {4}), {.op = op, .axes = {1}}, dense_source(f32, {4, 0}));
     REQUIRE(plans.size() == 1);
     CHECK(plans.front().expression() == (op == ReductionOp::all ? "1" : "0"));
   }
-  CHECK(planned(to(f32, {0}), {.axes = {1}}, dense_source(f32, {0, 5})).empty());
+  CHECK(planned(result_tensor(f32, {0}), {.axes = {1}}, dense_source(f32, {0, 5})).empty());
 }
 
 TEST_CASE("an illegal reduction is rejected with the rule and a legal value") {
-  const auto wrong = [](const Tensor& destination, const Reduction& what, std::vector<Tensor> sources) {
+  const auto error_text = [](const Tensor& destination, const Reduction& what, std::vector<Tensor> sources) {
     try {
       (void)plan_kernels(operation::reduce(destination, what, sources));
     } catch (const Error& error) {
@@ -154,37 +160,44 @@ TEST_CASE("an illegal reduction is rejected with the rule and a legal value") {
     }
     return std::string();
   };
-  CHECK_THAT(wrong(to(f32, {4}), {.axes = {2}}, {dense_source(f32, {4, 5})}), ContainsSubstring("axis 2"));
-  CHECK_THAT(wrong(to(f32, {4}), {.axes = {1, -1}}, {dense_source(f32, {4, 5})}),
+  CHECK_THAT(error_text(result_tensor(f32, {4}), {.axes = {2}}, {dense_source(f32, {4, 5})}),
+             ContainsSubstring("axis 2"));
+  CHECK_THAT(error_text(result_tensor(f32, {4}), {.axes = {1, -1}}, {dense_source(f32, {4, 5})}),
              ContainsSubstring("axis -1 twice"));
-  CHECK_THAT(wrong(to(f32, {5}), {.axes = {1}}, {dense_source(f32, {4, 5})}),
+  CHECK_THAT(error_text(result_tensor(f32, {5}), {.axes = {1}}, {dense_source(f32, {4, 5})}),
              ContainsSubstring("dimensions of 4x5"));
-  CHECK_THAT(wrong(to(f32, {4}), {.axes = {1}, .keep_dims = true}, {dense_source(f32, {4, 5})}),
-             ContainsSubstring("needs 4x1, the dimensions of 4x5 with 1 for those that are reduced"));
-  CHECK_THAT(wrong(to(f32, {4, 1}), {.axes = {1}}, {dense_source(f32, {4, 5})}),
+  CHECK_THAT(
+      error_text(result_tensor(f32, {4}), {.axes = {1}, .keep_dims = true}, {dense_source(f32, {4, 5})}),
+      ContainsSubstring("needs 4x1, the dimensions of 4x5 with 1 for those that are reduced"));
+  CHECK_THAT(error_text(result_tensor(f32, {4, 1}), {.axes = {1}}, {dense_source(f32, {4, 5})}),
              ContainsSubstring("keep_dims"));
-  CHECK_THAT(wrong(to(f32, {4}), {.op = ReductionOp::max, .axes = {1}}, {dense_source(f32, {4, 0})}),
-             ContainsSubstring("no elements along the axes"));
-  CHECK_THAT(wrong(to(f32, {4}), {.axes = {1}, .expression = "x + g[0]"}, {dense_source(f32, {4, 5})}),
+  CHECK_THAT(
+      error_text(result_tensor(f32, {4}), {.op = ReductionOp::max, .axes = {1}}, {dense_source(f32, {4, 0})}),
+      ContainsSubstring("no elements along the axes"));
+  CHECK_THAT(error_text(result_tensor(f32, {4}), {.axes = {1}, .expression = "x + g[0]"},
+                        {dense_source(f32, {4, 5})}),
              ContainsSubstring("no coordinates"));
-  CHECK_THAT(wrong(to(f32, {4}), {.axes = {1}}, {dense_source(f32, {4, 5}), dense_source(f32, {4, 5})}),
+  CHECK_THAT(error_text(result_tensor(f32, {4}), {.axes = {1}},
+                        {dense_source(f32, {4, 5}), dense_source(f32, {4, 5})}),
              ContainsSubstring("such as \"x0 * x1\""));
-  CHECK_THAT(wrong(to(f32, {4}), {.axes = {1}}, {}), ContainsSubstring("without a source"));
-  CHECK_THAT(wrong(dense_source(f32, {4}), {.axes = {1}}, {dense_source(f32, {4, 5})}),
+  CHECK_THAT(error_text(result_tensor(f32, {4}), {.axes = {1}}, {}), ContainsSubstring("without a source"));
+  CHECK_THAT(error_text(dense_source(f32, {4}), {.axes = {1}}, {dense_source(f32, {4, 5})}),
              ContainsSubstring("the destination"));
   CHECK(parse<ReductionOp>("arg_max") == ReductionOp::arg_max);
   CHECK_THROWS_WITH(parse<ReductionOp>("argmax"), ContainsSubstring("arg_max"));
-  CHECK(plan_kernels(operation::reduce(to(f32, {0}), {.axes = {1}}, {dense_source(f32, {0, 5})})).empty());
+  CHECK(plan_kernels(operation::reduce(result_tensor(f32, {0}), {.axes = {1}}, {dense_source(f32, {0, 5})}))
+            .empty());
 }
 
 TEST_CASE("an error in the argument `epilogue` is reported as the caller's") {
   const Tensor source = dense_source(f32, {4, 5});
   Runtime runtime({.device = nullptr, .cache_directory = std::nullopt});
   CHECK_THROWS_WITH(
-      plan(runtime, operation::reduce(to(f32, {4}), {.axes = {1}, .epilogue = "x / m"}, {source})),
+      plan(runtime, operation::reduce(result_tensor(f32, {4}), {.axes = {1}, .epilogue = "x / m"}, {source})),
       ContainsSubstring("epilogue"));
-  CHECK_THROWS_AS(plan(runtime, operation::reduce(to(f32, {4}), {.axes = {1}, .epilogue = "(x"}, {source})),
-                  CompileError);
+  CHECK_THROWS_AS(
+      plan(runtime, operation::reduce(result_tensor(f32, {4}), {.axes = {1}, .epilogue = "(x"}, {source})),
+      CompileError);
 }
 
 TEST_CASE("reduce() gives the right result in the first call and in a repeated one") {
@@ -210,7 +223,7 @@ TEST_CASE("keep_dims changes neither the kernel nor its results") {
   const auto key = [&](const Tensor& destination, bool keep_dims) {
     return std::string(reduce_plan(destination, {.axes = {0, 2}, .keep_dims = keep_dims}, {source}).key());
   };
-  CHECK(key(to(f32, {1, 5, 1}), true) == key(to(f32, {5}), false));
+  CHECK(key(result_tensor(f32, {1, 5, 1}), true) == key(result_tensor(f32, {5}), false));
 
   Runtime runtime({.device = make_sim_device(), .cache_directory = std::nullopt});
   const Buffer memory(runtime.device(), 4096);

@@ -33,7 +33,7 @@ struct OwnedRequest {
   [[nodiscard]] std::uint32_t rank() const { return request.sources.front().view.rank; }
 };
 
-std::uint32_t number(Random& random, std::initializer_list<std::uint32_t> numbers) {
+std::uint32_t one_number(Random& random, std::initializer_list<std::uint32_t> numbers) {
   return one_of(random, numbers);
 }
 
@@ -59,6 +59,7 @@ OwnedRequest legal_request(Random& random) {
   return owned;
 }
 
+/// The view with `count` more dimensions of extent 1 before its own.
 TensorView with_outer(const TensorView& view, std::uint32_t count) {
   std::vector<std::uint64_t> shape(count, 1);
   std::vector<std::int64_t> strides(count, 64);
@@ -67,6 +68,7 @@ TensorView with_outer(const TensorView& view, std::uint32_t count) {
   return TensorView::strided(view.type, shape, strides);
 }
 
+/// The view without its first `count` dimensions.
 TensorView without_outer(const TensorView& view, std::uint32_t count) {
   return TensorView::strided(view.type, std::span(view.shape).subspan(count, view.rank - count),
                              std::span(view.strides).subspan(count, view.rank - count));
@@ -78,29 +80,31 @@ std::vector<Tensor*> tensors_of(OwnedRequest& owned) {
   return tensors;
 }
 
+/// Sets one member of the request, or of one of its views, to a random value, legal or not.
 void change(Random& random, OwnedRequest& owned) {
   TileOptions& tiles = owned.request.tiles;
   auto tensors = tensors_of(owned);
   TensorView& view = tensors[between(random, 0, tensors.size() - 1)]->view;
   const auto d = static_cast<std::uint32_t>(between(random, 0, std::max(view.rank, 1U) - 1));
   switch (between(random, 0, 13)) {
-    case 0: tiles.stages = number(random, {1, 2, 31, 33, 255, 256, 300}); break;
-    case 1: tiles.output_stages = number(random, {1, 2, 8, 9, 255, 4000000000}); break;
-    case 2: tiles.warps = number(random, {1, 2, 16, 17, 255, 256, 100000}); break;
-    case 3: tiles.ctas_per_sm = number(random, {1, 2, 8, 16, 17, 255, 70000}); break;
-    case 4: tiles.tiles_per_cta = number(random, {0, 1, 255, 256}); break;
+    case 0: tiles.stages = one_number(random, {1, 2, 31, 33, 255, 256, 300}); break;
+    case 1: tiles.output_stages = one_number(random, {1, 2, 8, 9, 255, 4000000000}); break;
+    case 2: tiles.warps = one_number(random, {1, 2, 16, 17, 255, 256, 100000}); break;
+    case 3: tiles.ctas_per_sm = one_number(random, {1, 2, 8, 16, 17, 255, 70000}); break;
+    case 4: tiles.tiles_per_cta = one_number(random, {0, 1, 255, 256}); break;
     case 5: tiles.swizzle = static_cast<Swizzle>(between(random, 0, 3)); break;
     case 6: tiles.oob_fill = OobFill::nan; break;
     case 7: tiles.interleave = static_cast<Interleave>(between(random, 0, 2)); break;
     case 8:
     case 9:
       for (auto& extent : owned.box)
-        if (one_in(random, 2)) extent = number(random, {0, 1, 3, 4, 5, 7, 32, 100, 255, 256, 257, 300, 1000});
+        if (one_in(random, 2))
+          extent = one_number(random, {0, 1, 3, 4, 5, 7, 32, 100, 255, 256, 257, 300, 1000});
       break;
     case 10:
       owned.element_strides.assign(owned.rank(), 1);
       for (auto& stride : owned.element_strides)
-        if (one_in(random, 2)) stride = number(random, {0, 1, 2, 3, 7, 8, 9, 255, 256, 1000});
+        if (one_in(random, 2)) stride = one_number(random, {0, 1, 2, 3, 7, 8, 9, 255, 256, 1000});
       break;
     case 11:
       if (view.rank > 0) view.strides[d] = static_cast<std::int64_t>(between(random, 0, 300));
@@ -157,12 +161,12 @@ void set_type(OwnedRequest& owned, const Violation& violation) {
 bool apply(OwnedRequest& owned, const Violation& violation, const Remedy& remedy) {
   TileOptions& tiles = owned.request.tiles;
   TensorView& view = view_of(owned, violation.subject);
-  const auto one = remedy.numbers.empty() ? 0 : remedy.numbers[0];
-  const auto small = static_cast<std::uint32_t>(one);
+  const auto number = remedy.numbers.empty() ? 0 : remedy.numbers[0];
+  const auto number_u32 = static_cast<std::uint32_t>(number);
   if (remedy.field == "box" || remedy.field == "tile") {
     if (owned.box.empty()) owned.box.assign(owned.rank(), 1);
     if (remedy.index) {
-      owned.box.at(*remedy.index) = small;
+      owned.box.at(*remedy.index) = number_u32;
     } else {
       std::ranges::transform(remedy.numbers,
                              owned.box.end() - static_cast<std::ptrdiff_t>(remedy.numbers.size()),
@@ -170,19 +174,19 @@ bool apply(OwnedRequest& owned, const Violation& violation, const Remedy& remedy
       tiles.stages = static_cast<std::uint32_t>(*remedy.stages);
     }
   } else if (remedy.field == "element_strides") {
-    owned.element_strides.at(*remedy.index) = small;
+    owned.element_strides.at(*remedy.index) = number_u32;
   } else if (remedy.field == "stages") {
-    tiles.stages = small;
+    tiles.stages = number_u32;
   } else if (remedy.field == "output_stages") {
-    tiles.output_stages = small;
+    tiles.output_stages = number_u32;
   } else if (remedy.field == "warps") {
-    tiles.warps = small;
+    tiles.warps = number_u32;
   } else if (remedy.field == "ctas_per_sm") {
-    tiles.ctas_per_sm = small;
+    tiles.ctas_per_sm = number_u32;
   } else if (remedy.field == "tiles_per_cta") {
-    tiles.tiles_per_cta = small;
+    tiles.tiles_per_cta = number_u32;
   } else if (remedy.field == "rank") {
-    set_rank(owned, small);
+    set_rank(owned, number_u32);
   } else if (remedy.field == "swizzle") {
     tiles.swizzle = parse<Swizzle>(remedy.word);
   } else if (remedy.field == "interleave") {
@@ -190,17 +194,18 @@ bool apply(OwnedRequest& owned, const Violation& violation, const Remedy& remedy
   } else if (remedy.field == "oob-fill") {
     tiles.oob_fill = parse<OobFill>(remedy.word);
   } else if (remedy.field == "strides" && remedy.index) {
-    view.strides.at(*remedy.index) = static_cast<std::int64_t>(remedy.bytes ? one / size_of(view.type) : one);
+    view.strides.at(*remedy.index) =
+        static_cast<std::int64_t>(remedy.bytes ? number / size_of(view.type) : number);
   } else if (remedy.field == "strides") {
     std::ranges::copy(remedy.numbers, view.strides.begin());
   } else if (remedy.field == "shape" && remedy.index) {
-    view.shape.at(*remedy.index) = one;
+    view.shape.at(*remedy.index) = number;
   } else if (remedy.field == "shape") {
     view = dense_view(violation.legal.starts_with("u8") ? ElementType::u8 : view.type, remedy.numbers);
   } else if (remedy.field == "rows") {
     if (owned.rank() == 1) return false;
     std::fill(owned.box.begin(), owned.box.end() - 1, 1);
-    owned.box.front() = static_cast<std::uint32_t>(std::min<std::uint64_t>(one, 256));
+    owned.box.front() = static_cast<std::uint32_t>(std::min<std::uint64_t>(number, 256));
   } else {
     return false;
   }
@@ -208,9 +213,9 @@ bool apply(OwnedRequest& owned, const Violation& violation, const Remedy& remedy
 }
 
 bool still_broken(const OwnedRequest& owned, const Violation& violation) {
-  return std::ranges::any_of(validate(owned.complete_request()), [&](const Violation& v) {
+  return std::ranges::any_of(validate(owned.complete_request()), [&](const Violation& other) {
     // An output that must match several inputs has a violation for each input; they differ in `need`.
-    return v.rule == violation.rule && v.subject == violation.subject && v.need == violation.need;
+    return other.rule == violation.rule && other.subject == violation.subject && other.need == violation.need;
   });
 }
 
@@ -263,7 +268,6 @@ TEST_CASE("a tile's rule is no longer broken once the value that its violation n
                            "element-strides.innermost",
                            "oob-fill.type",
                            "interleave.unsupported",
-
                            "shape.range",
                            "shape.coordinates",
                            "strides.multiple",

@@ -35,7 +35,8 @@ TileSpec snapshot_kernel() {
 
 using Change = std::function<void(TileSpec&)>;
 
-Violation only(TileSpec spec, const char* rule, const Change& change) {
+/// Checks that a changed spec breaks `rule` and no other rule. Returns the violation.
+Violation only_violation(TileSpec spec, const char* rule, const Change& change) {
   change(spec);
   const auto violations = broken(spec);
   CAPTURE(rule, rules(violations));
@@ -44,7 +45,8 @@ Violation only(TileSpec spec, const char* rule, const Change& change) {
   return find(violations, rule);
 }
 
-void legal(TileSpec spec, const Change& change) {
+/// Checks that a changed spec breaks no rule.
+void check_legal(TileSpec spec, const Change& change) {
   change(spec);
   CHECK(rules(broken(spec)) == Rules{});
 }
@@ -58,94 +60,105 @@ TEST_CASE("the specs that these tests start from break no rule") {
 }
 
 TEST_CASE("counts have their ranges") {
-  legal(copy_kernel(), [](auto& s) { s.stages = 1; });
-  legal(copy_kernel(), [](auto& s) { s.stages = 27; });
-  CHECK(only(copy_kernel(), "stages.range", [](auto& s) { s.stages = 0; }).legal == "stages = 1");
-  CHECK(only(copy_kernel(), "stages.range", [](auto& s) { s.stages = 33, s.tile[0] = 8; }).legal ==
+  check_legal(copy_kernel(), [](auto& s) { s.stages = 1; });
+  check_legal(copy_kernel(), [](auto& s) { s.stages = 27; });
+  CHECK(only_violation(copy_kernel(), "stages.range", [](auto& s) { s.stages = 0; }).legal == "stages = 1");
+  CHECK(only_violation(copy_kernel(), "stages.range", [](auto& s) { s.stages = 33, s.tile[0] = 8; }).legal ==
         "stages = 32");
-  CHECK(only(copy_kernel(), "warps.range", [](auto& s) { s.warps = 2; }).need == "1 for a copy kernel");
-  CHECK(only(map_of_rows(), "warps.range", [](auto& s) { s.warps = 17; }).legal == "warps = 16");
-  only(map_of_rows(), "warps.range", [](auto& s) { s.warps = 0; });
-  only(map_of_rows(), "output-stages.range", [](auto& s) { s.output_stages = 1; });
-  only(map_of_rows(), "output-stages.range", [](auto& s) { s.output_stages = 9; });
-  only(copy_kernel(), "output-stages.range", [](auto& s) { s.output_stages = 2; });
-  only(copy_kernel(), "ctas-per-sm.range", [](auto& s) { s.ctas_per_sm = 0; });
-  only(copy_kernel(), "ctas-per-sm.range", [](auto& s) { s.ctas_per_sm = 17, s.tile[0] = 4; });
-  only(copy_kernel(), "inputs.range", [](auto& s) { s.inputs = 2; });
-  only(map_of_rows(), "inputs.range", [](auto& s) { s.inputs = 9; });
-  only(map_of_rows(), "inputs.range", [](auto& s) { s.inputs = 0; });
-  only(copy_kernel(), "rank.range", [](auto& s) { s.rank = 0; });
-  only(copy_kernel(), "rank.range", [](auto& s) { s.rank = 6; });
-  CHECK(only(bulk_kernel(), "rank.range", [](auto& s) { s.rank = 2; }).need == "1 for a bulk kernel");
+  CHECK(only_violation(copy_kernel(), "warps.range", [](auto& s) { s.warps = 2; }).need ==
+        "1 for a copy kernel");
+  CHECK(only_violation(map_of_rows(), "warps.range", [](auto& s) { s.warps = 17; }).legal == "warps = 16");
+  only_violation(map_of_rows(), "warps.range", [](auto& s) { s.warps = 0; });
+  only_violation(map_of_rows(), "output-stages.range", [](auto& s) { s.output_stages = 1; });
+  only_violation(map_of_rows(), "output-stages.range", [](auto& s) { s.output_stages = 9; });
+  only_violation(copy_kernel(), "output-stages.range", [](auto& s) { s.output_stages = 2; });
+  only_violation(copy_kernel(), "ctas-per-sm.range", [](auto& s) { s.ctas_per_sm = 0; });
+  only_violation(copy_kernel(), "ctas-per-sm.range", [](auto& s) { s.ctas_per_sm = 17, s.tile[0] = 4; });
+  only_violation(copy_kernel(), "inputs.range", [](auto& s) { s.inputs = 2; });
+  only_violation(map_of_rows(), "inputs.range", [](auto& s) { s.inputs = 9; });
+  only_violation(map_of_rows(), "inputs.range", [](auto& s) { s.inputs = 0; });
+  only_violation(copy_kernel(), "rank.range", [](auto& s) { s.rank = 0; });
+  only_violation(copy_kernel(), "rank.range", [](auto& s) { s.rank = 6; });
+  CHECK(only_violation(bulk_kernel(), "rank.range", [](auto& s) { s.rank = 2; }).need ==
+        "1 for a bulk kernel");
 }
 
 TEST_CASE("unused fields must be zero") {
-  CHECK(only(copy_kernel(), "unused.zero", [](auto& s) { s.tile[2] = 1; }).subject == "tile[2]");
-  CHECK(only(copy_kernel(), "unused.zero", [](auto& s) { s.operands[1].element_strides[4] = 1; }).subject ==
-        "input: element_strides[4]");
-  CHECK(only(copy_kernel(), "unused.zero", [](auto& s) { s.operands[5].swizzle = Swizzle::b64; }).subject ==
-        "operands[5]");
-  legal(copy_kernel(), [](auto& s) { s.operands[5] = {}; });
+  CHECK(only_violation(copy_kernel(), "unused.zero", [](auto& s) { s.tile[2] = 1; }).subject == "tile[2]");
+  CHECK(only_violation(copy_kernel(), "unused.zero", [](auto& s) {
+          s.operands[1].element_strides[4] = 1;
+        }).subject == "input: element_strides[4]");
+  CHECK(only_violation(copy_kernel(), "unused.zero", [](auto& s) {
+          s.operands[5].swizzle = Swizzle::b64;
+        }).subject == "operands[5]");
+  check_legal(copy_kernel(), [](auto& s) { s.operands[5] = {}; });
 }
 
 TEST_CASE("a family that computes needs an expression of one printable line, other families take none") {
   const auto set = [](TileSpec& s, std::string_view text) { s.expression = text; };
-  only(map_of_rows(), "expression.empty", [&](auto& s) { set(s, ""); });
-  only(map_of_rows(), "expression.empty", [&](auto& s) { set(s, "   "); });
-  const auto control = only(map_of_rows(), "expression.characters", [&](auto& s) { set(s, "x0 +\n x1"); });
+  only_violation(map_of_rows(), "expression.empty", [&](auto& s) { set(s, ""); });
+  only_violation(map_of_rows(), "expression.empty", [&](auto& s) { set(s, "   "); });
+  const auto control =
+      only_violation(map_of_rows(), "expression.characters", [&](auto& s) { set(s, "x0 +\n x1"); });
   CHECK(control.found == "character 0x0a at 4");
-  only(map_of_rows(), "expression.characters", [&](auto& s) { set(s, "x0\x7f"); });
-  only(map_of_rows(), "expression.coordinate", [&](auto& s) { set(s, "x0 + g[7]"); });
-  only(map_of_rows(), "expression.coordinate", [&](auto& s) { set(s, "x0 + t[-1]"); });
-  legal(map_of_rows(), [&](auto& s) { set(s, "x0 /* ä */"); });
-  only(copy_kernel(), "expression.none", [&](auto& s) { set(s, "x"); });
-  only(map_of_rows(), "expression.characters", [&](auto& s) { set(s, std::string_view("x0\0x1", 5)); });
-  legal(map_of_rows(), [](auto& s) { s.expression = std::string(max_expression, 'x'); });
-  only(map_of_rows(), "expression.length",
-       [](auto& s) { s.expression = std::string(max_expression + 1, 'x'); });
+  only_violation(map_of_rows(), "expression.characters", [&](auto& s) { set(s, "x0\x7f"); });
+  only_violation(map_of_rows(), "expression.coordinate", [&](auto& s) { set(s, "x0 + g[7]"); });
+  only_violation(map_of_rows(), "expression.coordinate", [&](auto& s) { set(s, "x0 + t[-1]"); });
+  check_legal(map_of_rows(), [&](auto& s) { set(s, "x0 /* ä */"); });
+  only_violation(copy_kernel(), "expression.none", [&](auto& s) { set(s, "x"); });
+  only_violation(map_of_rows(), "expression.characters",
+                 [&](auto& s) { set(s, std::string_view("x0\0x1", 5)); });
+  check_legal(map_of_rows(), [](auto& s) { s.expression = std::string(max_expression, 'x'); });
+  only_violation(map_of_rows(), "expression.length",
+                 [](auto& s) { s.expression = std::string(max_expression + 1, 'x'); });
 }
 
 TEST_CASE("a tile must meet the rules of each operand's tensor map, and violations name the operand") {
-  CHECK(only(copy_kernel(), "box.range", [](auto& s) { s.operands[1].element_strides[0] = 5; }).subject ==
-        "input: box[0]");
-  const auto odd = only(map_of_rows(), "box.inner-bytes", [](auto& s) { s.tile[1] = 60; });
+  CHECK(only_violation(copy_kernel(), "box.range", [](auto& s) {
+          s.operands[1].element_strides[0] = 5;
+        }).subject == "input: box[0]");
+  const auto odd = only_violation(map_of_rows(), "box.inner-bytes", [](auto& s) { s.tile[1] = 60; });
   CHECK(odd.subject == "input 1: box[1]");
   CHECK(odd.found == "120 bytes (60 × f16)");
   CHECK(odd.legal == "box[1] = 64");
   const auto wide =
-      only(map_of_rows(), "box.swizzle", [](auto& s) { s.operands[1].swizzle = Swizzle::b128; });
+      only_violation(map_of_rows(), "box.swizzle", [](auto& s) { s.operands[1].swizzle = Swizzle::b128; });
   CHECK(wide.subject == "input 0: box[1]");
-  legal(map_of_rows(), [](auto& s) { s.operands[2].swizzle = Swizzle::b128; });
-  CHECK(only(map_of_rows(), "box.swizzle", [](auto& s) { s.output().swizzle = Swizzle::b64; }).subject ==
-        "output: box[1]");
-  CHECK(only(map_of_rows(), "type.known", [](auto& s) {
+  check_legal(map_of_rows(), [](auto& s) { s.operands[2].swizzle = Swizzle::b128; });
+  CHECK(only_violation(map_of_rows(), "box.swizzle", [](auto& s) {
+          s.output().swizzle = Swizzle::b64;
+        }).subject == "output: box[1]");
+  CHECK(only_violation(map_of_rows(), "type.known", [](auto& s) {
           s.output().type = static_cast<ElementType>(99);
         }).subject == "output: type");
-  only(map_of_rows(), "element-strides.innermost", [](auto& s) { s.operands[2].element_strides[1] = 2; });
-  only(map_of_rows(), "element-strides.range",
-       [](auto& s) { s.operands[2].element_strides[0] = 9, s.tile[0] = 16; });
-  only(map_of_rows(), "element-strides.output", [](auto& s) { s.output().element_strides[0] = 2; });
+  only_violation(map_of_rows(), "element-strides.innermost",
+                 [](auto& s) { s.operands[2].element_strides[1] = 2; });
+  only_violation(map_of_rows(), "element-strides.range",
+                 [](auto& s) { s.operands[2].element_strides[0] = 9, s.tile[0] = 16; });
+  only_violation(map_of_rows(), "element-strides.output", [](auto& s) { s.output().element_strides[0] = 2; });
 }
 
 TEST_CASE("bulk chunks are multiples of 16 bytes and not swizzled") {
-  legal(bulk_kernel(), [](auto& s) { s.tile[0] = 4; });
+  check_legal(bulk_kernel(), [](auto& s) { s.tile[0] = 4; });
   auto spec = bulk_kernel();
   spec.tile[0] = 1001;
   const auto violations = broken(spec);
-  CHECK(rules(violations) == Rules{"chunk.bytes", "chunk.bytes"});  // of the input and the output
+  CHECK(rules(violations) == Rules{"chunk.bytes", "chunk.bytes"});  // one for the input, one for the output
   CHECK(violations[0].legal == "tile[0] = 1004");
-  only(bulk_kernel(), "swizzle.bulk", [](auto& s) { s.operands[1].swizzle = Swizzle::b32; });
-  only(bulk_kernel(), "element-strides.innermost", [](auto& s) { s.operands[1].element_strides[0] = 2; });
+  only_violation(bulk_kernel(), "swizzle.bulk", [](auto& s) { s.operands[1].swizzle = Swizzle::b32; });
+  only_violation(bulk_kernel(), "element-strides.innermost",
+                 [](auto& s) { s.operands[1].element_strides[0] = 2; });
 }
 
 TEST_CASE("a copy needs the same bits per element and the same swizzle in source and destination") {
-  legal(copy_kernel(), [](auto& s) { s.operands[1].type = ElementType::tf32; });
-  legal(copy_kernel(),
-        [](auto& s) { s.operands[1].type = ElementType::i32, s.output().type = ElementType::u32; });
-  const auto type = only(copy_kernel(), "copy.type", [](auto& s) { s.output().type = ElementType::i32; });
+  check_legal(copy_kernel(), [](auto& s) { s.operands[1].type = ElementType::tf32; });
+  check_legal(copy_kernel(),
+              [](auto& s) { s.operands[1].type = ElementType::i32, s.output().type = ElementType::u32; });
+  const auto type =
+      only_violation(copy_kernel(), "copy.type", [](auto& s) { s.output().type = ElementType::i32; });
   CHECK_THAT(type.legal, ContainsSubstring("map kernel"));
-  only(copy_kernel(), "copy.swizzle", [](auto& s) { s.operands[1].swizzle = Swizzle::b128; });
-  only(snapshot_kernel(), "snapshot.output", [](auto& s) { s.output().type = ElementType::f32; });
+  only_violation(copy_kernel(), "copy.swizzle", [](auto& s) { s.operands[1].swizzle = Swizzle::b128; });
+  only_violation(snapshot_kernel(), "snapshot.output", [](auto& s) { s.output().type = ElementType::f32; });
 }
 
 TEST_CASE("no tile family takes an interleaved layout") {
@@ -161,22 +174,23 @@ TEST_CASE("no tile family takes an interleaved layout") {
 }
 
 TEST_CASE("a CTA has at most 227 KiB of shared memory, and a violation names what would fit") {
-  legal(copy_kernel(), [](auto& s) { s.stages = 28; });
-  const auto stages = only(copy_kernel(), "shared.cta", [](auto& s) { s.stages = 29; });
+  check_legal(copy_kernel(), [](auto& s) { s.stages = 28; });
+  const auto stages = only_violation(copy_kernel(), "shared.cta", [](auto& s) { s.stages = 29; });
   CHECK(stages.legal == "stages = 28");
   CHECK(stages.found == "239056 bytes a CTA, 6608 too many");
-  const auto tile = only(map_of_rows(), "shared.cta", [](auto& s) { s.tile = {256, 128}; });
+  const auto tile = only_violation(map_of_rows(), "shared.cta", [](auto& s) { s.tile = {256, 128}; });
   CHECK(tile.legal == "a tile of 64x128 with stages = 2");
 }
 
 TEST_CASE("ctas_per_sm CTAs must fit into an SM's shared memory and threads") {
-  const auto shared = only(copy_kernel(), "shared.sm", [](auto& s) { s.stages = 14, s.ctas_per_sm = 2; });
+  const auto shared =
+      only_violation(copy_kernel(), "shared.sm", [](auto& s) { s.stages = 14, s.ctas_per_sm = 2; });
   CHECK(shared.legal == "ctas_per_sm = 1, or stages = 13");
-  legal(copy_kernel(), [](auto& s) { s.stages = 13, s.ctas_per_sm = 2; });
-  const auto threads =
-      only(map_of_rows(), "threads.sm", [](auto& s) { s.tile[0] = 2, s.warps = 16, s.ctas_per_sm = 4; });
+  check_legal(copy_kernel(), [](auto& s) { s.stages = 13, s.ctas_per_sm = 2; });
+  const auto threads = only_violation(map_of_rows(), "threads.sm",
+                                      [](auto& s) { s.tile[0] = 2, s.warps = 16, s.ctas_per_sm = 4; });
   CHECK(threads.legal == "ctas_per_sm = 3");
-  legal(map_of_rows(), [](auto& s) { s.tile[0] = 2, s.warps = 15, s.ctas_per_sm = 4; });
+  check_legal(map_of_rows(), [](auto& s) { s.tile[0] = 2, s.warps = 15, s.ctas_per_sm = 4; });
 }
 
 TEST_CASE("a stage's bytes must fit the transaction count of an mbarrier") {

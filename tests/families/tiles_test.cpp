@@ -303,7 +303,7 @@ TEST_CASE("destination_view() derives the destination's shape and type from the 
                       .sources = {{dense(ElementType::f16, {101, 256})}},
                       .tiles = {.element_strides = steps}};
   CHECK(destination_view(request) == dense(ElementType::f16, {26, 256}));
-  request.destination = {};  // of f32: a copy keeps its source's type
+  request.destination = {};  // its type f32 is ignored: a copy keeps its source's type
   CHECK(destination_view(request) == dense(ElementType::f16, {26, 256}));
 
   const std::array box{4U, 16U};

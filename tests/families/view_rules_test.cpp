@@ -143,17 +143,17 @@ TEST_CASE("extents must not be 0, and coordinates must fit 32 signed bits") {
 
 TEST_CASE("a bulk kernel takes dense 1-D views of any length and nothing else") {
   const auto spec = bulk_spec(ElementType::f16, "x", f32);
-  const auto with = [&](const TensorView& input, const TensorView& output) {
+  const auto broken_with = [&](const TensorView& input, const TensorView& output) {
     return rules(broken(spec, std::array{output, input}));
   };
-  CHECK(with(dense(f32, {1000003}), dense(ElementType::f16, {1000003})) == Rules{});
-  CHECK(with(dense(f32, {1ULL << 34}), dense(ElementType::f16, {1ULL << 34})) == Rules{});
-  CHECK(with(dense(f32, {0}), dense(ElementType::f16, {0})) == Rules{"shape.range", "shape.range"});
-  CHECK(with(dense(f32, {10}), dense(ElementType::f16, {11})) == Rules{"view.shape"});
+  CHECK(broken_with(dense(f32, {1000003}), dense(ElementType::f16, {1000003})) == Rules{});
+  CHECK(broken_with(dense(f32, {1ULL << 34}), dense(ElementType::f16, {1ULL << 34})) == Rules{});
+  CHECK(broken_with(dense(f32, {0}), dense(ElementType::f16, {0})) == Rules{"shape.range", "shape.range"});
+  CHECK(broken_with(dense(f32, {10}), dense(ElementType::f16, {11})) == Rules{"view.shape"});
   auto strided = dense(f32, {10});
   strided.strides[0] = 2;
-  CHECK(with(strided, dense(ElementType::f16, {10})) == Rules{"strides.innermost"});
-  CHECK(with(dense(f32, {5, 2}), dense(ElementType::f16, {10})) == Rules{"view.rank"});
+  CHECK(broken_with(strided, dense(ElementType::f16, {10})) == Rules{"strides.innermost"});
+  CHECK(broken_with(dense(f32, {5, 2}), dense(ElementType::f16, {10})) == Rules{"view.rank"});
 }
 
 TEST_CASE("a snapshot's output must be the view that output_view() returns") {

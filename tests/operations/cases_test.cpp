@@ -31,28 +31,29 @@ std::pair<std::int64_t, std::int64_t> reach(const BufferView& tensor) {
 }
 
 /// The properties that occurred among the cases of one operation.
-struct Met {
+struct Coverage {
   std::set<std::uint32_t> ranks;
   std::set<ElementType> types;
   int backwards = 0;
   int repeated = 0;
-  int nothing = 0;
+  int empty = 0;
 };
 
-void check_tensor(const RandomCase& drawn, const BufferView& tensor, Met& met) {
-  met.types.insert(tensor.view.type);
+void check_tensor(const RandomCase& drawn, const BufferView& tensor, Coverage& coverage) {
+  coverage.types.insert(tensor.view.type);
   REQUIRE(tensor.buffer < drawn.buffers.size());
   REQUIRE(tensor.offset % size_of(tensor.view.type) == 0);
   if (tensor.view.elements() == 0) {
-    ++met.nothing;
+    ++coverage.empty;
     return;
   }
   const auto [low, high] = reach(tensor);
+  // A buffer has 64 bytes of guard at each end (CaseLimits::guard).
   REQUIRE(low >= 64);
   REQUIRE(high + 64 <= static_cast<std::int64_t>(drawn.buffers[tensor.buffer]));
   for (std::uint32_t d = 0; d < tensor.view.rank; ++d) {
-    met.backwards += tensor.view.strides[d] < 0 ? 1 : 0;
-    met.repeated += tensor.view.strides[d] == 0 && tensor.view.shape[d] > 1 ? 1 : 0;
+    coverage.backwards += tensor.view.strides[d] < 0 ? 1 : 0;
+    coverage.repeated += tensor.view.strides[d] == 0 && tensor.view.shape[d] > 1 ? 1 : 0;
   }
 }
 
@@ -78,16 +79,16 @@ std::vector<std::uint64_t> selected(const Slice& slice, std::uint64_t extent) {
 }
 
 /// An element of a source: the source's number and the element's index.
-struct From {
+struct SourceElement {
   std::size_t source = 0;
   Index index{};
 };
 
 /// The source element that the operation moves to `index` of destination `to`. Sources are broadcast along
 /// extents of 1 and missing leading dimensions.
-From origin(const RandomCase& drawn, std::size_t to, Index index) {
+SourceElement origin(const RandomCase& drawn, std::size_t to, Index index) {
   const std::uint32_t rank = drawn.destinations[to].view.rank;
-  From from;
+  SourceElement from;
   if (drawn.operation == "permute") {
     const Dims axes = drawn.arguments.dims("axes");
     for (std::size_t d = 0; d < rank; ++d) from.index.at(static_cast<std::size_t>(axes[d])) = index.at(d);
@@ -128,9 +129,9 @@ From origin(const RandomCase& drawn, std::size_t to, Index index) {
 }  // namespace
 
 TEST_CASE("random cases of every operation are legal, varied, and equal for equal seed and number") {
-  Met all;
+  Coverage all;
   for (const std::string_view operation : all_operations()) {
-    Met met;
+    Coverage coverage;
     for (std::uint64_t n = 0; n < 300; ++n) {
       const RandomCase drawn = random_case(operation, n / 3, n % 3);
       CAPTURE(n, drawn.text());
@@ -140,24 +141,24 @@ TEST_CASE("random cases of every operation are legal, varied, and equal for equa
       REQUIRE_NOTHROW(check_operation(made.moves));
       for (const Move& move : made.moves) REQUIRE(understands(move));
       for (const BufferView& tensor : drawn.destinations) {
-        met.ranks.insert(tensor.view.rank);
-        check_tensor(drawn, tensor, met);
+        coverage.ranks.insert(tensor.view.rank);
+        check_tensor(drawn, tensor, coverage);
       }
-      for (const BufferView& tensor : drawn.sources) check_tensor(drawn, tensor, met);
+      for (const BufferView& tensor : drawn.sources) check_tensor(drawn, tensor, coverage);
     }
     INFO(operation);
-    CHECK(met.ranks.size() > 1);
-    all.ranks.merge(met.ranks);
-    all.backwards += met.backwards;
-    all.repeated += met.repeated;
-    all.nothing += met.nothing;
-    all.types.merge(met.types);
+    CHECK(coverage.ranks.size() > 1);
+    all.ranks.merge(coverage.ranks);
+    all.backwards += coverage.backwards;
+    all.repeated += coverage.repeated;
+    all.empty += coverage.empty;
+    all.types.merge(coverage.types);
   }
   CHECK(all.ranks.size() == max_view_rank + 1);
   CHECK(all.types.size() == all_element_types.size());
   CHECK(all.backwards > 500);
   CHECK(all.repeated > 100);
-  CHECK(all.nothing > 20);
+  CHECK(all.empty > 20);
 }
 
 TEST_CASE("every operation has random cases") {
@@ -176,7 +177,7 @@ TEST_CASE("expected() changes only destinations, and difference() finds a change
       for (const BufferView& tensor : drawn.destinations) written.insert(tensor.buffer);
       for (std::size_t b = 0; b < before.size(); ++b) {
         if (!written.contains(b)) REQUIRE(before[b] == after.buffers[b]);
-        // The guards.
+        // The guard before the first tensor is unchanged.
         REQUIRE(std::equal(before[b].begin(), before[b].begin() + 64, after.buffers[b].begin()));
         Buffers changed = after.buffers;
         changed[b].back() ^= std::byte{1};
@@ -204,7 +205,7 @@ TEST_CASE("expected results take each element from the source element that the a
         const std::uint32_t size = size_of(destination.view.type);
         bool all = true;
         for_each_index(destination.view.rank, whole(destination.view), [&](const Index& index) {
-          const From from = origin(drawn, to, index);
+          const SourceElement from = origin(drawn, to, index);
           all = all && std::memcmp(element(destination, after, index),
                                    element(drawn.sources[from.source], before, from.index), size) == 0;
         });

@@ -174,7 +174,7 @@ TEST_CASE("an operation created by name equals the one that its function creates
     const Operation made = make_operation(info.name, to, {from}, arguments);
     CHECK(made.moves.size() == 1);
     CHECK(made.destinations.size() == 1);
-    CHECK(made.sources == std::vector{from});  // as given, also where a move reads a view of it
+    CHECK(made.sources == std::vector{from});  // the given source, even if a move reads only a view of it
     CHECK(made.moves.front().destination.view == views.front());
     CHECK(reference::understands(made.moves.front()));
   }

@@ -23,7 +23,8 @@ namespace {
 /// Whether case `n` uses the problem. The cases alternate between any problems, transposes and flat tiles.
 bool suits(const Problem& problem, std::uint64_t n) {
   if (problem.nest.empty()) return false;
-  return n % 3 == 0 || (n % 3 == 1 ? layout_of(problem) == Layout::blocks : FlatPlanner(problem).takes());
+  return n % 3 == 0 ||
+         (n % 3 == 1 ? layout_of(problem) == Layout::blocks : FlatPlanner(problem).supports_problem());
 }
 
 }  // namespace

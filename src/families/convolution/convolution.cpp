@@ -18,17 +18,19 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t base_alignment = 1024;  // of aligned_shared_memory()
-constexpr std::uint32_t max_channels = 32;      // of a step: 128 bytes, the widest swizzle
-constexpr std::uint32_t min_channels = 4;       // 16 bytes
-// Limit of windows and products: kernels count them in 31 bits, up to a tile beyond the end.
-constexpr std::uint64_t max_numbers = (1ULL << 31) - 1024;
+// A step of a kernel covers one tap of the filter and some channels.
+constexpr std::uint32_t base_alignment = 1024;  // bytes that aligned_shared_memory() may skip
+constexpr std::uint32_t max_channels = 32;      // a step's: 128 bytes, the widest swizzle
+constexpr std::uint32_t min_channels = 4;       // a step's: 16 bytes
+// Limit of the windows, and of the products in a sum. Kernels count both in 31 bits, and may count up to one
+// tile beyond the end.
+constexpr std::uint64_t max_counted_windows = (1ULL << 31) - 1024;
 
 /// A tile of windows by outputs, and the part of it that a thread computes.
 struct ConvolutionTile {
   std::uint32_t windows, outputs;
   std::uint32_t thread_windows, thread_outputs;
-  [[nodiscard]] constexpr std::uint32_t computing() const {
+  [[nodiscard]] constexpr std::uint32_t computing_threads() const {
     return windows / thread_windows * (outputs / thread_outputs);
   }
 };
@@ -43,7 +45,9 @@ struct ConvolutionFacts {
   std::uint32_t channels = min_channels;  ///< channels of a step
   std::uint32_t stages = 0;               ///< steps through the copy engine in flight; 0: threads load
 
-  [[nodiscard]] std::uint32_t threads() const { return tile.computing() + (stages > 0 ? warp_lanes : 0); }
+  [[nodiscard]] std::uint32_t threads() const {
+    return tile.computing_threads() + (stages > 0 ? warp_lanes : 0);
+  }
   [[nodiscard]] std::uint32_t step_bytes() const { return 4 * channels * (tile.windows + tile.outputs); }
   [[nodiscard]] Swizzle swizzle() const {
     return static_cast<Swizzle>(std::countr_zero(channels / min_channels));
@@ -70,6 +74,7 @@ struct ConvolutionChoice {
   }
 };
 
+/// The tensor map of the images, in mode im2col.
 std::optional<TensorMapSpec> images_of(const ConvolutionFacts& facts, const Problem& problem) {
   return image_map(*problem.windows(), problem.address[1],
                    {.type = ElementType::f32,
@@ -97,12 +102,12 @@ std::optional<TensorMapSpec> filter_of(const ConvolutionFacts& facts, const Prob
   return map;
 }
 
-/// Cycles in which an SM computes one channel of its tiles: those of multiplications or of loads from shared
-/// memory, whichever are more.
-std::uint64_t cycles(const ConvolutionTile& tile, const Problem& problem) {
+/// Cycles that an SM needs for one channel of one tap, of all its tiles. Each cycle it starts 4 multiply-adds
+/// or 1 load from shared memory of a whole warp; the slower of the two counts.
+std::uint64_t cycles_per_channel(const ConvolutionTile& tile, const Problem& problem) {
   const std::uint64_t ctas = sat_mul(ceil_div(problem.windows()->windows(), tile.windows),
                                      ceil_div(problem.windows()->outputs(), tile.outputs));
-  const std::uint64_t warps = tile.computing() / warp_lanes;
+  const std::uint64_t warps = tile.computing_threads() / warp_lanes;
   const std::uint64_t fma = warps * tile.thread_windows * tile.thread_outputs / 4;
   const std::uint64_t loads = warps * (tile.thread_windows + tile.thread_outputs);
   return sat_mul(ceil_div(ctas, problem.sm_count), std::max(fma, loads));
@@ -112,26 +117,26 @@ template <std::uint32_t dimensions>
 params::Convolution<dimensions> convolution_of(const Problem& problem) {
   const auto& [geometry, destination, images, filter] = *problem.windows();
   const auto step = [](const TensorView& view, std::uint32_t d) { return view.strides[d] * std::int64_t{4}; };
-  params::Convolution<dimensions> c{};
-  set_address(c.destination, problem.address[0]);
-  set_address(c.images, problem.address[1]);
-  set_address(c.filter, problem.address[2]);
+  params::Convolution<dimensions> result{};
+  set_address(result.destination, problem.address[0]);
+  set_address(result.images, problem.address[1]);
+  set_address(result.filter, problem.address[2]);
   for (std::uint32_t k = 0; k <= dimensions; ++k) {
-    c.window[k] = step(destination, dimensions - k);
-    c.image_pixel[k] = step(images, dimensions - k);
+    result.window[k] = step(destination, dimensions - k);
+    result.image_pixel[k] = step(images, dimensions - k);
   }
-  c.output = step(destination, dimensions + 1);
-  c.image_channel = step(images, dimensions + 1);
-  c.filter_output = step(filter, 0);
-  c.filter_channel = step(filter, dimensions + 1);
+  result.output = step(destination, dimensions + 1);
+  result.image_channel = step(images, dimensions + 1);
+  result.filter_output = step(filter, 0);
+  result.filter_channel = step(filter, dimensions + 1);
   for (std::uint32_t k = 0; k < dimensions; ++k) {
-    c.filter_tap[k] = step(filter, dimensions - k);
-    c.extent[k] = static_cast<std::uint32_t>(geometry.extent[dimensions - 1 - k]);
+    result.filter_tap[k] = step(filter, dimensions - k);
+    result.extent[k] = static_cast<std::uint32_t>(geometry.extent[dimensions - 1 - k]);
   }
-  c.taps = static_cast<std::uint32_t>(problem.windows()->taps());
-  c.channels = static_cast<std::uint32_t>(problem.windows()->channels());
-  c.outputs = static_cast<std::uint32_t>(problem.windows()->outputs());
-  return c;
+  result.taps = static_cast<std::uint32_t>(problem.windows()->taps());
+  result.channels = static_cast<std::uint32_t>(problem.windows()->channels());
+  result.outputs = static_cast<std::uint32_t>(problem.windows()->outputs());
+  return result;
 }
 
 class ConvolutionFamily final : public TypedFamily<ConvolutionFacts, ConvolutionChoice> {
@@ -143,12 +148,12 @@ class ConvolutionFamily final : public TypedFamily<ConvolutionFacts, Convolution
                      .max_inputs = 2}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
-    require_counted(problem);
+    require_countable(problem);
     const std::uint32_t dimensions = problem.windows()->geometry.dims;
     const std::uint64_t channels = std::bit_ceil(problem.windows()->channels());
     const std::size_t first = candidates.size();
     std::size_t best = first;
-    std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+    std::uint64_t fewest_cycles = std::numeric_limits<std::uint64_t>::max();
     for (const ConvolutionTile& tile : convolution_tiles) {
       for (const std::uint32_t stages : stage_counts) {
         ConvolutionFacts facts{.dimensions = dimensions,
@@ -157,8 +162,8 @@ class ConvolutionFamily final : public TypedFamily<ConvolutionFacts, Convolution
                                    std::clamp<std::uint64_t>(channels, min_channels, max_channels)),
                                .stages = stages};
         if (!images_of(facts, problem) || !filter_of(facts, problem)) facts.stages = 0;
-        if (const std::uint64_t time = cycles(tile, problem); time < least) {
-          least = time;
+        if (const std::uint64_t cycles = cycles_per_channel(tile, problem); cycles < fewest_cycles) {
+          fewest_cycles = cycles;
           best = candidates.size();
         }
         const ConvolutionChoice choice{.windows = tile.windows,
@@ -177,12 +182,13 @@ class ConvolutionFamily final : public TypedFamily<ConvolutionFacts, Convolution
     const auto facts = facts_of<ConvolutionFacts>(candidate);
     Footprint footprint{.box = {facts.tile.windows, facts.tile.outputs},
                         .threads = facts.threads(),
+                        // The thread's sums, and about 80 registers for operands and addresses.
                         .registers = facts.tile.thread_windows * facts.tile.thread_outputs + 80,
                         .bytes_in_flight = std::uint64_t{std::max(facts.stages, 1U)} * facts.step_bytes(),
                         .by_engine = facts.stages > 0};
     if (facts.stages > 0) {
       footprint.dynamic_shared_bytes = facts.stages * facts.step_bytes() + base_alignment;
-      footprint.static_shared_bytes = 16 * facts.stages;
+      footprint.static_shared_bytes = 16 * facts.stages;  // two mbarriers for each stage
     } else {
       footprint.static_shared_bytes = facts.step_bytes();
     }
@@ -222,8 +228,9 @@ class ConvolutionFamily final : public TypedFamily<ConvolutionFacts, Convolution
   [[nodiscard]] SourceParts source(const Candidate& candidate,
                                    std::string_view /*expression*/) const override {
     const auto facts = facts_of<ConvolutionFacts>(candidate);
-    SourceParts parts{.why = "Pixels and filter meet in shared memory; nothing is stored in between.",
-                      .call = "convolution(windows, c)"};
+    SourceParts parts{
+        .why = "Pixels and filter are multiplied from shared memory: the matrix of windows is never stored.",
+        .call = "convolution(windows, c)"};
     parts.facts = number_fact("dimensions", facts.dimensions, "of an image");
     parts.facts += number_fact("tile_windows", facts.tile.windows, "of a CTA");
     parts.facts += number_fact("tile_outputs", facts.tile.outputs);
@@ -244,11 +251,13 @@ class ConvolutionFamily final : public TypedFamily<ConvolutionFacts, Convolution
   }
 
  private:
-  static void require_counted(const Problem& problem) {
+  static void require_countable(const Problem& problem) {
     const WindowProblem& windows = *problem.windows();
     const std::uint64_t sums = sat_mul(windows.taps(), windows.channels());
-    constexpr std::uint64_t max_outputs = 65535ULL * 32;  // in the second dimension of a grid
-    if (windows.windows() < max_numbers && sums < max_numbers && windows.outputs() <= max_outputs) return;
+    constexpr std::uint64_t max_outputs = 65535ULL * 32;  // 65535 CTAs in dimension y, of 32 outputs or more
+    if (windows.windows() < max_counted_windows && sums < max_counted_windows &&
+        windows.outputs() <= max_outputs)
+      return;
     throw Error(
         ErrorCode::unsupported,
         fmt::format("{} windows, {} outputs, sums of {} products: kernels count windows and products in 31 "

@@ -23,8 +23,8 @@ constexpr BlockTuning word_tunings[] = {
     {.destination_run = 64, .source_run = 32, .vector_bytes = 4},
     {.destination_run = 32, .source_run = 32, .vector_bytes = 4},
 };
-/// The least part of a source line that neighbouring threads load together: one sector of memory, and at
-/// least `min_line_blocks` blocks.
+/// Neighbouring threads load at least this much of a source line together: one sector of memory, and
+/// `min_line_blocks` blocks.
 constexpr std::uint32_t min_line_bytes = 32;
 constexpr std::uint32_t min_line_blocks = 4;
 

@@ -15,19 +15,18 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t store_bytes = 16;    // least bytes of a row that a store writes
+constexpr std::uint32_t store_bytes = 16;    // the copy engine stores rows in multiples of this
 constexpr std::uint32_t map_word_bytes = 8;  // elements of the maps: the widest that the copy engine supports
-constexpr std::uint32_t max_ring_bytes = 80 * 1024;  // of any launch: a little more than tunings need
-constexpr std::uint32_t longest_part = max_box * 8;  // bytes
+constexpr std::uint32_t max_ring_bytes = 80 * 1024;  // a little more than the tunings need
+constexpr std::uint32_t longest_part = max_box * 8;  // bytes of a row that one box can hold
 
 /// The kernel moves words of 8 bytes, whatever the tensors' element type. Tiles and boxes are counted in
 /// words, and may have any size.
 struct EngineRowsFacts {
   std::uint32_t rank = 1;
   std::uint32_t stages = 1;
-  std::uint32_t own_dimensions =
-      0;           ///< bit d: dimension d does not share its dimension of the maps with others
-  Flag parts = 0;  ///< a row takes more than one box
+  std::uint32_t own_dimensions = 0;  ///< bit d: dimension d has a dimension of the maps to itself
+  Flag parts = 0;                    ///< a row takes more than one box
 };
 
 struct EngineRowsChoice {
@@ -62,12 +61,13 @@ PerDimension engine_rows_box(const Problem& problem, const Tuning& tuning) {
   const std::uint64_t part = round_up(ceil_div(bytes, parts), store_bytes);
   box[row] = static_cast<std::uint32_t>(parts * part / map_word_bytes);
   std::uint64_t remaining = std::max<std::uint64_t>(tuning.tile_bytes / (parts * part), 1);
-  // A tile has a single index in dimensions that share one of the map's.
-  std::uint32_t boxes = nest.rank > max_map_rank ? max_map_rank - 2 : max_map_rank - 1;
+  // Dimensions before the row in which the tile may have several indices. If a map has too few dimensions for
+  // the nest, some of the nest's share one, and the tile has a single index in each of these.
+  std::uint32_t free_dimensions = nest.rank > max_map_rank ? max_map_rank - 2 : max_map_rank - 1;
   for (std::uint32_t d = row; d-- > 0;) {
     const std::uint64_t most = std::min<std::uint64_t>(remaining, max_box);
-    box[d] = boxes > 0 ? static_cast<std::uint32_t>(std::min(nest.shape[d], most)) : 1U;
-    if (box[d] > 1) --boxes;
+    box[d] = free_dimensions > 0 ? static_cast<std::uint32_t>(std::min(nest.shape[d], most)) : 1U;
+    if (box[d] > 1) --free_dimensions;
     remaining /= box[d];
   }
   return box;

@@ -6,7 +6,7 @@
 TMAJIT_BEGIN
 namespace {
 
-/// Tunable parameters: threads of a CTA, and chunks that each has in flight.
+/// Tunable parameters: threads of a CTA, and chunks that each thread has in flight.
 struct FillTuning {
   std::uint32_t threads;
   std::uint32_t turns;
@@ -15,7 +15,7 @@ constexpr std::array fill_tunings{FillTuning{256, 2}, FillTuning{256, 4}, FillTu
                                   FillTuning{128, 4}, FillTuning{128, 1}, FillTuning{64, 1},
                                   FillTuning{32, 1}};
 
-/// The facts, including a launch's tile.
+/// The facts for a tuning. They include the tile, which take_tile() moves to the choice.
 ChunkFacts fill_facts(const Problem& problem, const FillTuning& tuning) {
   ChunkFacts facts = chunk_facts(problem);
   facts.turns = tuning.turns;

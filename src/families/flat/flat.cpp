@@ -30,8 +30,8 @@ constexpr FlatTuning flat_tunings[] = {
     {.way = FlatWay::joined, .x_bytes = 64, .y_bytes = 64, .threads = 128},
 };
 
-/// The facts that a `flat` kernel is specialised for (FlatLayout describes them). If bits are moved
-/// unchanged, types are the unsigned types of their size.
+/// The facts that a `flat` kernel is specialised for (FlatLayout describes them). In kernels that move bits
+/// unchanged, each type is the unsigned integer of its size.
 struct FlatFacts {
   std::uint32_t type = 0;  ///< type of the destination, an ElementType
   std::uint32_t threads = 256;
@@ -73,8 +73,8 @@ FlatFacts facts_of_layout(const FlatLayout& layout, const Problem& problem) {
   return facts;
 }
 
-/// Wavefronts in which a warp writes one load of each thread to the image of a joined tile. The image's rows
-/// have no padding, so that neighbouring threads may hit few banks.
+/// Shared-memory wavefronts in which a warp writes one load of each thread to the image of a joined tile.
+/// The image's rows have no padding, so bank conflicts are possible.
 double joined_wavefronts(const FlatLayout& layout) {
   const FlatSource& source = layout.source[0];
   const std::uint32_t lanes = std::max(layout.y / source.along, 1U);
@@ -165,7 +165,7 @@ class Flat final : public FlatBase {
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     const FlatPlanner planner(problem);
-    if (!planner.takes()) return;
+    if (!planner.supports_problem()) return;
     const bool small = is_small(problem) && (layout_of(problem) != Layout::any || is_tiny(problem));
     const bool computes = !problem.expression().empty();
     for (const FlatTuning& tuning : flat_tunings) {
@@ -218,11 +218,11 @@ class Flat final : public FlatBase {
       const std::uint64_t at_once =
           std::uint64_t{layout.threads} *
           (source.along > 0 ? layout.loads * layout.group : layout.stores * layout.in_word);
-      const std::uint64_t own = ceil_div(loaded, at_once);
-      rounds += own;
+      const std::uint64_t source_rounds = ceil_div(loaded, at_once);
+      rounds += source_rounds;
       footprint.bytes_in_flight +=
           std::min(loaded, at_once) * source.element_bytes * std::max(source.along, 1U);
-      footprint.instructions += per_load * tiles * static_cast<double>(own * at_once);
+      footprint.instructions += per_load * tiles * static_cast<double>(source_rounds * at_once);
       footprint.lines += tiles * static_cast<double>(loaded) * source.lines;
       if (layout.joined) footprint.lines += tiles * static_cast<double>(loaded) * joined_wavefronts(layout);
     }
@@ -265,7 +265,7 @@ class Flat final : public FlatBase {
     const auto facts = facts_of<FlatFacts>(candidate);
     SourceParts parts{
         .why =
-            "Short and odd dimensions fill its tiles, because it counts them as one. Threads load single "
+            "Short and odd dimensions fill tiles, because several of them count as one. Threads load single "
             "elements or short words, which the copy engine cannot do.",
         .max_threads = facts.threads,
         .call = "move_tile(plan)"};

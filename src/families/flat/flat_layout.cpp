@@ -10,14 +10,13 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint64_t max_counted = (1ULL << 31) - 1;  // dividends of params::Divider
-/// Rows with fewer bytes than this are short.
-constexpr std::uint32_t short_row = 4 * sector_bytes;
-constexpr std::uint32_t max_side = 1024;  // elements of a tile along x or y
+constexpr std::uint64_t max_counted = (1ULL << 31) - 1;      // dividends of params::Divider
+constexpr std::uint32_t short_row_bytes = 4 * sector_bytes;  // rows with fewer bytes are short
+constexpr std::uint32_t max_side = 1024;                     // elements of a tile along x or y
 /// Elements that a thread loads for an image at once; half as many if they have 8 bytes.
 constexpr std::uint32_t loaded_at_once = 32;
-constexpr std::uint32_t longest_joined = 512;  // bytes of x
-constexpr std::uint32_t converted_bytes = 16;  // of one operand's word in kernels that compute
+constexpr std::uint32_t longest_joined = 512;  // bytes of a row of x, if words may have elements of two rows
+constexpr std::uint32_t converted_bytes = 16;  // most bytes of a word in any operand, if kernels compute
 
 /// Cuts an extent into equal parts of about `wanted` elements, a multiple of `unit`; returns the elements of
 /// a part. If there are many parts, a last part that is not full costs little, and parts have `wanted`
@@ -73,12 +72,12 @@ FlatPlanner::FlatPlanner(const Problem& problem) : problem_(problem), nest_(prob
     dense_ = dense_ && nest_.operand[0].strides[d] == expected;
     expected *= static_cast<std::int64_t>(nest_.shape[d]);
   }
-  double most = 0;
+  double most_lines = 0;
   for (std::uint32_t s = 0; s < base_.sources; ++s) {
     FlatSource& source = base_.source[s];
     source.element_bytes = problem.element_bytes(s + 1);
     source.lines = lines_met(problem_, s + 1, std::span(inner_first).first(nest_.rank), 1, nest_.elements());
-    const double dense =
+    const double contiguous_lines =
         std::max(1.0, static_cast<double>(warp_lanes * source.element_bytes) / memory_line_bytes);
     const PerDimension order = farthest_first(nest_, s + 1, nest_.rank);
     const std::uint32_t nearest = across_of(order, source.element_bytes);
@@ -86,8 +85,8 @@ FlatPlanner::FlatPlanner(const Problem& problem) : problem_(problem), nest_(prob
     // Loads of short rows that are runs of the source touch few lines, but only parts of sectors. Loads of
     // narrow elements a few bytes apart touch few lines, too, but take one word per element.
     const bool loads_parts = order[nest_.rank - 1] + 1 == nest_.rank || source.element_bytes < 4;
-    if (source.lines <= std::max(loads_parts ? 0 : 1.5 * dense, most)) continue;
-    most = source.lines;
+    if (source.lines <= std::max(loads_parts ? 0 : 1.5 * contiguous_lines, most_lines)) continue;
+    most_lines = source.lines;
     lead_ = s;
     across_ = nearest;
     order_ = order;
@@ -96,13 +95,14 @@ FlatPlanner::FlatPlanner(const Problem& problem) : problem_(problem), nest_(prob
     base_.wide_offsets = base_.wide_offsets || reach_of(nest_, i) > max_counted;
 }
 
-/// The dimension in which a source lies across the destination: that of its smallest stride, unless this is
-/// the last one. If the last one is short, that of its second smallest stride, unless this is the last but
-/// one. Otherwise `none`.
+/// The dimension in which a source lies across the destination. It is the dimension of the source's smallest
+/// stride, if that is not the last dimension. If the last dimension has the smallest stride, it must be
+/// short: then it is the dimension of the second smallest stride, unless that directly precedes the last. In
+/// all other cases, `none`.
 std::uint32_t FlatPlanner::across_of(const PerDimension& order, std::uint32_t element_bytes) const {
   const std::uint32_t last = nest_.rank - 1;
   if (order[last] != last) return order[last];
-  if (nest_.shape[last] * element_bytes >= short_row || order[last - 1] + 1 == last) return none;
+  if (nest_.shape[last] * element_bytes >= short_row_bytes || order[last - 1] + 1 == last) return none;
   return order[last - 1];
 }
 
@@ -130,22 +130,24 @@ bool FlatPlanner::choose_dimensions(FlatLayout& layout, FlatWay way) const {
     for (; d < nest_.rank; ++d) extent = sat_mul(extent, nest_.shape[d]);
     return extent;
   };
-  std::uint32_t first = nest_.rank - 1;  // dimension of x
+  std::uint32_t first = nest_.rank - 1;  // first dimension of x
   while (first > 0 && first - 1 != across_ &&
          strides[first - 1] == strides[first] * static_cast<std::int64_t>(nest_.shape[first]))
     --first;
   if (way == FlatWay::longer_runs) {
+    // Moves dimensions from x to y until a run of the source covers enough sectors. A row of x keeps at least
+    // one sector.
     const std::uint32_t bytes = layout.source[lead_].element_bytes;
     std::uint64_t run = bytes;
-    std::uint32_t part = first;
+    std::uint32_t shorter_first = first;
     for (std::uint32_t k = nest_.rank; k-- > 0 && run < wanted_run(bytes); run *= nest_.shape[order_[k]]) {
-      if (order_[k] < part || (order_[k] + 1 == nest_.rank && k + 1 == nest_.rank)) continue;
+      if (order_[k] < shorter_first || (order_[k] + 1 == nest_.rank && k + 1 == nest_.rank)) continue;
       if (order_[k] + 1 == nest_.rank || extent_from(order_[k] + 1) * layout.element_bytes < sector_bytes)
         break;
-      part = order_[k] + 1;
+      shorter_first = order_[k] + 1;
     }
-    if (part == first) return false;
-    first = part;
+    if (shorter_first == first) return false;
+    first = shorter_first;
   }
   layout.x_dimensions = nest_.rank - first;
   for (std::uint32_t k = 0; k < layout.x_dimensions; ++k) layout.dimension[k] = nest_.rank - 1 - k;
@@ -190,7 +192,7 @@ bool FlatPlanner::choose_word(FlatLayout& layout, const FlatTuning& tuning) cons
   return !layout.staggered || layout.x_extent >= std::uint64_t{2} * in_word;
 }
 
-/// Elements of one load of a source along y: those of a word of 4 bytes, if all loads are aligned.
+/// Elements of one load of a source along y: as many of a 4-byte word as keep all loads aligned.
 std::uint32_t FlatPlanner::elements_per_load(const FlatLayout& layout, std::uint32_t s) const {
   const std::uint32_t bytes = layout.source[s].element_bytes;
   const std::uint32_t fastest = layout.dimension[layout.x_dimensions];
@@ -253,16 +255,16 @@ void FlatPlanner::choose_tile(FlatLayout& layout, const FlatTuning& tuning) cons
   layout.y = part_of(layout.y_extent, wanted_y, y_unit);
   layout.y = static_cast<std::uint32_t>(std::min<std::uint64_t>({layout.y, layout.y_extent, max_y}));
   layout.y = layout.y / most_loaded * most_loaded;
-  // A thread that computes writes the expression once for each element of its words.
+  // The code of a kernel that computes repeats the expression for each element that a thread stores.
   const std::uint32_t stored = problem_.expression().empty() ? 16 : 8;
   layout.stores = std::clamp(stored / layout.in_word, 2U, 4U);
   for (std::uint32_t s = 0; s < layout.sources; ++s) choose_lanes(layout, s);
   // A thread has all loads of its part of a tile in flight, up to a limit.
-  const std::uint32_t side_by_side = layout.threads / std::max(layout.y / least_loaded, 1U);
-  const std::uint64_t needed = ceil_div(layout.columns(), std::uint64_t{layout.group} * side_by_side);
-  const std::uint32_t most =
+  const std::uint32_t threads_along_x = layout.threads / std::max(layout.y / least_loaded, 1U);
+  const std::uint64_t needed = ceil_div(layout.columns(), std::uint64_t{layout.group} * threads_along_x);
+  const std::uint32_t max_loads =
       std::max((lead_bytes < 8 ? loaded_at_once : loaded_at_once / 2) / layout.group, 1U);
-  while (2 * layout.loads <= most && layout.loads < needed) layout.loads *= 2;
+  while (2 * layout.loads <= max_loads && layout.loads < needed) layout.loads *= 2;
 }
 
 /// Chooses the order of a source's loads. If its rows of x are short runs of its memory, threads load a whole
@@ -328,7 +330,7 @@ std::uint32_t FlatLayout::word_lanes() const noexcept {
     if (lanes > threads) continue;
     const std::uint32_t rows = std::min(threads / lanes, y);
     const double busy = static_cast<double>(words()) / turns * rows / threads;
-    if (busy <= busiest * 1.1) continue;
+    if (busy <= busiest * 1.1) continue;  // more turns must keep clearly more threads busy
     busiest = busy;
     best = lanes;
   }
@@ -359,15 +361,15 @@ PerDimension FlatLayout::tile_order() const noexcept {
 
 PerDimension FlatLayout::box(const CanonicalNest& nest) const noexcept {
   PerDimension box{};
-  const auto enter = [&](std::uint32_t first, std::uint32_t last, std::uint64_t count) {
+  const auto set_extents = [&](std::uint32_t first, std::uint32_t last, std::uint64_t count) {
     for (std::uint32_t k = first; k < last; ++k) {
       const std::uint64_t extent = nest.shape[dimension[k]];
       box[dimension[k]] = static_cast<std::uint32_t>(std::min(extent, count));
       count = ceil_div(count, extent);
     }
   };
-  enter(0, x_dimensions, x);
-  enter(x_dimensions, rank, y);
+  set_extents(0, x_dimensions, x);
+  set_extents(x_dimensions, rank, y);
   return box;
 }
 

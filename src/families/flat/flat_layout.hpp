@@ -11,10 +11,10 @@
 
 TMAJIT_BEGIN
 
-/// A flat kernel moves tiles of two flat index spaces: x counts elements along the destination's rows, y
-/// along the memory of the leading source. The leading source lies across the destination: it is contiguous
-/// in another dimension, or in the same one if that is short. An image is the copy of a source's tile in
-/// shared memory.
+// A flat kernel moves tiles of two flat index spaces: x counts elements along the destination's rows, y along
+// the memory of the leading source. The leading source lies across the destination: it is contiguous in
+// another dimension, or in the same one if that is short. An image is the copy of a source's tile in shared
+// memory.
 
 /// Which dimensions make up x, and how a tile is stored.
 enum class FlatWay : std::uint32_t {
@@ -57,14 +57,14 @@ struct FlatSource {
 struct FlatLayout {
   std::uint32_t rank = 1;
   std::uint32_t element_bytes = 1;  ///< element size of the destination
-  /// The dimensions of x, then those of y, each beginning with the fastest: for x the smallest stride of the
-  /// destination, for y the smallest stride of the leading source.
+  /// The dimensions of x by ascending strides of the destination, then those of y by ascending strides of the
+  /// leading source.
   PerDimension dimension{};
   std::uint32_t x_dimensions = 1;
   std::uint64_t x_extent = 1;
   std::uint64_t y_extent = 1;
-  std::uint32_t x = 1;  ///< elements of a tile along x; `y`: along y
-  std::uint32_t y = 1;
+  std::uint32_t x = 1;        ///< elements of a tile along x
+  std::uint32_t y = 1;        ///< elements of a tile along y
   std::uint32_t in_word = 1;  ///< elements of a word, which one store writes
   std::uint32_t group = 1;    ///< neighbours along x that a thread loads into an image together, one by one
   std::uint32_t loads = 1;    ///< groups that a thread has in flight
@@ -76,7 +76,7 @@ struct FlatLayout {
   TileOrder order = TileOrder::destination;
   std::uint32_t sources = 1;
   std::array<FlatSource, max_inputs> source{};
-  std::uint32_t tables = 0;  ///< byte offset of the tables in shared memory, behind the images
+  std::uint32_t tables = 0;  ///< byte offset of the tables in shared memory, after the images
 
   [[nodiscard]] std::uint32_t words() const noexcept { return std::max(x / in_word, 1U); }
   /// Threads that store a row of a tile together. Each stores one of its words, or several one after another.
@@ -111,7 +111,7 @@ class FlatPlanner {
  public:
   explicit FlatPlanner(const Problem& problem);
   /// Whether the family supports the problem: whether a source lies across the destination.
-  [[nodiscard]] bool takes() const noexcept { return across_ != none; }
+  [[nodiscard]] bool supports_problem() const noexcept { return across_ != none; }
   /// The layout of a tuning; nullopt if its way does not suit the problem, or an index or the shared memory
   /// would exceed its limit.
   [[nodiscard]] std::optional<FlatLayout> layout(const FlatTuning& tuning) const;

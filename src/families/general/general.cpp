@@ -21,17 +21,17 @@ constexpr double per_image_unit = 146;    // line of an image, and each of its u
 constexpr double per_image_chunk = 41.3;  // chunk with a source in an image
 constexpr double per_end = 15.5;          // element at a row's end, which is stored while its warp waits
 
-/// Threads, and chunks that each has in flight, if no source has an image; else tiles are those of
-/// wide_tunings. The first two are as fast as any for nearly all problems; the others are candidates for
-/// measurements.
+/// Tunings for problems in which no source has an image; the others use wide_tunings. The first two are as
+/// fast as any for nearly all problems. The rest are candidates for measurements.
 constexpr GeneralTuning row_tunings[] = {
     {.threads = 256, .turns = 1}, {.threads = 128, .turns = 1}, {.threads = 64, .turns = 1},
     {.threads = 128, .turns = 2}, {.threads = 256, .turns = 2}, {.threads = 512, .turns = 1},
     {.threads = 256, .turns = 4}, {.threads = 128, .turns = 4}, {.threads = 32, .turns = 1},
 };
-constexpr std::uint32_t min_common_side = 128;  // bytes
-constexpr std::size_t common_tunings = 2;       // of row_tunings, whose kernels are common
-constexpr std::size_t few_tunings = 3;          // the same, if there are few tiles
+// Candidate::common tells what a common kernel is.
+constexpr std::uint32_t min_common_side = 128;     // bytes of a tile's shorter side, in kernels with images
+constexpr std::size_t common_count = 2;            // the first of row_tunings, whose kernels are common
+constexpr std::size_t common_count_few_tiles = 3;  // as common_count, if there are few tiles
 constexpr GeneralTuning tiny_tuning{.threads = 64, .turns = 1, .images = false};
 
 /// The order of a tile's chunks. A warp that reads an image takes 8 chunks of 4 rows each rather than 32 of
@@ -78,7 +78,7 @@ std::string source_facts(const GeneralFacts& facts, std::uint32_t i) {
   out += fmt::format("  static constexpr u32 alignment = {};\n", source.alignment);
   if (source.access == Access::image) {
     out += fmt::format("  static constexpr u32 image = {};  // offset in shared memory\n", source.offset);
-    out += fmt::format("  static constexpr u32 outer = {};  // of the dimensions that a line spans\n",
+    out += fmt::format("  static constexpr u32 outer = {};  // outermost dimension that a line spans\n",
                        source.order[facts.rank - source.run]);
     out += fmt::format("  static constexpr u32 pitch = {};  // bytes from line to line\n", source.pitch);
     out += fmt::format("  static constexpr u32 skew = {};  // bytes after each chunk's lines\n", source.skew);
@@ -92,8 +92,9 @@ std::string source_facts(const GeneralFacts& facts, std::uint32_t i) {
   return out + "};\n";
 }
 
-/// Whether a thread moves fewer bytes a chunk than in a copy: 16 bytes of the operand with the widest
-/// elements, but fewer of all others together, as if u8 is converted to f32.
+/// Whether a chunk moves fewer bytes than in a copy, where both operands have 16 bytes of it. A chunk has 16
+/// bytes of the operand with the widest elements; true if all others together have fewer, as when u8 is
+/// converted to f32.
 bool moves_few_bytes(const Problem& problem) {
   std::uint32_t bytes = 0;
   std::uint32_t widest = 1;
@@ -120,6 +121,7 @@ class General final : public TypedFamily<GeneralFacts, ChunkChoice> {
     const bool tiny = is_tiny_strided_copy(problem);
     if (problem.sources() == 0 || (layout != Layout::any && !tiny)) return;
     const std::size_t first = candidates.size();
+    // Adds a candidate. Returns whether its kernel has an image.
     const auto add = [&](const GeneralTuning& tuning, bool common) {
       GeneralKernel kernel = plan_general(problem, tuning);
       const bool has_image = kernel.facts.has_image();
@@ -130,9 +132,9 @@ class General final : public TypedFamily<GeneralFacts, ChunkChoice> {
       return has_image;
     };
     if (tiny) {
-      const bool best = !has_whole_blocks(problem);
-      add(tiny_tuning, best);
-      if (best) candidates[first].default_choice = DefaultChoice::yes;
+      const bool is_default = !has_whole_blocks(problem);
+      add(tiny_tuning, is_default);
+      if (is_default) candidates[first].default_choice = DefaultChoice::yes;
       if (layout != Layout::any) return;
     }
     // Computing a chunk's indices is expensive with more than two dimensions, and relative to chunks of few
@@ -143,13 +145,13 @@ class General final : public TypedFamily<GeneralFacts, ChunkChoice> {
     const bool has_image = add({.turns = turns}, !tiny);
     if (fallback < candidates.size() && !tiny) candidates[fallback].default_choice = DefaultChoice::fallback;
     if (has_image) {
-      // The cost model was not fitted to images: the smallest tiles are no common kernels.
+      // The cost model was not fitted to images, so kernels with the smallest tiles are not common.
       for (const BlockTuning& sides : wide_tunings) {
         add({sides.destination_run, sides.source_run},
             !tiny && std::min(sides.destination_run, sides.source_run) >= min_common_side);
       }
     } else {
-      const std::size_t common = has_few_tiles(problem) ? few_tunings : common_tunings;
+      const std::size_t common = has_few_tiles(problem) ? common_count_few_tiles : common_count;
       for (const GeneralTuning& tuning : row_tunings) {
         add(tuning, !tiny && turns == 1 && &tuning < row_tunings + common);
       }
@@ -236,8 +238,8 @@ class General final : public TypedFamily<GeneralFacts, ChunkChoice> {
     const auto facts = facts_of<GeneralFacts>(candidate);
     SourceParts parts{
         .why =
-            "Threads load, compute and store chunks of a row, wherever the sources lie. The copy engine "
-            "is not used: views here have strides or alignments that no tensor map takes.",
+            "Threads load, compute and store chunks of a row, whatever the sources' strides. The copy engine "
+            "is not used: views here have strides or alignments that no tensor map supports.",
         .max_threads = facts.has_image() ? 0 : max_chunk_threads(facts),
         .call = facts.has_image()   ? "compute_through_images(tmajit::AllSources{}, views)"
                 : facts.padded != 0 ? "compute_padded(views, window, sides)"

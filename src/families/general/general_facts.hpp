@@ -21,9 +21,9 @@ enum class Access : std::uint32_t {
 struct SourceFacts {
   std::uint32_t type = 0;  ///< an ElementType
   Access access = Access::elements;
-  std::int32_t stride = 0;      ///< of a run: elements from one to the next along the row
+  std::int32_t stride = 0;      ///< stride of a run along the row, in elements
   std::uint32_t alignment = 1;  ///< alignment of loads in bytes; of a run's first: 1, 4, 8 or a whole chunk
-  Flag interleaved = 0;         ///< of a run: bytes next to its elements may be the destination's
+  Flag interleaved = 0;         ///< the bytes next to a run's elements may be the destination's
   // For an image in shared memory:
   std::uint32_t offset = 0;   ///< byte offset of the image
   std::uint32_t run = 0;      ///< number of dimensions that a line spans, the last ones of `order`
@@ -49,7 +49,7 @@ struct GeneralFacts : ChunkFacts {
   [[nodiscard]] bool reads_elements() const noexcept;
   /// Whether any source is an interleaved run.
   [[nodiscard]] bool is_interleaved() const noexcept;
-  /// Dynamic shared memory.
+  /// Bytes of dynamic shared memory.
   [[nodiscard]] std::uint32_t shared_bytes() const noexcept;
 };
 

@@ -9,10 +9,10 @@ namespace {
 
 constexpr std::uint32_t image_vector_bytes = 16;
 constexpr std::uint32_t image_word_bytes = 4;
-constexpr std::uint32_t max_image_bytes = 96 * 1024;  // of all images: an SM still holds two CTAs
-constexpr std::uint64_t max_row_chunks = 8;           // of a tile whose elements are loaded separately
+constexpr std::uint32_t max_image_bytes = 96 * 1024;  // limit of all images, so that an SM holds two CTAs
+constexpr std::uint64_t max_row_chunks = 8;           // along a row, if elements are loaded separately
 constexpr std::uint32_t max_images = 2;               // each makes the tile longer in another dimension
-constexpr std::int64_t longest_stride = 4;            // of a run, in elements: all words of it are loaded
+constexpr std::int64_t longest_stride = 4;            // elements; a run is loaded with the gaps between them
 
 class GeneralPlanner {
  public:
@@ -44,42 +44,42 @@ class GeneralPlanner {
   }
 
   void choose_access(std::uint32_t i) {
-    SourceFacts& plan = facts_.source[i];
+    SourceFacts& source = facts_.source[i];
     const std::uint32_t operand = i + 1;
     const std::uint32_t bytes = problem_.element_bytes(operand);
     // A row of a single element counts as contiguous.
     const std::int64_t row_stride = extent(row()) == 1 ? 1 : stride(operand, row());
-    plan.type = static_cast<std::uint32_t>(type_in_chunks(problem_, operand));
-    plan.alignment = problem_.alignment(operand, row());
+    source.type = static_cast<std::uint32_t>(type_in_chunks(problem_, operand));
+    source.alignment = problem_.alignment(operand, row());
     if (facts_.staggered != 0 || row_stride < 0 || row_stride > 1) {
-      plan.alignment = std::min(plan.alignment, bytes);
+      source.alignment = std::min(source.alignment, bytes);
     }
     const bool interleaved = problem_.interleaved[operand];
-    if (interleaved && follows_destination(operand)) plan.alignment = facts_.alignment;
-    const std::uint32_t whole =
+    if (interleaved && follows_destination(operand)) source.alignment = facts_.alignment;
+    const std::uint32_t whole_chunk =
         std::min(std::max(facts_.chunk * bytes, image_word_bytes), image_vector_bytes);
-    // A kernel for each further alignment would hardly be faster.
-    plan.alignment = plan.alignment >= whole                      ? whole
-                     : plan.alignment >= 8 && !is_small(problem_) ? 8U
-                     : plan.alignment >= image_word_bytes         ? image_word_bytes
-                     : interleaved                                ? bytes
-                                                                  : 1;
+    // Only these alignments have kernels of their own: with more of them, kernels would hardly be faster.
+    source.alignment = source.alignment >= whole_chunk                ? whole_chunk
+                       : source.alignment >= 8 && !is_small(problem_) ? 8U
+                       : source.alignment >= image_word_bytes         ? image_word_bytes
+                       : interleaved                                  ? bytes
+                                                                      : 1;
     const auto longest = bytes < 4 && !interleaved ? longest_stride : 1;
     if (row_stride == 0) {
-      plan.access = Access::repeat;
-      plan.alignment = bytes;
+      source.access = Access::repeat;
+      source.alignment = bytes;
     } else if (std::abs(row_stride) <= longest && facts_.chunk * bytes >= 4) {
-      plan.access = Access::run;
-      plan.stride = static_cast<std::int32_t>(row_stride);
-      plan.interleaved = interleaved ? 1 : 0;
+      source.access = Access::run;
+      source.stride = static_cast<std::int32_t>(row_stride);
+      source.interleaved = interleaved ? 1 : 0;
     } else if (!interleaved && facts_.padded == 0 && tuning_.images && images_ < max_images &&
                choose_image_dimension(operand)) {
-      plan.access = Access::image;
-      plan.alignment = bytes;
+      source.access = Access::image;
+      source.alignment = bytes;
       ++images_;
     } else {
-      plan.access = Access::elements;
-      plan.alignment = bytes;
+      source.access = Access::elements;
+      source.alignment = bytes;
     }
   }
 
@@ -158,16 +158,16 @@ class GeneralPlanner {
   /// Grows the tile along the source's memory, over all dimensions that are contiguous there, until a line
   /// has the bytes that the tuning asks for.
   void lengthen_source(std::uint32_t i) {
-    SourceFacts& plan = facts_.source[i];
+    SourceFacts& source = facts_.source[i];
     const std::uint32_t operand = i + 1;
-    plan.order = farthest_first(nest_, operand, facts_.rank, line_dimension_[i]);
+    source.order = farthest_first(nest_, operand, facts_.rank, line_dimension_[i]);
     const std::uint64_t wanted = std::max(tuning_.source_run / problem_.element_bytes(operand), 1U);
     std::uint64_t run = 1;
     std::int64_t expected = 1;
     for (std::uint32_t k = facts_.rank; k-- > 0;) {
-      const std::uint32_t d = plan.order[k];
+      const std::uint32_t d = source.order[k];
       if (stride(operand, d) != expected) break;
-      ++plan.run;
+      ++source.run;
       const auto take = clamp_to(extent(d), std::max<std::uint64_t>(wanted / run, 1));
       facts_.box[d] = d == row() ? std::max(facts_.box[d], clamp_to(round_up(extent(d), facts_.chunk),
                                                                     round_up(take, facts_.chunk)))
@@ -179,39 +179,39 @@ class GeneralPlanner {
     }
   }
 
-  /// Places the image of a source at `offset` in shared memory. Returns the offset behind it.
+  /// Places the image of a source at `offset` in shared memory. Returns the offset after it.
   std::uint32_t place_image(std::uint32_t i, std::uint32_t offset) {
-    SourceFacts& plan = facts_.source[i];
+    SourceFacts& source = facts_.source[i];
     const std::uint32_t operand = i + 1;
     const std::uint32_t bytes = problem_.element_bytes(operand);
     const std::uint32_t stagger = facts_.staggered != 0 ? facts_.chunk : 0;
     for (std::uint32_t d = 0; d < facts_.rank; ++d) {
-      plan.lines[d] = stride(operand, d) == 0 ? 1 : facts_.box[d] + (d == row() ? stagger : 0);
+      source.lines[d] = stride(operand, d) == 0 ? 1 : facts_.box[d] + (d == row() ? stagger : 0);
     }
-    std::uint32_t line = bytes;
-    for (std::uint32_t k = facts_.rank; k-- > facts_.rank - plan.run;) {
-      const std::uint32_t d = plan.order[k];
-      plan.image_step[d] = line;
-      line *= plan.lines[d];
-      plan.lines[d] = 1;
-      if (d == row()) plan.row_in_line = 1;
+    std::uint32_t line_bytes = bytes;
+    for (std::uint32_t k = facts_.rank; k-- > facts_.rank - source.run;) {
+      const std::uint32_t d = source.order[k];
+      source.image_step[d] = line_bytes;
+      line_bytes *= source.lines[d];
+      source.lines[d] = 1;
+      if (d == row()) source.row_in_line = 1;
     }
     // Lines are copied in units of 16 bytes; an unaligned line takes one more.
-    plan.pitch = static_cast<std::uint32_t>(round_up(line, image_vector_bytes)) + image_vector_bytes;
+    source.pitch = static_cast<std::uint32_t>(round_up(line_bytes, image_vector_bytes)) + image_vector_bytes;
 
-    plan.offset = offset;
-    std::uint32_t step = plan.pitch;
-    if (plan.lines[row()] > 1) {
+    source.offset = offset;
+    std::uint32_t step = source.pitch;
+    if (source.lines[row()] > 1) {
       // Neighbouring chunks of a row are an odd multiple of 16 bytes apart, so that eight of them use all
       // banks.
-      plan.skew = facts_.chunk * plan.pitch / image_vector_bytes % 2 == 0 ? image_vector_bytes : 0;
-      plan.image_step[row()] = plan.pitch;
-      step = plan.lines[row()] / facts_.chunk * (facts_.chunk * plan.pitch + plan.skew);
+      source.skew = facts_.chunk * source.pitch / image_vector_bytes % 2 == 0 ? image_vector_bytes : 0;
+      source.image_step[row()] = source.pitch;
+      step = source.lines[row()] / facts_.chunk * (facts_.chunk * source.pitch + source.skew);
     }
     for (std::uint32_t d = row(); d-- > 0;) {
-      if (plan.lines[d] == 1) continue;
-      plan.image_step[d] = step;
-      step *= plan.lines[d];
+      if (source.lines[d] == 1) continue;
+      source.image_step[d] = step;
+      step *= source.lines[d];
     }
     return offset + step;
   }

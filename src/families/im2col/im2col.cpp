@@ -17,29 +17,29 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t pixel_box_alignment = 1024;       // of aligned_shared_memory()
-constexpr std::uint32_t max_shared_bytes = 132 * 1024;    // of any launch
-constexpr std::uint64_t max_im2col_numbers = 1ULL << 31;  // of all that kernels count in 31 bits
-constexpr std::uint64_t vectors_of_cta = 8192;            // if threads move vectors; approximate
+constexpr std::uint32_t pixel_box_alignment = 1024;     // bytes that aligned_shared_memory() may skip
+constexpr std::uint32_t max_shared_bytes = 132 * 1024;  // shared memory of a CTA, in any launch
+constexpr std::uint64_t max_im2col_count = 1ULL << 31;  // kernels count windows, vectors and boxes in 31 bits
+constexpr std::uint64_t vectors_of_cta = 8192;          // approximate, if threads move vectors
 constexpr std::uint32_t thread_count = 256;
 constexpr std::uint32_t turns_in_flight = 4;  // vectors of a thread in flight
 
-/// The first is as good as any; the others are candidates for measurements.
+/// The first is as good as any. The rest are candidates for measurements.
 constexpr WindowTuning window_tunings[] = {{16384, 4}, {16384, 6}, {32768, 3}, {32768, 4},
                                            {8192, 6},  {8192, 4},  {4096, 8}};
 
 /// The facts that an `im2col` kernel is specialised for.
 struct Im2colFacts {
   std::uint32_t dimensions = 1;  ///< dimensions of an image
-  std::uint32_t stages = 0;      ///< boxes in flight through the copy engine; 0: threads move
+  std::uint32_t stages = 0;      ///< boxes in flight through the copy engine; 0: threads move vectors
   std::uint32_t vector = 0;      ///< bytes that a thread moves at a time; 0: the copy engine moves
 };
 
 struct Im2colChoice {
   std::uint32_t windows = 0;       ///< windows of a CTA
-  std::uint32_t box_bytes = 0;     ///< wanted bytes of a box; 0: threads move
-  std::uint32_t words = 0;         ///< channels of a box, in words of 8 bytes; 0: threads move
-  std::uint32_t stages = 0;        ///< boxes in flight; 0: threads move
+  std::uint32_t box_bytes = 0;     ///< wanted bytes of a box; 0: threads move vectors
+  std::uint32_t words = 0;         ///< channels of a box, in words of 8 bytes; 0: threads move vectors
+  std::uint32_t stages = 0;        ///< boxes in flight; 0: threads move vectors
   std::uint32_t vector_bytes = 0;  ///< bytes that a thread moves at a time
   static constexpr auto members() {
     return std::array{
@@ -66,6 +66,7 @@ WindowTile tile_of(const Candidate& candidate, const Problem& problem) {
 std::uint32_t store_vector_bytes(const Problem& problem) {
   const WindowProblem& windows = *problem.windows();
   const std::uint32_t size = problem.element_bytes(0);
+  // The lowest bit of all addresses, sizes and strides is their common alignment.
   std::uint64_t bits = 16 | problem.address[0] | problem.address[1] | windows.channels() * size;
   for (const TensorView* view : {&windows.destination, &windows.images}) {
     const std::uint32_t last = view->rank - 1;
@@ -88,9 +89,9 @@ std::uint64_t windows_of_cta(const Problem& problem, std::uint32_t vector) {
   return std::min(most, problem.windows()->windows());
 }
 
-void require_counted(const Problem& problem, std::uint32_t vector) {
+void require_countable(const Problem& problem, std::uint32_t vector) {
   const std::uint64_t windows = problem.windows()->windows();
-  if (windows < max_im2col_numbers && row_vectors(problem, vector) < max_im2col_numbers) return;
+  if (windows < max_im2col_count && row_vectors(problem, vector) < max_im2col_count) return;
   throw Error(
       ErrorCode::unsupported,
       fmt::format("{} windows of {} elements: kernels count both in 31 bits; legal are fewer than 2^31 of "
@@ -135,14 +136,14 @@ class Im2colFamily final : public Im2colBase {
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     const std::uint32_t dimensions = problem.windows()->geometry.dims;
     const std::uint32_t vector = store_vector_bytes(problem);
-    require_counted(problem, vector);
+    require_countable(problem, vector);
     const std::size_t first = candidates.size();
     for (const WindowTuning& tuning : window_tunings) {
       const WindowTile tile = window_tile(problem, tuning);
       const bool fits = tile.stages * tile.box_bytes() + pixel_box_alignment <= max_shared_bytes;
-      const bool counted =
-          tile.tiles < max_im2col_numbers && tile.steps < max_im2col_numbers && tile.shares() < 1U << 16;
-      if (!fits || !counted || !images_map(problem, tile) || !windows_map(problem, tile)) continue;
+      const bool is_countable =
+          tile.tiles < max_im2col_count && tile.steps < max_im2col_count && tile.shares() < 1U << 16;
+      if (!fits || !is_countable || !images_map(problem, tile) || !windows_map(problem, tile)) continue;
       add_once(candidates,
                candidate({.dimensions = dimensions, .stages = tile.stages},
                          {.windows = tile.windows,
@@ -170,6 +171,7 @@ class Im2colFamily final : public Im2colBase {
                           .bytes_in_flight = std::uint64_t{thread_count} * turns_in_flight * facts.vector};
       footprint.box = {windows, sat_cast<std::uint32_t>(problem.windows()->taps()),
                        sat_cast<std::uint32_t>(problem.windows()->channels())};
+      // A load and a store for each vector.
       footprint.instructions = 2 * static_cast<double>(problem.bytes_written()) / facts.vector;
       return footprint;
     }
@@ -179,7 +181,7 @@ class Im2colFamily final : public Im2colBase {
                         .tiles_per_cta = sat_cast<std::uint32_t>(ceil_div(tile.share, tile.stages)),
                         .dynamic_shared_bytes = tile.stages * tile.box_bytes() + pixel_box_alignment,
                         .max_dynamic_shared_bytes = max_shared_bytes,
-                        .static_shared_bytes = 8 * tile.stages,
+                        .static_shared_bytes = 8 * tile.stages,  // an mbarrier for each box
                         .bytes_in_flight = std::uint64_t{tile.stages} * tile.box_bytes(),
                         .by_engine = true};
     footprint.box = {tile.windows, 1, tile.channels * 8 / problem.element_bytes(0)};
@@ -243,7 +245,7 @@ class Im2colFamily final : public Im2colBase {
       parts.call = "im2col(destination, source, windows, tiles)";
       return parts;
     }
-    parts.why = "Threads side by side move vectors that lie side by side in the destination.";
+    parts.why = "Neighbouring threads move vectors that are neighbours in the destination.";
     parts.element_bytes = facts.vector;
     parts.facts += number_fact("threads", thread_count, "of a CTA");
     parts.facts += number_fact("vector", facts.vector, "bytes that a thread moves at a time");

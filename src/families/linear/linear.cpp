@@ -18,13 +18,13 @@ namespace {
 
 constexpr std::uint32_t linear_threads = 256;
 constexpr std::uint32_t max_loaded = 32;           // elements that a thread loads at once, of all sources
-constexpr std::uint32_t max_converted_bytes = 16;  // of one operand, converted at once: the size of a Pack
-constexpr double max_lines = 16;                   // memory lines that a load of a warp touches
+constexpr std::uint32_t max_converted_bytes = 16;  // a thread converts these at once: the size of a Pack
+constexpr double max_lines = 16;                   // memory lines that a load of a warp may touch
 /// Dividends of a params::Divider must be smaller.
 constexpr std::uint64_t max_linear_elements = std::uint64_t{1} << 31;
 
 /// Tunable parameters: bytes of a word of the destination, and words of a thread. The first tuning that fits
-/// is within 0.5 % of the best on average; the others are candidates for measurements.
+/// is within 0.5 % of the best on average. The rest are candidates for measurements.
 struct LinearTuning {
   std::uint32_t word_bytes;
   std::uint32_t turns;
@@ -47,7 +47,7 @@ bool is_supported(const Problem& problem) noexcept {
   for (std::uint32_t i = 1; i < nest.operands; ++i) {
     if (lines_along(problem, i, 1) > max_lines) return false;
   }
-  // The last CTA also computes numbers of elements beyond the end.
+  // The last CTA also computes indices of elements beyond the end, by less than 2^20.
   return nest.elements() < max_linear_elements - (std::uint64_t{1} << 20);
 }
 
@@ -86,8 +86,8 @@ LinearFacts facts_of_tuning(const Problem& problem, const LinearTuning& tuning) 
   return facts;
 }
 
-/// Whether such a kernel is possible: a word holds at least one element, the destination at least one word,
-/// and what a thread loads and converts at once is within the limits.
+/// Whether a kernel with these facts is possible. A word must hold at least one element, and the destination
+/// at least one word. The elements that a thread loads and converts at once must be within the limits.
 bool fits(const Problem& problem, const LinearFacts& facts) noexcept {
   if (facts.word_elements == 0 || problem.nest.elements() < facts.word_elements) return false;
   if (facts.word_elements * facts.turns * facts.sources > max_loaded) return false;
@@ -165,9 +165,10 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     if (!is_supported(problem)) return;
-    // For rows without gaps `general` is as fast, and many problems share its kernels.
-    const bool few = !is_small(problem) || (layout_of(problem) == Layout::any && !is_tiny(problem));
-    bool common = few && (problem.nest.rank > 1 || repeats_row(problem));
+    // A kernel of this family pays only for strided or large problems. For rows without gaps `general` is as
+    // fast, and many problems share its kernels.
+    const bool pays = !is_small(problem) || (layout_of(problem) == Layout::any && !is_tiny(problem));
+    bool common = pays && (problem.nest.rank > 1 || repeats_row(problem));
     for (const LinearTuning& tuning : linear_tunings) {
       const LinearFacts facts = facts_of_tuning(problem, tuning);
       if (!fits(problem, facts)) continue;
@@ -196,8 +197,8 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
     const auto elements = static_cast<double>(nest.elements());
     const double words = elements / facts.word_elements;
     // Instructions of a thread, fitted to measurements (docs/model.md).
-    constexpr double per_division = 3.08;  // that splits the number of a word or an element into indices
-    constexpr double per_element = 3.7;    // of a word that may have elements of two rows
+    constexpr double per_division = 3.08;  // division that splits an index of a word or element
+    constexpr double per_element = 3.7;    // element of a word that may have elements of two rows
     const double divided = facts.short_rows != 0 ? elements : facts.wraps != 0 ? 2 * words : words;
     const double computed = facts.computes != 0 || facts.padded != 0 ? elements : 0;
     footprint.instructions = per_division * divided * (facts.rank - 1) * (1 + facts.sources) / 2 +
@@ -241,9 +242,9 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
     const auto facts = facts_of<LinearFacts>(candidate);
     SourceParts parts{
         .why =
-            "Threads go along the destination's memory and load what belongs there element by element, many "
-            "at once: no row is too short or too odd for that. The copy engine is not used: it takes rows of "
-            "whole 16 bytes alone.",
+            "Threads walk along the destination's memory and load its elements one by one, many at once, so "
+            "that rows may be short or odd. The copy engine is not used: it supports only rows of a multiple "
+            "of 16 bytes.",
         .max_threads = linear_threads,
         .call = "move_line(plan)"};
     parts.pads = facts.padded != 0;
@@ -257,7 +258,8 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
                                facts.padded != 0 ? "params::PaddedLine<rank>"
                                                  : fmt::format("params::Line<rank, {}>", facts.sources));
     parts.facts += policy_fact("Reach", facts.padded != 0 ? "InWindow" : "Everywhere", "of the sources");
-    parts.facts += policy_fact("Words", facts.short_rows != 0 ? "ShortRows" : "Rows", "the elements of one");
+    parts.facts +=
+        policy_fact("Words", facts.short_rows != 0 ? "ShortRows" : "Rows", "the elements of a word");
     std::array<ElementType, max_inputs> from{};
     for (std::uint32_t s = 0; s < facts.sources; ++s) from[s] = static_cast<ElementType>(facts.source[s]);
     add_element_types(parts, facts.element_type(), std::span(from).first(facts.sources),

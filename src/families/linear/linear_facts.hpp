@@ -7,8 +7,8 @@
 
 TMAJIT_BEGIN
 
-/// The facts that a `linear` kernel is specialised for. If bits are moved unchanged, types are the unsigned
-/// types of their size.
+/// The facts that a `linear` kernel is specialised for. In kernels that move bits unchanged, each type is the
+/// unsigned integer of its size.
 struct LinearFacts {
   std::uint32_t type = 0;  ///< type of the destination, an ElementType
   std::uint32_t rank = 1;

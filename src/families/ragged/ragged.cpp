@@ -29,8 +29,8 @@ constexpr RaggedTiling tilings[] = {
     {.tile_bytes = 16 * 1024, .stages = 4, .ctas_per_sm = 3},
     {.tile_bytes = 32 * 1024, .stages = 3, .ctas_per_sm = 2},
 };
-/// Waits for memory that modifying the tensor maps costs an SM for each tensor: 16,384 tensors of two tiles
-/// took 398 us on an H200.
+/// Memory latencies that an SM waits while it modifies the tensor maps for one tensor. Measured on an H200:
+/// 16,384 tensors of two tiles took 398 us.
 constexpr double waits_per_tensor = 6.7;
 /// Elements that a CTA's threads load at once if they move a tensor.
 constexpr double elements_at_once = 32 * 4;
@@ -47,7 +47,7 @@ struct RaggedFacts {
   std::uint32_t stages = 1;
   std::uint32_t ctas_per_sm = 1;
   Flag row_tails = 0;
-  Flag elements = 0;
+  Flag has_unmapped = 0;
   std::array<std::uint32_t, max_map_rank> tile{};
 };
 
@@ -82,7 +82,7 @@ RaggedFacts facts_of_layout(const RaggedLayout& layout) {
           .stages = layout.stages,
           .ctas_per_sm = layout.ctas_per_sm,
           .row_tails = layout.row_tails ? 1U : 0U,
-          .elements = layout.elements ? 1U : 0U,
+          .has_unmapped = layout.has_unmapped ? 1U : 0U,
           .tile = layout.tile};
 }
 
@@ -129,7 +129,7 @@ class Ragged final : public RaggedBase {
 
   void classify(const Candidate& candidate, const Problem& /*problem*/, ShapeClass& shape) const override {
     const RaggedLayout& layout = ragged_layout_of(candidate);
-    shape.staggered = layout.elements;
+    shape.staggered = layout.has_unmapped;
     shape.column = log2_of(layout.count);
     shape.rank = static_cast<std::uint8_t>(layout.rank);
   }
@@ -163,11 +163,11 @@ class Ragged final : public RaggedBase {
                       .element_bytes = layout.element_bytes,
                       .min_ctas = layout.ctas_per_sm,
                       .call = fmt::format("copy_batch(batch, pattern, scratch + {})", scratch_zeros)};
-    parts.set("row_tail", layout.row_tails);  // rows may end within 16 bytes
-    parts.set("elements", layout.elements);   // threads move tensors that no tensor map describes
+    parts.set("row_tail", layout.row_tails);     // rows may end within 16 bytes
+    parts.set("elements", layout.has_unmapped);  // threads move tensors that no tensor map describes
     std::string& out = parts.facts;
-    out +=
-        fmt::format("using Element = {};  // for its size\n", bits_type(unsigned_of(layout.element_bytes)));
+    out += fmt::format("using Element = {};  // a type of the elements' size\n",
+                       bits_type(unsigned_of(layout.element_bytes)));
     out += number_fact("rank", layout.rank);
     out += extent_fact("tile", std::span(layout.tile).first(layout.rank), "elements, outermost first");
     out += number_fact("stages", layout.stages);

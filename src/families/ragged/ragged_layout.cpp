@@ -17,7 +17,7 @@ TMAJIT_BEGIN
 namespace {
 
 constexpr std::uint32_t shared_unit = 128;  // alignment of boxes and tensor maps in shared memory
-constexpr std::uint32_t base_slack = 1024;  // for aligning the base of shared memory
+constexpr std::uint32_t base_slack = 1024;  // bytes lost when the base of shared memory is aligned
 
 /// Chooses a tile of about `tile_bytes`: the longest row, as far as a box holds it, then further dimensions.
 void choose_tile(RaggedLayout& layout, const RaggedPairs& pairs, std::uint64_t tile_bytes) {
@@ -104,7 +104,7 @@ void write_table(RaggedLayout& layout, const RaggedPairs& pairs) {
     const bool mapped =
         is_mapped(pair, pair.destination, rank, size) && is_mapped(pair, pair.source, rank, size);
     entry.by_engine = mapped ? 1 : 0;
-    layout.elements = layout.elements || !mapped;
+    layout.has_unmapped = layout.has_unmapped || !mapped;
     layout.row_tails = layout.row_tails || (mapped && pair.extent[rank - 1] % chunk != 0);
     write_first(n);
     std::memcpy(layout.table.data() + n * sizeof entry, &entry, sizeof entry);

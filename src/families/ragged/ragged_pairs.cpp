@@ -60,7 +60,7 @@ void put_contiguous_last(RaggedPairs& batch) {
   if (batch.rank > 0) move_dimension(batch, chosen, batch.rank - 1);
 }
 
-/// Merges neighbouring dimensions that all tensors walk like one.
+/// Merges neighbouring dimensions if one stride describes both, in all tensors.
 void merge_dimensions(RaggedPairs& batch) {
   for (std::uint32_t d = batch.rank; d-- > 1;) {
     const std::uint32_t outer = d - 1;

@@ -14,7 +14,7 @@ TMAJIT_BEGIN
 struct RaggedPair {
   struct Operand {
     DevicePtr address = 0;                             ///< address of the element with all indices 0
-    std::array<std::int64_t, max_view_rank> stride{};  ///< in elements
+    std::array<std::int64_t, max_view_rank> stride{};  ///< strides in elements
   };
   Operand destination;
   Operand source;
@@ -29,9 +29,9 @@ struct RaggedPairs {
 };
 
 /// A batch in as few dimensions and as wide elements as all its tensors allow. Dimensions of extent 1 are
-/// dropped, and the dimension that is contiguous in most tensors comes last. Neighbouring dimensions that
-/// every tensor walks like one are merged. Elements are widened to up to 8 bytes. Throws Error{unsupported}
-/// if more than five dimensions remain, or if one has 2^32 elements or more.
+/// dropped, and the dimension that is contiguous in most tensors comes last. Neighbouring dimensions are
+/// merged if one stride describes both, in every tensor. Elements are widened to up to 8 bytes. Throws
+/// Error{unsupported} if more than five dimensions remain, or if one has 2^32 elements or more.
 [[nodiscard]] RaggedPairs ragged_pairs(std::span<const Tensor> destinations, std::span<const Tensor> sources);
 
 TMAJIT_END

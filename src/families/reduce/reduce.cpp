@@ -21,8 +21,8 @@ constexpr std::size_t max_unrolled = 3;
 
 // Fitted to 930 candidates of 21 random sums of f32 (seed 20261231) on one H100.
 constexpr double instructions_per_item = 25.3;
-constexpr double instructions_per_digit = 11.6;  // for the index of an item in each dimension but the first
-constexpr double loads_per_wait = 1.78;          // one of waits_of_parts() takes as long as this many loads
+constexpr double instructions_per_digit = 11.6;  // for an item's index in a reduced dimension after the first
+constexpr double loads_per_wait = 1.78;          // length of a wait of waits_of_parts(), in load latencies
 
 /// The facts that a `reduce` kernel is specialised for. ReductionWalk describes most of them.
 struct ReduceFacts {
@@ -31,7 +31,7 @@ struct ReduceFacts {
   std::uint32_t vector = 1;
   std::uint32_t turns = 1;
   Flag columns = 0;
-  std::uint32_t reduced_digits = 0;  ///< reduced dimensions; 0: more than `max_unrolled`, in a parameter
+  std::uint32_t reduced_digits = 0;  ///< reduced dimensions; 0: more than `max_unrolled`, see the parameter
   Flag wide = 0;
   Flag staggered = 0;
   Flag cut = 0;
@@ -174,12 +174,12 @@ class Reduce final : public ReduceBase {
     Footprint footprint{
         .threads = layout.threads(),
         .tiles = layout.ctas(),
-        .dynamic_shared_bytes = meeting_bytes(team, op),
+        .dynamic_shared_bytes = combining_bytes(team, op),
         .max_dynamic_shared_bytes = reduction_threads * walk.vector * max_state_bytes(op),
         .registers = 64,
         .bytes_in_flight = std::uint64_t{share.owners} * share.phases * share.turns * walk.item_bytes};
     std::fill_n(footprint.box.begin(), problem.nest.rank, 1U);
-    const auto take = [&](const std::vector<ReductionStep>& steps, std::uint64_t items) {
+    const auto set_sides = [&](const std::vector<ReductionStep>& steps, std::uint64_t items) {
       for (const ReductionStep& step : steps) {
         const std::uint64_t side = std::min(items, step.extent);
         footprint.box[step.d] =
@@ -189,8 +189,8 @@ class Reduce final : public ReduceBase {
     };
     // The box holds the elements that a CTA's threads load by one instruction, and the rest of their sectors.
     const std::uint64_t sector_items = std::max<std::uint64_t>(sector_bytes / walk.item_bytes, 1);
-    take(walk.reduced_steps, std::max<std::uint64_t>(share.phases, std::min(share.part, sector_items)));
-    take(walk.result_steps, share.owners);
+    set_sides(walk.reduced_steps, std::max<std::uint64_t>(share.phases, std::min(share.part, sector_items)));
+    set_sides(walk.result_steps, share.owners);
     if (walk.columns) {
       // CTAs advance along their columns at different speeds: half of the sectors that two of them share are
       // read twice.
@@ -260,11 +260,12 @@ class Reduce final : public ReduceBase {
   [[nodiscard]] SourceParts source(const Candidate& candidate,
                                    std::string_view /*expression*/) const override {
     const auto facts = facts_of<ReduceFacts>(candidate);
-    SourceParts parts{.why =
-                          "Each byte is loaded once, as wide as it lies, many at once; results meet in "
-                          "registers and shared memory in an order that never changes.",
-                      .max_threads = reduction_threads,
-                      .call = facts.split != 0 ? "reduce_tile(plan, scratch)" : "reduce_tile(plan)"};
+    SourceParts parts{
+        .why =
+            "Each byte is loaded once, in the widest loads that its layout allows, many at once; "
+            "partial results are combined in registers and shared memory in a fixed order.",
+        .max_threads = reduction_threads,
+        .call = facts.split != 0 ? "reduce_tile(plan, scratch)" : "reduce_tile(plan)"};
     const bool columns = facts.columns != 0;
     const bool staggered = facts.staggered != 0;
     // Where a row is one piece, its elements outside whole vectors are processed separately.
@@ -275,14 +276,14 @@ class Reduce final : public ReduceBase {
     parts.set("ended", ended);             // a row's elements outside whole vectors are items of their own
     parts.set("ranged", ranged);           // a row may have part of a vector
     parts.facts = number_fact("vector", facts.vector, "elements of an item");
-    parts.facts += number_fact("turns", facts.turns, "items of a thread that are under way at once");
+    parts.facts += number_fact("turns", facts.turns, "items that a thread has in flight");
     parts.facts += number_fact("reduced_digits", facts.reduced_digits,
                                facts.reduced_digits == 0 ? "a launch says how many dimensions are reduced"
                                                          : "dimensions that are reduced");
     parts.facts += flag_fact("columns", columns);
     if (ended) parts.facts += flag_fact("staggered", staggered, "rows begin between vectors");
     if (ranged) parts.facts += policy_fact("Rows", staggered ? "StaggeredRows" : "CutRows");
-    parts.facts += fmt::format("using Index = {};  // of items\n", facts.wide != 0 ? "u64" : "u32");
+    parts.facts += fmt::format("using Index = {};  // index of an item\n", facts.wide != 0 ? "u64" : "u32");
     parts.facts += reducer_fact(static_cast<ReductionOp>(facts.op));
     std::vector<ElementType> from;
     std::vector<std::string> runs;

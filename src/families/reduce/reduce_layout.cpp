@@ -17,17 +17,18 @@ constexpr std::uint32_t reduce_warp = 32;
 constexpr std::uint32_t min_row_threads = 4;       // threads along a row, so that they load whole sectors
 constexpr std::uint64_t thread_row_bytes = 64;     // one thread reduces rows of at most this many bytes
 constexpr std::uint64_t min_column_bytes = 128;    // bytes that a CTA takes of contiguous columns
-constexpr std::uint32_t max_thread_bytes = 128;    // that a thread has in flight
-constexpr std::uint32_t max_staggered_bytes = 32;  // the same, if each of several rows cuts its vectors
-constexpr std::uint32_t max_column_loads = 8;      // that a thread of columns has in flight
-constexpr std::uint64_t max_narrow_items = std::uint64_t{1} << 30;  // counted in 32 bits and by Divider
+constexpr std::uint32_t max_thread_bytes = 128;    // bytes that a thread has in flight
+constexpr std::uint32_t max_staggered_bytes = 32;  // max_thread_bytes if rows are several and unaligned
+constexpr std::uint32_t max_column_loads = 8;      // loads that a thread of columns has in flight
+constexpr std::uint64_t max_narrow_items = std::uint64_t{1} << 30;  // limit of 32-bit indices and Divider
 
 bool is_reduced(const Problem& problem, std::uint32_t d) {
   return problem.nest.operand[0].strides[d] == 0;
 }
 
-/// The dimension along which vectors are loaded: in which sources with the most bytes an element together are
-/// contiguous; if none is in any, the dimension of the first source's smallest stride.
+/// The dimension along which vectors are loaded: the one in which the contiguous sources have the most bytes
+/// per element in total. In a tie, and if no source is contiguous, the first source's smallest stride
+/// decides.
 std::uint32_t choose_vector_dimension(const Problem& problem) {
   const CanonicalNest& nest = problem.nest;
   std::uint32_t best = nest.rank;
@@ -103,14 +104,16 @@ void add_steps(ReductionWalk& walk, const Problem& problem) {
   }
 }
 
-/// The numbers of items in flight a thread for which there are kernels.
+/// The numbers of items that a thread may have in flight. Each has kernels of its own.
 constexpr std::uint32_t all_turns[] = {1, 2, 4, 8, 16};
-/// If CTAs share rows or columns, all CTAs together fill this many quarters of a wave.
+/// If CTAs share rows or columns, all CTAs together fill this many quarters of a wave: of the CTAs that the
+/// chip holds at once.
 constexpr std::uint64_t wave_quarters[] = {1, 4};
 
-constexpr std::uint64_t reduce_ctas_per_sm = 4;     // resident CTAs of reduction_threads threads
-constexpr std::uint64_t default_line_bytes = 4096;  // contiguous bytes of columns of a CTA, by default
-constexpr std::uint64_t max_default_parts = 8;      // if more CTAs would share columns, lines are shorter
+constexpr std::uint64_t reduce_ctas_per_sm = 4;  // resident CTAs of reduction_threads threads
+// A line: the contiguous bytes that the columns of a CTA have in a row.
+constexpr std::uint64_t default_line_bytes = 4096;
+constexpr std::uint64_t max_default_parts = 8;  // if more CTAs would share columns, lines are shorter
 
 /// Lists how threads may share the items of a walk.
 class Sharings {
@@ -170,7 +173,7 @@ class Sharings {
       add_parts(owners, phases, turns, 1);
       const std::uint64_t round = phases * turns;
       const std::uint64_t tiles = ceil_div(walk_.result_items, owners);
-      const std::uint64_t ctas = at_once(owners * phases);
+      const std::uint64_t ctas = ctas_at_once(owners * phases);
       // A part of columns writes a partial result for each column, which is read again. It pays only if the
       // part has several rounds of loads.
       const std::uint64_t most = std::min(walk_.reduced / (round * (walk_.columns ? 4 : 1)), max_parts);
@@ -193,7 +196,8 @@ class Sharings {
     if (list_.empty() || !(list_.back() == sharing)) list_.push_back(sharing);
   }
 
-  [[nodiscard]] std::uint64_t at_once(std::uint64_t threads) const {
+  /// The number of CTAs of `threads` threads that the chip holds at once.
+  [[nodiscard]] std::uint64_t ctas_at_once(std::uint64_t threads) const {
     return sms_ * (reduce_ctas_per_sm * reduction_threads / threads);
   }
 
@@ -233,21 +237,22 @@ std::vector<ReductionSharing> reduction_sharings(const ReductionWalk& walk, std:
 
 std::size_t default_sharing(const ReductionWalk& walk, std::span<const ReductionSharing> sharings,
                             std::uint32_t sm_count) {
-  const std::uint64_t full = sm_count * reduce_ctas_per_sm;
+  const std::uint64_t ctas_at_once = sm_count * reduce_ctas_per_sm;
   std::uint64_t line = std::clamp<std::uint64_t>(default_line_bytes / walk.item_bytes, 1, reduction_threads);
   while (line * walk.item_bytes > min_column_bytes &&
-         full / ceil_div(walk.result_items, line) > max_default_parts)
+         ctas_at_once / ceil_div(walk.result_items, line) > max_default_parts)
     line /= 2;
-  // The default for columns is nearest to that line. Then the order of importance is: threads, up to two
-  // fifths of what the chip holds; loads in flight; threads that share an item.
+  // Sharings of columns compare first by how near their owners are to a line. Then all sharings compare by
+  // their threads, up to two fifths of those that the chip holds; by loads in flight; by threads that share
+  // an item.
   using Key = std::array<std::uint64_t, 4>;
   const auto key = [&](const ReductionSharing& share) {
     const std::uint64_t owners = share.owners;
     const std::uint64_t nearness = 64 * std::min(owners, line) / std::max(owners, line);
     const std::uint64_t threads =
         ceil_div(walk.result_items, share.owners) * share.parts * share.owners * share.phases;
-    return Key{walk.columns ? nearness : 0, std::min(threads, full * reduction_threads * 2 / 5), share.turns,
-               share.phases};
+    return Key{walk.columns ? nearness : 0, std::min(threads, ctas_at_once * reduction_threads * 2 / 5),
+               share.turns, share.phases};
   };
   return static_cast<std::size_t>(std::ranges::max_element(sharings, {}, key) - sharings.begin());
 }

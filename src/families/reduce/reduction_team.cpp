@@ -54,11 +54,11 @@ std::uint32_t parts_of_group(const ReductionTeamShape& shape) noexcept {
 
 std::uint32_t waits_of_parts(const ReductionTeamShape& shape) noexcept {
   if (shape.parts == 1) return 0;
-  constexpr std::uint32_t meeting = 3;  // a fence, an atomic and another fence
+  constexpr std::uint32_t sync_waits = 3;  // a fence, an atomic and another fence
   const std::uint64_t at_once = std::uint64_t{shape.phases} * parts_at_once;
   const std::uint32_t group = parts_of_group(shape);
   const auto waits = [&](std::uint32_t parts) {
-    return meeting + static_cast<std::uint32_t>(ceil_div(parts, at_once));
+    return sync_waits + static_cast<std::uint32_t>(ceil_div(parts, at_once));
   };
   return waits(group) + (group < shape.parts ? waits(groups_of(shape)) : 0);
 }
@@ -78,7 +78,7 @@ std::uint32_t scratch_bytes(const ReductionTeamShape& shape, ReductionOp op) {
                                                      max_state_bytes(op));
 }
 
-std::uint32_t meeting_bytes(const ReductionTeamShape& shape, ReductionOp op) noexcept {
+std::uint32_t combining_bytes(const ReductionTeamShape& shape, ReductionOp op) noexcept {
   const std::uint32_t states = shape.results * max_state_bytes(op);
   if (shape.columns) return shape.phases == 1 ? 0 : (shape.phases + 1) / 2 * shape.owners * states;
   return static_cast<std::uint32_t>(ceil_div(std::uint64_t{shape.owners} * shape.phases, 32)) * states;

@@ -37,6 +37,6 @@ struct ReductionTeamShape {
 /// Bytes of scratch memory for the partial results of all parts.
 [[nodiscard]] std::uint32_t scratch_bytes(const ReductionTeamShape& shape, ReductionOp op);
 /// Bytes of shared memory in which a CTA's threads combine their accumulators.
-[[nodiscard]] std::uint32_t meeting_bytes(const ReductionTeamShape& shape, ReductionOp op) noexcept;
+[[nodiscard]] std::uint32_t combining_bytes(const ReductionTeamShape& shape, ReductionOp op) noexcept;
 
 TMAJIT_END

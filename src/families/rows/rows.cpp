@@ -31,26 +31,25 @@ struct RowsChoice {
   [[nodiscard]] std::string text() const { return fmt::format("{}, {} threads", box_text(tile), threads); }
 };
 constexpr std::uint32_t max_turns = 4;
-constexpr std::uint32_t max_small_threads = 128;  // of a small problem's CTA, for a common kernel
-constexpr std::uint32_t min_row_vectors = 8;      // of a tile along a row, if the row has this many
+constexpr std::uint32_t max_small_threads = 128;  // most threads of common kernels for small problems
+constexpr std::uint32_t min_row_vectors = 8;      // a tile has this many along a row, if the row has them
 
 struct RowsTuning {
   std::uint32_t threads;
   std::uint32_t turns;
-  std::uint32_t
-      source_run;  ///< contiguous bytes of a tile in the source, if short rows follow each other there
+  std::uint32_t source_run;  ///< contiguous bytes of a tile in the source, if short rows are adjacent there
 };
 constexpr RowsTuning rows_tunings[] = {
     {128, 2, 0}, {128, 1, 0}, {256, 1, 0}, {256, 2, 0},   {512, 1, 0},    {256, 4, 0},
     {128, 4, 0}, {64, 1, 0},  {32, 1, 0},  {256, 1, 512}, {256, 1, 1024}, {256, 1, 2048},
 };
-// The most threads of any launch: with four vectors in flight a thread needs more registers.
+/// The most threads of any launch: with four vectors in flight a thread needs more registers.
 constexpr std::uint32_t max_row_threads(std::uint32_t turns) {
   return turns == 1 ? 512 : 256;
 }
 
-/// The dimension along which the source's rows follow each other without a gap; the last dimension if none
-/// is.
+/// The dimension along which the source's rows follow each other without a gap. The last dimension if there
+/// is none.
 std::uint32_t dense_dimension(const CanonicalNest& nest) {
   const auto& strides = nest.operand[1].strides;
   const auto end = strides.begin() + nest.rank - 1;
@@ -69,14 +68,14 @@ PerDimension rows_box(const Problem& problem, const RowsTuning& tuning) {
   std::uint64_t remaining = std::uint64_t{tuning.threads} * tuning.turns;
   box[row] = side_of(ceil_div(nest.shape[row], unit), remaining, min_row_vectors, few) * unit;
   remaining /= box[row] / unit;
-  const auto take = [&](std::uint32_t d, std::uint64_t wanted) {
+  const auto set_side = [&](std::uint32_t d, std::uint64_t wanted) {
     box[d] = side_of(nest.shape[d], std::max<std::uint64_t>(std::min(remaining, wanted), 1), 1, few);
     remaining /= box[d];
   };
   const std::uint32_t dense = dense_dimension(nest);
-  if (dense < row) take(dense, tuning.source_run / (box[row] * element_bytes));
+  if (dense < row) set_side(dense, tuning.source_run / (box[row] * element_bytes));
   for (std::uint32_t d = row; d-- > 0;) {
-    if (d != dense) take(d, remaining);
+    if (d != dense) set_side(d, remaining);
   }
   return box;
 }
@@ -123,7 +122,7 @@ class Rows final : public TypedFamily<RowsFacts, RowsChoice> {
     return {.box = tile,
             .threads = threads,
             .bytes_in_flight = std::min(bytes, at_once),
-            .instructions = 3 * vectors};
+            .instructions = 3 * vectors};  // an estimate: a load, a store and their addresses
   }
 
   [[nodiscard]] std::string why(const Candidate& /*candidate*/, const Problem& /*problem*/) const override {

@@ -37,7 +37,7 @@ struct ScanFacts {
   Flag split = 0;
   Flag by_threads = 0;
   Flag synchronised = 0;
-  std::uint32_t lanes = 0;  ///< that share columns; 0: lanes take neighbouring columns
+  std::uint32_t lanes = 0;  ///< lanes that share columns; 0: lanes take neighbouring columns
   Flag staggered = 0;
   Flag cut = 0;
   Flag wide = 0;
@@ -123,7 +123,7 @@ std::string entry_call(const ScanFacts& facts) {
 
 /// Adds the facts of a scan along rows.
 void add_row_facts(SourceParts& parts, const ScanFacts& facts) {
-  constexpr std::uint32_t whole_warp = 16;
+  constexpr std::uint32_t whole_warp = 16;  // the last distance if a row has elements in all 32 lanes
   parts.facts += number_fact("farthest", facts.packed != 0 ? facts.farthest : whole_warp,
                              "the last distance of the shuffles that join elements of one row: 1, 2, 4 …");
   if (facts.packed != 0)
@@ -251,6 +251,7 @@ class ScanFamily final : public ScanBase {
       footprint.waits = static_cast<double>(layout.parts - 1);
     }
     const auto elements = static_cast<double>(problem.nest.elements());
+    // An estimate: 6 for each element, and 2 for each load of a vector.
     footprint.instructions = elements * (6 + 2.0 * problem.sources() / layout.vector);
     return footprint;
   }
@@ -316,7 +317,7 @@ class ScanFamily final : public ScanBase {
     if (facts.lanes != 0) parts.facts += number_fact("lanes", facts.lanes, "lanes that share columns");
     parts.facts += policy_fact("Edges", facts.cut != 0 ? "CutVectors" : "WholeVectors");
     if (facts.columns == 0) add_row_facts(parts, facts);
-    parts.facts += fmt::format("using Index = {};  // of rows, or of vectors of columns\n",
+    parts.facts += fmt::format("using Index = {};  // index of a row, or of a vector of columns\n",
                                facts.wide != 0 ? "u64" : "u32");
     parts.facts += fmt::format(
         "template <class Value>\nstruct {0};\ntemplate <class Value>\nusing Scanner = {0}<Value>;\n",

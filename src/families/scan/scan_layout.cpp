@@ -18,34 +18,36 @@ constexpr std::uint32_t max_rows_at_once = 32;  // most rows that a thread loads
 // Several threads share each column of 17 to 32 rows if an SM has fewer columns than this.
 constexpr std::uint64_t min_short_per_sm = 64;
 constexpr std::uint64_t column_threads_per_sm = 512;  // if threads that scan alone are fewer, vectors shrink
-constexpr std::uint64_t many_alone_per_sm = 1024;     // with so many threads, each loads few rows at once
-constexpr std::uint32_t min_at_once = 4;              // these threads may load so few rows at once, not fewer
-constexpr std::uint64_t min_alone_per_sm = 256;       // if long columns are fewer, several threads share each
-constexpr std::uint64_t wide_rows = 64;               // bytes: if rows begin closer, lanes may share columns
-constexpr std::uint64_t narrow_vectors = 6;           // the most vectors in a row for that
-constexpr std::uint32_t lane_turns = 2;               // most rows that such a lane loads at once
-constexpr std::uint64_t min_narrow_per_sm = 5;        // if long columns are fewer, CTAs share them
-constexpr std::uint32_t shared_turns = 8;             // most rows of a thread in short shared columns
-constexpr std::uint64_t shared_phases = 16;           // at most shared_phases * shared_turns rows are short
-constexpr std::uint32_t min_shared_threads = 64;      // least threads of a CTA whose threads share columns
-constexpr std::uint32_t column_state = 32;            // most bytes of a thread's states
-constexpr std::uint32_t min_line = 128;               // least contiguous bytes for threads side by side
-constexpr std::uint64_t threads_per_sm = 1024;        // if columns are fewer, several threads share each
-constexpr std::uint64_t split_ctas_per_sm = 2;        // columns are split only if there are fewer chains
-constexpr std::uint64_t short_chain = 4;              // columns of so few tiles: each tile is its own block
+constexpr std::uint64_t many_alone_per_sm = 1024;  // from so many threads on, each loads fewer rows at once
+constexpr std::uint32_t min_at_once = 4;           // least rows that each of so many threads loads at once
+constexpr std::uint64_t min_alone_per_sm = 256;    // if long columns are fewer, several threads share each
+// Lanes of a warp may share columns if rows begin less than `wide_rows` bytes apart and have at most
+// `narrow_vectors` vectors.
+constexpr std::uint64_t wide_rows = 64;
+constexpr std::uint64_t narrow_vectors = 6;
+constexpr std::uint32_t lane_turns = 2;           // most rows that such a lane loads at once
+constexpr std::uint64_t min_narrow_per_sm = 5;    // if long columns are fewer, CTAs share them
+constexpr std::uint32_t shared_turns = 8;         // most rows of a thread in short shared columns
+constexpr std::uint64_t shared_phases = 16;       // short: at most shared_phases * shared_turns rows
+constexpr std::uint32_t min_shared_threads = 64;  // least threads of a CTA whose threads share columns
+constexpr std::uint32_t column_state = 32;        // most bytes of a thread's states
+constexpr std::uint32_t min_line = 128;           // least contiguous bytes for threads side by side
+constexpr std::uint64_t threads_per_sm = 1024;    // if columns are fewer, several threads share each
+constexpr std::uint64_t split_ctas_per_sm = 2;    // columns are split only if there are fewer chains
+constexpr std::uint64_t short_chain = 4;          // columns of at most so many tiles have units of one tile
 
 // Rows.
-constexpr std::uint32_t longest_turns = 8;       // most vectors of a thread
-constexpr std::uint32_t packed_threads = 128;    // of a CTA with rows that begin inside vectors
-constexpr std::uint32_t packed_turns = 4;        // most vectors of a thread, if rows are short
-constexpr std::uint32_t few_turns = 2;           // most vectors if a tile of so many has min_rows rows
-constexpr std::uint32_t busy_threads = 512;      // per SM, wanted if no tile looks back
-constexpr std::uint32_t split_threads = 64;      // per SM, wanted of tiles that look back with 4-byte states
-constexpr std::uint64_t many_rows = 8;           // from so many long rows on, tiles have max_scan_threads
-constexpr std::uint64_t huge = 128 << 20;        // tiles of a source of so many bytes have max_scan_threads
-constexpr std::uint64_t min_rows = 4;            // least rows of a packed tile: fewer leave much of it empty
-constexpr std::uint32_t row_registers = 56;      // for a thread's vectors, and the state before each
-constexpr std::uint32_t position_registers = 3;  // for the position of a vector, if rows are not aligned
+constexpr std::uint32_t longest_turns = 8;     // most vectors of a thread
+constexpr std::uint32_t packed_threads = 128;  // threads of a CTA with rows that begin inside vectors
+constexpr std::uint32_t packed_turns = 4;      // most vectors of a thread, if rows are short
+constexpr std::uint32_t few_turns = 2;         // most vectors of a thread if such a tile has min_rows rows
+constexpr std::uint32_t busy_threads = 512;    // wanted threads per SM if no tile looks back
+constexpr std::uint32_t split_threads = 64;    // wanted threads per SM if tiles look back with 4-byte states
+constexpr std::uint64_t many_rows = 8;         // from so many long rows on, tiles have max_scan_threads
+constexpr std::uint64_t huge = 128 << 20;      // tiles of a source of so many bytes have max_scan_threads
+constexpr std::uint64_t min_rows = 4;          // least rows of a packed tile: fewer leave much of it empty
+constexpr std::uint32_t row_registers = 56;    // registers for a thread's vectors, and the state before each
+constexpr std::uint32_t position_registers = 3;  // registers for a vector's position, if rows are not aligned
 constexpr std::uint32_t row_state = 64;          // most bytes of the states of a vector
 
 // Looking back, and prefetching into the L2 cache at the same time.
@@ -218,19 +220,21 @@ class Planner {
     layout_.vector = vector;
     const std::uint32_t state = state_bytes() / 4;
     const bool has_positions = layout_.staggered || layout_.crosses;
-    const std::uint32_t each = registers_of_vector() + state + (has_positions ? position_registers : 0);
-    const std::uint32_t spent = std::min(2 * vector * state, row_registers);
-    std::uint32_t turns = std::bit_floor(std::clamp((row_registers - spent) / each, 1U, longest_turns));
+    const std::uint32_t per_vector = registers_of_vector() + state + (has_positions ? position_registers : 0);
+    const std::uint32_t for_states = std::min(2 * vector * state, row_registers);
+    std::uint32_t turns =
+        std::bit_floor(std::clamp((row_registers - for_states) / per_vector, 1U, longest_turns));
     const std::uint64_t vectors = ceil_div(nest_.elements(), vector);
     const bool is_short = layout_.length * min_rows <= std::uint64_t{threads_} * turns * vector;
-    // The least turns with which one CTA scans a long row, so that no tile looks back.
-    const std::uint64_t whole = std::bit_ceil(ceil_div(ceil_div(layout_.length, vector), max_scan_threads));
-    const bool is_whole = !is_short && whole <= turns;
+    // The fewest turns with which one CTA scans a long row, so that no tile looks back.
+    const std::uint64_t whole_turns =
+        std::bit_ceil(ceil_div(ceil_div(layout_.length, vector), max_scan_threads));
+    const bool is_whole = !is_short && whole_turns <= turns;
     // The least threads: enough to keep an SM busy, or, for tiles that look back, few enough to make a short
     // chain.
     const std::uint64_t wanted = std::uint64_t{problem_.sm_count} *
                                  (is_short || is_whole ? busy_threads : split_threads * state_bytes() / 4);
-    while (turns > 1 && vectors < wanted * turns && !(is_whole && turns == whole)) turns /= 2;
+    while (turns > 1 && vectors < wanted * turns && !(is_whole && turns == whole_turns)) turns /= 2;
     if (tuning_.turns > 0) return tuning_.turns;
     if (!is_short) return turns;
     // A thread of short rows keeps the position of each vector: with more vectors it would spill registers.
@@ -266,15 +270,17 @@ class Planner {
       return;
     }
     layout_.chains = layout_.lines;
-    const bool is_one = layout_.row_vectors <= std::uint64_t{max_scan_threads} * turns;
+    const bool fits_one_tile = layout_.row_vectors <= std::uint64_t{max_scan_threads} * turns;
     // Looking back costs each tile a fixed time. So if there are many rows, their tiles are as long as a CTA
     // allows, unless loads are narrow. If there are few rows, shorter tiles let more CTAs run at once.
     const bool is_long = turns == longest_turns || state_bytes() > 4;
     const bool is_huge = sat_mul(nest_.elements(), problem_.element_bytes(1)) >= huge;
-    const bool is_wide = tuning_.threads == 0 && registers_of_vector() >= 4 &&
-                         (layout_.lines >= many_rows || !is_long || is_huge);
+    const bool has_max_threads = tuning_.threads == 0 && registers_of_vector() >= 4 &&
+                                 (layout_.lines >= many_rows || !is_long || is_huge);
     layout_.parts =
-        is_one ? 1 : ceil_div(layout_.row_vectors, is_wide ? std::uint64_t{max_scan_threads} * turns : tile);
+        fits_one_tile
+            ? 1
+            : ceil_div(layout_.row_vectors, has_max_threads ? std::uint64_t{max_scan_threads} * turns : tile);
     layout_.threads = threads_for(ceil_div(layout_.row_vectors, layout_.parts));
     layout_.parts = ceil_div(layout_.row_vectors, std::uint64_t{layout_.threads} * turns);
     layout_.split = layout_.parts > 1 && find_ring(1, max_log2_unit);
@@ -447,7 +453,7 @@ class Planner {
 
   /// Chooses how far ahead tiles prefetch, so that DRAM is busy while tiles look back.
   void choose_ahead() {
-    std::uint64_t bytes = 0;  // of one tile of each row
+    std::uint64_t bytes = 0;  // bytes that one tile of each row loads
     for (std::uint32_t i = 1; i < nest_.operands; ++i) bytes += problem_.element_bytes(i);
     bytes = sat_mul(bytes * layout_.threads * layout_.turns * layout_.vector, layout_.chains);
     if (bytes > max_ahead || bytes * layout_.parts < min_for_ahead) return;

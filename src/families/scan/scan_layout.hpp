@@ -52,7 +52,8 @@ struct ScanLayout {
   std::uint32_t rows = 1;            ///< rows of a packed tile
   std::uint32_t threads_across = 1;  ///< threads side by side, each with a vector of columns
   std::uint32_t threads_along = 1;   ///< threads that share a column
-  /// Long rows, tiles of packed rows, or tiles side by side: in each of them tiles follow one another.
+  /// Number of chains. The tiles of a long row, or of neighbouring columns, follow one another and form a
+  /// chain. A tile of packed rows is a chain by itself.
   std::uint64_t chains = 1;
   std::uint64_t parts = 1;  ///< tiles along the scanned dimension
   ScanRingLayout ring = {};

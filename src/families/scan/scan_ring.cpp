@@ -10,8 +10,9 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t min_log2_ring = 5;   // of the slots for tiles; params::ring_parts divides them
-constexpr std::uint32_t max_log2_ring = 20;  // the same
+// Limits of log2 of the slots for tiles. The number of slots is a multiple of params::ring_parts.
+constexpr std::uint32_t min_log2_ring = 5;
+constexpr std::uint32_t max_log2_ring = 20;
 
 }  // namespace
 
@@ -29,7 +30,7 @@ bool find_scan_ring(std::uint64_t chains, std::uint64_t parts, std::uint64_t sta
     std::uint32_t log2_tiles = std::max(min_log2_ring, 2 * log2_unit);
     if (!fits(log2_tiles)) continue;
     while (log2_tiles < max_log2_ring && fits(log2_tiles + 1)) ++log2_tiles;
-    // How many tiles later a tile may still read a slot.
+    // A slot may still be read by a tile that is this many tiles later.
     const std::uint64_t reach = (log2_unit == 0 ? 1 : 2) * (chains << 2 * log2_unit);
     const std::uint64_t tiles = std::uint64_t{1} << log2_tiles;
     if (reach > tiles / 2) continue;

@@ -16,7 +16,7 @@ struct ScanRingLayout {
 };
 
 /// Plans the slots of a launch of `chains * parts` tiles, whose states have `state_bytes` in total. Units
-/// have at most `1 << log2_most` tiles, and are as long as possible: half of the slots must suffice for the
+/// have at most `1 << log2_most` tiles. They are as long as possible, while half of the slots suffice for the
 /// tiles that may still be read. Returns false, and leaves `ring` as it is, if even units of one tile are too
 /// long.
 [[nodiscard]] bool find_scan_ring(std::uint64_t chains, std::uint64_t parts, std::uint64_t state_bytes,

@@ -49,8 +49,8 @@ std::uint32_t tile_side(std::uint64_t extent, std::uint64_t most, std::uint64_t 
   return static_cast<std::uint32_t>(best);
 }
 
-/// Grows the tile along an operand's memory until its contiguous runs have `wanted` elements: first along the
-/// contiguous dimension, then, if the tile covers all of that, along the dimension that continues it in
+/// Grows the tile along an operand's memory until its contiguous runs have `wanted` elements. It grows along
+/// the contiguous dimension. If it covers all of that, it grows along the dimension that continues it in
 /// memory. Along the two dimensions of blocks the tile grows by whole blocks.
 void lengthen(BlockFacts& facts, const Problem& problem, std::uint32_t operand, const PerDimension& order,
               std::uint64_t wanted, bool small) {
@@ -103,18 +103,19 @@ BlockFacts BlockPlanner::facts(const BlockTuning& tuning) const {
   facts.staggered = row_alignment_ < tuning.vector_bytes ? 1 : 0;
   facts.whole = is_whole(tuning) ? 1 : 0;
   facts.interleaved = facts.whole == 0 && problem_.interleaved[1] ? 1 : 0;
-  // A kernel for each further alignment would hardly be faster.
+  // Only these alignments have kernels of their own: with more of them, kernels would hardly be faster.
   facts.alignment = line_alignment_ >= tuning.vector_bytes ? tuning.vector_bytes
                     : line_alignment_ >= 8 && !small_      ? 8U
                     : line_alignment_ >= word_bytes        ? word_bytes
                     : facts.interleaved != 0               ? facts.element_bytes
                                                            : 1;
 
-  // Each thread moves one block. Staggered rows have one block more than aligned ones.
+  // Staggered rows have one block more than aligned ones.
   std::uint64_t blocks = ceil_div(facts.box[row], facts.vector) + facts.staggered;
   for (std::uint32_t d = 0; d < row; ++d) {
     blocks *= d == facts.column ? ceil_div(facts.box[d], facts.vector) : facts.box[d];
   }
+  // The CTA has a thread for each block, if these are at most a quarter more than the tuning's threads.
   const std::uint64_t most = tuning.threads + tuning.threads / 4;
   facts.threads =
       static_cast<std::uint32_t>(round_up(blocks, 32) <= most ? round_up(blocks, 32) : tuning.threads);
@@ -231,7 +232,7 @@ Footprint block_footprint(const BlockFacts& facts, const Problem& problem, bool 
   constexpr double per_piece = 30.9;    // 4 bytes of a line of 16 bytes that is loaded in pieces (below)
   constexpr double per_end = 15.1;      // element at a row's end, which is stored while its warp waits
   const double loads =
-      lines * (by_engine   ? 0.5  // from shared memory
+      lines * (by_engine   ? 0.5  // a load from shared memory costs half
                : unaligned ? words + 1
                            : std::max(1.0, static_cast<double>(facts.vector_bytes()) / facts.alignment));
   const double permuted = lines * words * (facts.element_bytes == 1 ? 2 : facts.element_bytes == 2 ? 1 : 0);

@@ -7,9 +7,9 @@
 
 TMAJIT_BEGIN
 
-// Kernels that transpose. A tile extends over all dimensions. It consists of square blocks, whose sides run
-// along the two dimensions in which source and destination are contiguous: lines of the source, along
-// `column`, and rows of the destination, along the last dimension.
+// Kernels that transpose. A tile extends over all dimensions and consists of square blocks. One side of a
+// block runs along `column`, the dimension in which the source is contiguous: along lines of the source. The
+// other side runs along the last dimension, in which the destination is contiguous: along rows.
 
 /// The order in which a transpose's CTAs take tiles. CTAs that run at the same time should access few distant
 /// regions of memory.
@@ -99,9 +99,9 @@ class BlockPlanner {
 /// The facts that all these kernels have: rank, threads, box, Offset, element_bytes, row, column.
 [[nodiscard]] std::string block_fact_text(const BlockFacts& facts);
 /// The device function block_index() of kernels whose threads store their own blocks, and the constant
-/// `blocks`, the number of blocks in a tile. Consecutive threads take `line_blocks` blocks along a line of
-/// the source (fewer, if that does not divide the line), then blocks along a row of the destination, where
-/// their stores coalesce.
+/// `blocks`, the number of blocks in a tile. Consecutive threads first take `line_blocks` blocks along a line
+/// of the source, or fewer if that does not divide the line. Then they take blocks along a row of the
+/// destination, where their stores coalesce.
 [[nodiscard]] std::string block_function(const BlockFacts& facts, std::uint32_t line_blocks);
 
 /// Bytes of a tile's elements.

@@ -105,9 +105,9 @@ TileCounts chunk_tiles(const ChunkFacts& facts, const CanonicalNest& nest) {
 std::string coordinate_facts(const ChunkFacts& facts) {
   const std::uint32_t count = facts.coordinates;
   std::string out = fmt::format("using Coordinate = {};\n", facts.wide_coordinates != 0 ? "u64" : "u32");
-  out += number_fact("coordinates", count, "of the user's destination");
+  out += number_fact("coordinates", count, "dimensions of the user's destination");
   out += extent_fact("dimension_of", std::span(facts.dimension_of).first(count),
-                     "and which of the nest's they are");
+                     "the nest's dimension of each coordinate");
   return out + extent_fact("backwards", std::span(facts.backwards).first(count));
 }
 
@@ -116,8 +116,8 @@ std::string chunk_fact_text(const ChunkFacts& facts, std::span<const Digit> digi
   std::string out = facts.threads > 0
                         ? view_fact_text(facts.rank, facts.threads, facts.box, facts.wide_offsets)
                         : number_fact("rank", facts.rank) + offset_fact(facts.wide_offsets);
-  out += number_fact("chunk", facts.chunk, "elements that a thread does at a time");
-  out += number_fact("turns", facts.turns, "chunks that it has in flight");
+  out += number_fact("chunk", facts.chunk, "elements that a thread processes at a time");
+  out += number_fact("turns", facts.turns, "chunks that a thread has in flight");
   if (!digits.empty()) out += "// Chunk n of the tile.\n" + index_function("chunk_index", digits, facts.rank);
   out += flag_fact("cut", facts.whole == 0);
   out += policy_fact("Stores", facts.contiguous == 0 ? "StridedChunks"

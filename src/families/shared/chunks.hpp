@@ -29,14 +29,14 @@ struct ChunkFacts {
   Flag whole = 0;             ///< no chunk extends beyond an edge
   PerDimension box{};
   PerDimension dimension_of{};  ///< the nest's dimension of each coordinate
-  PerDimension backwards{};     ///< for each coordinate: 1 if the nest walks its dimension backwards
+  PerDimension backwards{};     ///< 1 for each coordinate whose dimension the nest walks backwards
 
   [[nodiscard]] std::uint32_t row() const noexcept { return rank - 1; }
   [[nodiscard]] ElementType element_type() const noexcept { return static_cast<ElementType>(type); }
 };
 
-/// The type of an operand's elements in such a kernel. If bits are moved unchanged, an unsigned type of the
-/// size.
+/// The type of an operand's elements in such a kernel. A kernel that moves bits unchanged has unsigned
+/// integers of the elements' size.
 [[nodiscard]] ElementType type_in_chunks(const Problem& problem, std::uint32_t operand) noexcept;
 /// Elements of a chunk in kernels whose threads read elements one by one.
 inline constexpr std::uint32_t few_elements = 4;

@@ -22,9 +22,9 @@ struct MapDimension {
   std::uint32_t box = 1;     ///< elements that a copy moves
 };
 
-constexpr std::uint32_t chunk_bytes = 16;        // strides and rows are multiples of this
-constexpr std::uint32_t box_alignment = 128;     // of a box in shared memory
-constexpr std::uint32_t first_alignment = 1024;  // of the first box in shared memory
+constexpr std::uint32_t chunk_bytes = 16;        // bytes; strides and rows are multiples of this
+constexpr std::uint32_t box_alignment = 128;     // alignment of boxes in shared memory
+constexpr std::uint32_t first_alignment = 1024;  // alignment of the first box in shared memory
 
 /// Bytes of a tile's line in each part. A line that is longer than a box can be is cut into equal parts.
 std::uint32_t engine_line_bytes(const EngineTile& tile) {

@@ -40,7 +40,7 @@ struct EngineMap {
 struct MapOrder {
   std::array<std::uint32_t, max_map_rank> dimension{};
   std::uint32_t count = 0;
-  bool shared = false;  ///< the map has one more dimension, the outermost, that all others share
+  bool shared = false;  ///< the map has one more dimension, the outermost, that all other dimensions share
   [[nodiscard]] std::uint32_t rank() const noexcept { return count + (shared ? 1 : 0); }
   [[nodiscard]] bool has(std::uint32_t d) const noexcept;
 };

@@ -15,7 +15,7 @@ TMAJIT_BEGIN
 /// The box that an im2col load copies: one pixel of each of `windows` windows.
 struct WindowBox {
   ElementType type = ElementType::u64;  ///< element type of the map, at least as wide as the tensor's
-  std::uint32_t channels = 0;           ///< in elements of that type
+  std::uint32_t channels = 0;           ///< channels of the box, in elements of `type`
   std::uint32_t windows = 0;
   Swizzle swizzle = Swizzle::none;
 };

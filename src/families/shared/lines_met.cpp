@@ -38,7 +38,7 @@ double lines_met(const Problem& problem, std::uint32_t operand, std::span<const 
 }
 
 double lines_along(const Problem& problem, std::uint32_t operand, std::uint32_t step) {
-  std::array<std::uint32_t, max_view_rank> order{};  // from the last dimension to the first
+  std::array<std::uint32_t, max_view_rank> order{};  // dimensions from the last to the first
   for (std::uint32_t d = 0; d < problem.nest.rank; ++d) order[d] = problem.nest.rank - 1 - d;
   return lines_met(problem, operand, std::span(order).first(problem.nest.rank), step,
                    problem.nest.elements());

@@ -77,7 +77,7 @@ std::uint64_t elements_of(const PerDimension& box, std::uint32_t rank) noexcept 
 PerDimension farthest_first(const CanonicalNest& nest, std::uint32_t operand, std::uint32_t rank,
                             std::uint32_t nearest) {
   PerDimension order = in_order();
-  std::array<std::uint64_t, max_view_rank> distance{};  // of the dimensions in `order`
+  std::array<std::uint64_t, max_view_rank> distance{};  // distance[k] is the stride of dimension order[k]
   // Dimensions are few: inserting one by one costs less than the standard library's sort, which allocates.
   for (std::uint32_t d = 0; d < rank; ++d) {
     const auto stride = static_cast<std::uint64_t>(std::abs(nest.operand[operand].strides[d]));
@@ -97,20 +97,20 @@ PerDimension farthest_first(const CanonicalNest& nest, std::uint32_t operand, st
 
 void add_view_pair(ParameterBlock& parameters, const Problem& problem, std::uint32_t rank,
                    const TileCounts& counts) {
-  with_constant(rank, [&](auto r) {
-    using Pair = params::ViewPair<r>;
+  with_constant(rank, [&](auto constant_rank) {
+    using Pair = params::ViewPair<constant_rank>;
     Pair pair{};
     set_address(pair.source, problem.address[1]);
     set_address(pair.source_begin, problem.low[1]);
     set_address(pair.source_end, problem.high[1]);
     set_address(pair.destination, problem.address[0]);
-    for (std::uint32_t d = 0; d < r; ++d) {
+    for (std::uint32_t d = 0; d < constant_rank; ++d) {
       pair.source_step[d] = problem.step(1, d);
       pair.destination_step[d] = problem.step(0, d);
       pair.extent[d] = extent_of(problem.nest, d);
       pair.tiles[d] = make_divider<params::Divider>(std::max<std::uint64_t>(counts[d], 1));
     }
-    const std::uint32_t at = parameters.add({"params::ViewPair", r}, "views", pair);
+    const std::uint32_t at = parameters.add({"params::ViewPair", constant_rank}, "views", pair);
     parameters.add_address(at + offsetof(Pair, source), 1);
     parameters.add_address(at + offsetof(Pair, source_begin), 1);
     parameters.add_address(at + offsetof(Pair, source_end), 1);
@@ -156,27 +156,28 @@ bool has_wide_offsets(const Problem& problem, std::span<const std::uint32_t> box
 void add_views(ParameterBlock& parameters, LaunchShape& shape, const Problem& problem,
                const CanonicalNest& nest, std::uint32_t rank, const TileCounts& counts) {
   shape.grid = grid_of(product(counts, rank));
-  with_constant(rank, [&](auto r) {
-    using Views = params::Views<r, max_inputs>;
-    using View = params::View<r>;
+  with_constant(rank, [&](auto constant_rank) {
+    using Views = params::Views<constant_rank, max_inputs>;
+    using View = params::View<constant_rank>;
     const std::uint32_t sources = problem.sources();
     Views views{};
-    for (std::uint32_t d = 0; d < r; ++d) {
+    for (std::uint32_t d = 0; d < constant_rank; ++d) {
       views.head.extent[d] = extent_of(nest, d);
       views.head.tiles[d] = make_divider<params::Divider>(std::max<std::uint64_t>(counts[d], 1));
     }
-    views.head.destination = view_of<r>(problem, nest, 0);
-    for (std::uint32_t i = 0; i < sources; ++i) views.source[i] = view_of<r>(problem, nest, i + 1);
+    views.head.destination = view_of<constant_rank>(problem, nest, 0);
+    for (std::uint32_t i = 0; i < sources; ++i)
+      views.source[i] = view_of<constant_rank>(problem, nest, i + 1);
     // Sources are the last member. The kernel's own type has only `sources` of them.
     const auto bytes =
         std::as_bytes(std::span(&views, 1)).first(offsetof(Views, source) + sources * sizeof(View));
-    const ParameterType type =
-        sources > 0 ? ParameterType{"params::Views", r, sources} : ParameterType{"params::ViewsHead", r};
+    const ParameterType type = sources > 0 ? ParameterType{"params::Views", constant_rank, sources}
+                                           : ParameterType{"params::ViewsHead", constant_rank};
     const std::uint32_t at = parameters.add_bytes(type, "views", bytes, alignof(Views));
-    add_addresses<r>(parameters, at + offsetof(params::ViewsHead<r>, destination), 0);
+    add_addresses<constant_rank>(parameters, at + offsetof(params::ViewsHead<constant_rank>, destination), 0);
     for (std::uint32_t i = 0; i < sources; ++i) {
-      add_addresses<r>(parameters,
-                       static_cast<std::uint32_t>(at + offsetof(Views, source) + i * sizeof(View)), i + 1);
+      add_addresses<constant_rank>(
+          parameters, static_cast<std::uint32_t>(at + offsetof(Views, source) + i * sizeof(View)), i + 1);
     }
   });
 }
@@ -206,14 +207,14 @@ void add_sides(ParameterBlock& parameters, std::uint32_t rank, const PerDimensio
 }
 
 void add_window(ParameterBlock& parameters, const CanonicalNest& nest, std::uint32_t rank, double value) {
-  with_constant(rank, [&](auto r) {
-    params::Window<r> window{};
-    for (std::uint32_t d = 0; d < r; ++d) {
+  with_constant(rank, [&](auto constant_rank) {
+    params::Window<constant_rank> window{};
+    for (std::uint32_t d = 0; d < constant_rank; ++d) {
       window.first[d] = d < nest.rank ? nest.window_first[d] : 0;
       window.end[d] = d < nest.rank ? nest.window_end[d] : 1;
     }
     window.value = value;
-    parameters.add({"params::Window", r}, "window", window);
+    parameters.add({"params::Window", constant_rank}, "window", window);
   });
 }
 

@@ -45,9 +45,9 @@ void add_view_pair(ParameterBlock& parameters, const Problem& problem, std::uint
 /// if there is no source). Sets the grid; `counts` are the numbers of tiles in each dimension.
 void add_views(ParameterBlock& parameters, LaunchShape& shape, const Problem& problem,
                const CanonicalNest& nest, std::uint32_t rank, const TileCounts& counts);
-/// A side of a tile, in the units that threads process: a power of two that leaves little of the last tile
-/// empty, for a small problem the largest. It is at most `most`, and at least `least` unless the extent is
-/// shorter.
+/// A side of a tile, in the units that threads process: a power of two of at most `most`, and at least
+/// `least` unless the extent is shorter. It is the largest that leaves little of the last tile empty. If
+/// `small` is set, it is the largest.
 [[nodiscard]] std::uint32_t side_of(std::uint64_t extent, std::uint64_t most, std::uint64_t least,
                                     bool small) noexcept;
 /// Adds the parameter `sides` of templates/device/tile_sides.cuh. Sides must be powers of two; along the last
@@ -59,8 +59,8 @@ void add_window(ParameterBlock& parameters, const CanonicalNest& nest, std::uint
 /// The problem with elements of `unit` bytes, 1 to 16. The rows of all operands must be whole units.
 [[nodiscard]] Problem in_units(const Problem& problem, std::uint32_t unit);
 
-/// A problem that writes at most this many bytes is small: its time is that of a launch and a few loads, so
-/// that a kernel specialised for its shape would gain little.
+/// A problem that writes at most this many bytes is small. Its time is that of a launch and a few loads: a
+/// kernel specialised for its shape would gain little.
 inline constexpr std::uint64_t max_small_bytes = 2 << 20;
 [[nodiscard]] inline bool is_small(const Problem& problem) noexcept {
   return problem.bytes_written() <= max_small_bytes;

@@ -148,11 +148,11 @@ class StencilFamily final : public TypedFamily<StencilFacts, StencilChoice> {
     // Threads write the elements beyond an edge of the source.
     parts.set("edges", !engine || boundary != Boundary::zero);
     parts.facts = chunk_fact_text(facts, {}, false) + stencil_fact_text(facts, expression);
-    parts.facts += policy_fact("Edges", edge_policy(boundary), "elements beyond one");
+    parts.facts += policy_fact("Edges", edge_policy(boundary), "elements beyond an edge");
     const bool maps = boundary != Boundary::zero && boundary != Boundary::constant;
     parts.facts +=
         number_fact("mapped", engine && maps && facts.window_planes() > 1 ? facts.march : facts.rank,
-                    "of which whole planes beyond an edge are loaded from inside");
+                    "dimension whose planes beyond an edge are loaded from inside; the rank: none");
     parts.facts += flag_fact("loads_by_engine", engine);
     std::string maps_text;
     for (std::uint32_t i = 0; i < facts.sources; ++i) {

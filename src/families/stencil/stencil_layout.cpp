@@ -8,11 +8,11 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t unit_bytes = 16;                // rows and begins of boxes are multiples of this
-constexpr std::uint32_t image_alignment = 128;          // of boxes in shared memory
-constexpr std::uint32_t stencil_base_alignment = 1024;  // of aligned_shared_memory()
-constexpr std::uint64_t waves = 4;                      // of CTAs
-constexpr std::uint64_t max_tiles = 16;                 // of a CTA whose window has one plane
+constexpr std::uint32_t unit_bytes = 16;                // boxes begin, and rows end, at multiples of this
+constexpr std::uint32_t image_alignment = 128;          // bytes; alignment of boxes in shared memory
+constexpr std::uint32_t stencil_base_alignment = 1024;  // bytes that aligned_shared_memory() may skip
+constexpr std::uint64_t waves = 4;                      // wanted CTAs, in multiples of those that run at once
+constexpr std::uint64_t max_tiles = 16;                 // most tiles of a CTA whose window has one plane
 constexpr std::uint64_t min_planes = 8;  // own planes of a CTA for each plane that it loads in addition
 
 StencilImage image_of(const StencilFacts& facts, const StencilSource& source) {
@@ -128,7 +128,7 @@ Footprint stencil_footprint(const StencilFacts& facts) {
           .threads = facts.threads,
           .stages = 1,
           .dynamic_shared_bytes = sat_cast<std::uint32_t>(shared_bytes(facts)),
-          .static_shared_bytes = facts.engine != 0 ? 8 * facts.stages : 0,
+          .static_shared_bytes = facts.engine != 0 ? 8 * facts.stages : 0,  // mbarriers
           .registers = 64,
           .bytes_in_flight = std::uint64_t{ahead} * stage_of(facts).bytes,
           .by_engine = facts.engine != 0};

@@ -14,11 +14,11 @@ namespace {
 constexpr std::uint32_t min_rank = 2;
 constexpr std::uint32_t max_engine_sources = 4;  // more tensor maps do not fit the parameters
 constexpr std::uint32_t widest_map_element = 8;  // bytes
-constexpr std::uint32_t row_bytes_alone = 8192;  // of a tile that is a single row
-constexpr std::uint32_t min_row_bytes = 64;      // of a tile that is shrunk to fit shared memory
+constexpr std::uint32_t row_bytes_alone = 8192;  // wanted bytes of a tile that is a single row
+constexpr std::uint32_t min_row_bytes = 64;  // rows of a tile that exceeds shared memory may shrink to this
 constexpr std::uint32_t wanted_threads = 256;
 constexpr std::uint32_t max_stencil_threads = 512;
-constexpr std::uint32_t max_loaded_strip = 2;  // rows of a thread if threads load, too
+constexpr std::uint32_t max_loaded_strip = 2;  // most rows of a thread if threads also load
 constexpr std::uint64_t few_tiles = 4;         // CTAs do not march along a dimension with fewer tiles
 
 /// For each offset of a call: the nest's dimension, and whether the nest walks it backwards.
@@ -124,7 +124,7 @@ class StencilPlanner {
     std::uint32_t widest = 1;
     for (std::uint32_t i = 0; i < nest_.operands; ++i) widest = std::max(widest, walked_.element_bytes(i));
     std::fill_n(facts_.box.begin(), facts_.rank, 1U);
-    const bool alone = nest_.shape[facts_.column] == 1;
+    const bool alone = nest_.shape[facts_.column] == 1;  // a tile is a single row
     const std::uint64_t columns = (alone ? row_bytes_alone : tuning.row_bytes) / widest;
     std::uint32_t& along = facts_.box[row()];
     set_columns(std::min<std::uint64_t>(columns, nest_.shape[row()]));
@@ -250,7 +250,7 @@ class StencilPlanner {
   }
 
   const CanonicalNest& nest_;
-  Problem walked_;
+  Problem walked_;  ///< the problem with `nest_` as its nest
   StencilFacts facts_;
 };
 

@@ -59,17 +59,18 @@ class WindowText {
 
   [[nodiscard]] std::string text(std::uint32_t first_plane) const {
     const std::uint32_t size = size_of(source_.element_type());
-    std::string out = number("first_plane", first_plane, "of the tile's window");
-    out += number("layers", layers_, "of a plane that the window spans");
+    std::string out =
+        number("first_plane", first_plane, "the first of the tile's planes that this source needs");
+    out += number("layers", layers_, "layers of a plane that the window spans");
     out += number("layer_bytes", std::uint64_t{image_.box[facts_.column]} * image_.pitch);
     const Rows rows = rows_read();
-    out += number("rows", rows.line.size(), "of the window: those that are read");
-    out += number("chunks", chunks_, "of a row; and where in the image's row they begin, in bytes");
+    out += number("rows", rows.line.size(), "rows of the window that are read");
+    out += number("chunks", chunks_, "chunks of a row; the first is `margin` bytes into the image's row");
     out += number("margin", std::uint64_t{image_.before[facts_.row()] - margin_} * size);
-    out += extent_fact("line_of", rows.line, "of each row: its plane and layer", "  static ");
-    out += extent_fact("row_of", rows.row, "of that line", "  static ");
-    out += extent_fact("first_chunk", rows.first, "that is read", "  static ");
-    out += extent_fact("last_chunk", rows.last, {}, "  static ");
+    out += extent_fact("line_of", rows.line, "for each row: its line, a layer of a plane", "  static ");
+    out += extent_fact("row_of", rows.row, "for each row: its number in that line", "  static ");
+    out += extent_fact("first_chunk", rows.first, "for each row: the first chunk that is read", "  static ");
+    out += extent_fact("last_chunk", rows.last, "for each row: the end of these chunks", "  static ");
     out += "  // Where in the window a neighbour is: the row of a strip's first element, and the column.\n";
     out += function("place", place(rows));
     return out + function("column", sum(facts_.row(), margin_));
@@ -167,9 +168,9 @@ std::string source_text(const StencilFacts& facts, const StencilCalls& calls, co
                                 device_type(source.element_type()));
   out += extent_fact("image_box", std::span(image.box).first(facts.rank), "elements of a plane's image",
                      "  static ");
-  out += extent_fact("before", std::span(image.before).first(facts.rank), "of them, before the tile's",
-                     "  static ");
-  out += number("image", image.offset, "in a stage, bytes");
+  out += extent_fact("before", std::span(image.before).first(facts.rank),
+                     "elements of the image before the tile's", "  static ");
+  out += number("image", image.offset, "offset in a stage, in bytes");
   out += number("pitch", image.pitch, "bytes from row to row");
   if (facts.engine != 0) {
     out += number("load_bytes", image.bytes);
@@ -191,15 +192,16 @@ std::string stencil_fact_text(const StencilFacts& facts, std::string_view expres
   StencilCalls calls;
   static_cast<void>(read_calls(expression, facts.sources, calls));
   const StencilStage stage = stage_of(facts);
-  std::string out = fmt::format("using Index = {};  // of an element in a dimension, or beyond\n",
-                                facts.wide_index != 0 ? "i64" : "i32");
-  out += number_fact("march", facts.march, "the dimension along which a CTA does tile after tile");
-  out += number_fact("column", facts.column, "that strips run along");
-  out += number_fact("strip", facts.strip, "rows that a thread does");
+  std::string out =
+      fmt::format("using Index = {};  // an index in a dimension, which may be beyond an edge\n",
+                  facts.wide_index != 0 ? "i64" : "i32");
+  out += number_fact("march", facts.march, "dimension along which a CTA processes tile after tile");
+  out += number_fact("column", facts.column, "dimension that strips run along");
+  out += number_fact("strip", facts.strip, "rows that a thread computes");
   out += number_fact("stages", facts.stages, "planes in shared memory");
   out += number_fact("stage_bytes", stage.bytes);
-  out += number_fact("window_planes", facts.window_planes(), "that a tile needs");
-  out += number_fact("planes_before", facts.planes_before(), "of them, before its own");
+  out += number_fact("window_planes", facts.window_planes(), "planes that a tile reads");
+  out += number_fact("planes_before", facts.planes_before(), "planes that a tile reads before its own");
   out += "template <u32 i>\nstruct Source;\n";
   for (std::uint32_t i = 0; i < facts.sources; ++i) out += source_text(facts, calls, stage.image[i], i);
   return out + all_sources_fact(facts.sources);

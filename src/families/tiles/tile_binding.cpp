@@ -15,12 +15,12 @@
 TMAJIT_BEGIN
 namespace {
 
-/// The grid for `work` tiles. A persistent grid has at most as many CTAs as the chip holds at once. Any other
-/// grid has a CTA for every `tiles_per_cta` tiles.
-std::array<std::uint32_t, 3> grid_for(const TileSpec& spec, std::uint64_t work, std::uint32_t sm_count) {
-  if (spec.tiles_per_cta > 0) return grid_of(std::max<std::uint64_t>(ceil_div(work, spec.tiles_per_cta), 1));
+/// The grid for `tiles` tiles. A persistent grid has at most as many CTAs as the chip holds at once. Any
+/// other grid has a CTA for every `tiles_per_cta` tiles.
+std::array<std::uint32_t, 3> grid_for(const TileSpec& spec, std::uint64_t tiles, std::uint32_t sm_count) {
+  if (spec.tiles_per_cta > 0) return grid_of(std::max<std::uint64_t>(ceil_div(tiles, spec.tiles_per_cta), 1));
   const std::uint64_t resident = std::max<std::uint64_t>(std::uint64_t{sm_count} * spec.ctas_per_sm, 1);
-  return grid_of(std::clamp<std::uint64_t>(work, 1, resident));
+  return grid_of(std::clamp<std::uint64_t>(tiles, 1, resident));
 }
 
 constexpr std::array input_names{"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7"};
@@ -79,8 +79,8 @@ void TileFamily::bind(const Candidate& candidate, const Problem& problem, Parame
     spec.oob_fill = chosen->tiles.options.oob_fill;
   }
   if (spec.traits->by_addresses) return bind_bulk(spec, problem, parameters, shape);
-  std::uint64_t work = 1;
-  std::array<std::uint32_t, max_map_rank> tiles{};
+  std::uint64_t tiles = 1;
+  std::array<std::uint32_t, max_map_rank> counts{};
   for (std::uint32_t d = 0; d < spec.rank; ++d) {
     const std::uint64_t count = ceil_div(problem.nest.shape[d], spec.tile[d]);
     if (count > std::numeric_limits<std::uint32_t>::max()) {
@@ -89,16 +89,16 @@ void TileFamily::bind(const Candidate& candidate, const Problem& problem, Parame
           fmt::format("dimension {}: {} tiles of {}; at most 2^32 - 1 are possible. Use a larger box.", d,
                       count, spec.tile[d]));
     }
-    tiles[d] = static_cast<std::uint32_t>(count);
-    work = sat_mul(work, count);
+    counts[d] = static_cast<std::uint32_t>(count);
+    tiles = sat_mul(tiles, count);
   }
-  if (constexpr std::uint64_t most = std::uint64_t{1} << 31; spec.tiles_per_cta > 0 && work > most) {
+  if (constexpr std::uint64_t most = std::uint64_t{1} << 31; spec.tiles_per_cta > 0 && tiles > most) {
     throw Error(ErrorCode::unsupported,
                 fmt::format("{} tiles; at most 2^31 can be shared out. Use a larger box or a persistent grid "
                             "(tiles_per_cta of 0).",
-                            work));
+                            tiles));
   }
-  shape.grid = grid_for(spec, work, problem.sm_count);
+  shape.grid = grid_for(spec, tiles, problem.sm_count);
 
   const bool has_tail = spec.row_tails != 0;
   TensorMapSpec output;
@@ -116,8 +116,8 @@ void TileFamily::bind(const Candidate& candidate, const Problem& problem, Parame
   }
   with_constant(spec.rank, [&](auto rank) {
     params::TileGrid<rank> grid{};
-    for (std::uint32_t d = 0; d < std::min<std::size_t>(rank, tiles.size()); ++d)
-      grid.tiles[d] = make_divider<params::Divider>(tiles[d]);
+    for (std::uint32_t d = 0; d < std::min<std::size_t>(rank, counts.size()); ++d)
+      grid.tiles[d] = make_divider<params::Divider>(counts[d]);
     parameters.add({"params::TileGrid", rank}, "grid", grid);
   });
   if (has_tail) add_row_tail(output, problem.address[0], parameters);

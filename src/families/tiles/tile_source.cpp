@@ -32,7 +32,8 @@ std::string placement_of(const TileSpec& spec, const OperandSpec& operand, const
 /// Facts of kernels that only move bytes: they have one ring, and need only the size of the type.
 std::string forward_facts(const TileSpec& spec, const SharedLayout& layout) {
   const auto extent = extent_of(spec, spec.input(0));
-  std::string out = fmt::format("using Element = {};  // for its size\n", bits_type(spec.output().type));
+  std::string out =
+      fmt::format("using Element = {};  // a type of the elements' size\n", bits_type(spec.output().type));
   out += extent_fact("extent", std::span(extent).first(spec.rank), "of the source that a tile spans");
   return out + fmt::format("__device__ constexpr Placement input() {{\n  return {};\n}}\n",
                            placement_of(spec, spec.input(0), layout.inputs[0]));
@@ -160,7 +161,8 @@ SourceParts TileFamily::source(const Candidate& candidate, std::string_view expr
   if (is_row) place_by_coordinate(parts);
   parts.has_place = true;
   const bool reads = parts.reads.g || parts.reads.t || parts.reads.tile_index;
-  out += policy_fact("Where", reads ? "Somewhere" : "Nowhere", "elements are, for the expression");
+  out += policy_fact("Where", reads ? "Somewhere" : "Nowhere",
+                     "whether the expression reads an element's position");
   parts.result = spec.output().type;
   for (std::uint32_t i = 0; i < spec.inputs; ++i) {
     parts.inputs.push_back(spec.input(i).type);

@@ -14,14 +14,15 @@ namespace {
 
 constexpr std::uint32_t wide_bytes = 16;
 constexpr std::uint32_t narrow_bytes = 8;
-constexpr std::uint64_t min_ordered = 16 << 20;  // bytes; tiles of less are all in flight at once
-constexpr std::size_t ordered_tunings = 2;       // wide_tunings to combine with the source's order
-constexpr std::uint32_t min_threads = 448;       // of an SM
+// Tensors of fewer bytes have no candidates in the source's order, as all their tiles are in flight at once.
+constexpr std::uint64_t min_ordered = 16 << 20;
+constexpr std::size_t ordered_tunings = 2;  // the first of wide_tunings, which also have the source's order
+constexpr std::uint32_t min_threads = 448;  // an SM must have registers for this many
 
 // For tensors of up to this many bytes tiles are half as large, so that more of them are in flight.
 constexpr std::uint64_t max_narrow_bytes = 512 << 10;
 
-/// The tile of small problems whose blocks are not whole.
+/// The tuning for small problems with blocks that an edge cuts.
 BlockTuning small_tuning(const Problem& problem) {
   if (problem.element_bytes(0) < 4) return {.destination_run = 32, .source_run = 64, .vector_bytes = 8};
   if (problem.bytes_written() <= max_narrow_bytes) return {.destination_run = 32, .source_run = 64};

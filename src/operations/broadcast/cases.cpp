@@ -37,11 +37,12 @@ void measured(bench::CaseBuilder& list) {
 
 bench::Case drawn(bench::CaseDrawer& draw) {
   const Shape to = draw.shape();
-  bench::Case c{.group = "random broadcast", .operation = "broadcast", .destinations = {{draw.type, to}}};
-  c.arguments.set("shape", Dims(to));
-  const std::string source = draw.add_source(c, draw.type, draw.repeated(to));
-  c.name = fmt::format("{} to ({})", source, fmt::join(to, ","));
-  return c;
+  bench::Case result{
+      .group = "random broadcast", .operation = "broadcast", .destinations = {{draw.type, to}}};
+  result.arguments.set("shape", Dims(to));
+  const std::string source = draw.add_source(result, draw.type, draw.repeated(to));
+  result.name = fmt::format("{} to ({})", source, fmt::join(to, ","));
+  return result;
 }
 
 }  // namespace

@@ -39,11 +39,11 @@ void suite(CaseBuilder& list) {
   for (const ElementType from : all_element_types) {
     for (const ElementType to : all_element_types) {
       if (from == to) continue;
-      Case& c = add_cast(list, "casts", bench::human_bytes(bytes), from, to,
-                         bytes / std::max(size_of(from), size_of(to)));
-      c.peers = bench::Peers::none;
-      c.quick = is_quick(from) && is_quick(to);
-      c.min_ratio = 0.93;
+      Case& added = add_cast(list, "casts", bench::human_bytes(bytes), from, to,
+                             bytes / std::max(size_of(from), size_of(to)));
+      added.peers = bench::Peers::none;
+      added.quick = is_quick(from) && is_quick(to);
+      added.min_ratio = 0.93;
     }
   }
 }
@@ -56,12 +56,12 @@ Case drawn(bench::CaseDrawer& draw) {
   const std::size_t from = draw.number % (types.size() * others) / others;
   const std::size_t to = draw.number % others;
   const Shape shape = draw.shape();
-  Case c{.group = "random cast",
-         .operation = "cast",
-         .destinations = {{types.at(to < from ? to : to + 1), shape}},
-         .expression = "cast"};
-  c.name = draw.add_source(c, types.at(from), shape);
-  return c;
+  Case result{.group = "random cast",
+              .operation = "cast",
+              .destinations = {{types.at(to < from ? to : to + 1), shape}},
+              .expression = "cast"};
+  result.name = draw.add_source(result, types.at(from), shape);
+  return result;
 }
 
 }  // namespace

@@ -54,13 +54,13 @@ void measured(bench::CaseBuilder& list) {
     for (const std::int64_t taps : layer.windows.dims("filter"))
       filter.push_back(static_cast<std::uint64_t>(taps));
     filter.push_back(images.back());
-    bench::Case& c = list.add("windows", {}, "convolution",
-                              {{ElementType::f32, images}, {ElementType::f32, filter}}, layer.windows);
+    bench::Case& added = list.add("windows", {}, "convolution",
+                                  {{ElementType::f32, images}, {ElementType::f32, filter}}, layer.windows);
     const std::uint64_t products = element_count(filter) / filter.front();
-    const auto operations = 2.0 * static_cast<double>(c.destinations.front().elements() * products);
-    c.name = fmt::format("convolution {} ({}) to {}, {:.3g} GFLOP", layer.what, fmt::join(images, ","),
-                         filter.front(), operations * 1e-9);
-    c.peers = bench::Peers::none;
+    const auto operations = 2.0 * static_cast<double>(added.destinations.front().elements() * products);
+    added.name = fmt::format("convolution {} ({}) to {}, {:.3g} GFLOP", layer.what, fmt::join(images, ","),
+                             filter.front(), operations * 1e-9);
+    added.peers = bench::Peers::none;
   }
 }
 

@@ -25,9 +25,10 @@ void random(CaseDraw& draw) {
 
 void measured(bench::CaseBuilder& list) {
   for (const ElementType type : {ElementType::f32, ElementType::bf16, ElementType::u8, ElementType::f64}) {
-    bench::Case& c = list.add("copy", "1 GiB", "copy", {{type, {list.count(bench::GiB / size_of(type))}}});
-    c.min_ratio = 0.97;
-    c.quick = type == ElementType::u8 || type == ElementType::f32;
+    bench::Case& added =
+        list.add("copy", "1 GiB", "copy", {{type, {list.count(bench::GiB / size_of(type))}}});
+    added.min_ratio = 0.97;
+    added.quick = type == ElementType::u8 || type == ElementType::f32;
   }
 }
 

@@ -53,6 +53,7 @@ std::vector<bench::Array> sequences(ElementType type, std::uint64_t mean, std::u
   std::vector<bench::Array> arrays;
   std::uint64_t rows = 1;
   for (std::uint64_t left = bytes; left > 0;) {
+    // A linear congruential generator, so that every run of the benchmark has the same lengths.
     rows = (rows * 1103515245 + 12345) % (2 * mean - 1) + 1;
     arrays.push_back({type, {rows, columns}});
     left -= std::min(left, arrays.back().bytes());

@@ -35,12 +35,12 @@ void measured(bench::CaseBuilder& list) {
 
 bench::Case drawn(bench::CaseDrawer& draw) {
   const Shape to = draw.shape();
-  bench::Case c{.group = "random flip", .operation = "flip", .destinations = {{draw.type, to}}};
+  bench::Case result{.group = "random flip", .operation = "flip", .destinations = {{draw.type, to}}};
   const std::vector<std::uint32_t> axes = draw.some_axes(to.size());
-  c.arguments.set("axes", Dims(axes));
-  const std::string source = draw.add_source(c, draw.type, to);
-  c.name = fmt::format("{} along {}", source, fmt::join(axes, ","));
-  return c;
+  result.arguments.set("axes", Dims(axes));
+  const std::string source = draw.add_source(result, draw.type, to);
+  result.name = fmt::format("{} along {}", source, fmt::join(axes, ","));
+  return result;
 }
 
 }  // namespace

@@ -58,10 +58,10 @@ void measured(bench::CaseBuilder& list) {
   };
   for (const auto& [what, images_of, windows, type] : rows) {
     const Shape images = measured_images(list, images_of);
-    bench::Case& c = list.add("windows", fmt::format("{} ({})", what, fmt::join(images, ",")), "im2col",
-                              {{type, images}}, windows);
-    c.peers = bench::Peers::none;
-    c.odd = images.back() * size_of(type) % 16 != 0;
+    bench::Case& added = list.add("windows", fmt::format("{} ({})", what, fmt::join(images, ",")), "im2col",
+                                  {{type, images}}, windows);
+    added.peers = bench::Peers::none;
+    added.odd = images.back() * size_of(type) % 16 != 0;
   }
 }
 

@@ -51,14 +51,14 @@ void measured(CaseBuilder& list) {
   const auto elements = [](ElementType type) { return GiB / size_of(type); };
   for (const ElementType type :
        {ElementType::f32, ElementType::bf16, ElementType::u8, ElementType::i32, ElementType::f64}) {
-    Case& c = add_map(list, "map", "2a+1", 1, type, type, elements(type));
-    c.min_ratio = 0.97;
-    c.quick = type == ElementType::bf16;
+    Case& added = add_map(list, "map", "2a+1", 1, type, type, elements(type));
+    added.min_ratio = 0.97;
+    added.quick = type == ElementType::bf16;
   }
   for (const ElementType type : {ElementType::f32, ElementType::bf16, ElementType::f64}) {
-    Case& c = add_map(list, "map", "silu(a)*b+1", 2, type, type, elements(type));
-    c.min_ratio = 0.97;
-    c.quick = type == ElementType::f32;
+    Case& added = add_map(list, "map", "silu(a)*b+1", 2, type, type, elements(type));
+    added.min_ratio = 0.97;
+    added.quick = type == ElementType::f32;
   }
   using enum ElementType;
   add_map(list, "cast", "2.5a", 1, bf16, e4m3, GiB / 2).quick = true;
@@ -97,17 +97,17 @@ constexpr std::array computations{
 Case drawn(bench::CaseDrawer& draw) {
   const Computation& computation = computations.at(draw.number % computations.size());
   const Shape to = draw.shape();
-  Case c{.group = "random map", .operation = "map", .destinations = {{computation.to, to}}};
-  c.expression = computation.expression;
-  c.arguments.set("expression", bench::expression_text(c.expression, computation.from));
-  std::vector<std::string> of;
+  Case result{.group = "random map", .operation = "map", .destinations = {{computation.to, to}}};
+  result.expression = computation.expression;
+  result.arguments.set("expression", bench::expression_text(result.expression, computation.from));
+  std::vector<std::string> sources;
   for (std::size_t i = 0; i < computation.inputs; ++i) {
     // The first source is never broadcast, so that a case reads at least one source in full.
-    of.push_back(
-        draw.add_source(c, computation.from, i > 0 && draw.random.one_in(2) ? draw.repeated(to) : to));
+    sources.push_back(
+        draw.add_source(result, computation.from, i > 0 && draw.random.one_in(2) ? draw.repeated(to) : to));
   }
-  c.name = fmt::format("{} of {}", c.expression, fmt::join(of, ", "));
-  return c;
+  result.name = fmt::format("{} of {}", result.expression, fmt::join(sources, ", "));
+  return result;
 }
 
 }  // namespace

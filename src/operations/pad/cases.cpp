@@ -60,7 +60,7 @@ void measured(bench::CaseBuilder& list) {
 bench::Case drawn(bench::CaseDrawer& draw) {
   for (;;) {
     const Shape to = draw.shape();
-    bench::Case c{.group = "random pad", .operation = "pad", .destinations = {{draw.type, to}}};
+    bench::Case result{.group = "random pad", .operation = "pad", .destinations = {{draw.type, to}}};
     std::vector<std::uint64_t> before_each(to.size());
     std::vector<std::uint64_t> after_each(to.size());
     Shape inner = to;
@@ -74,11 +74,11 @@ bench::Case drawn(bench::CaseDrawer& draw) {
     }
     if (inner == to) continue;
     const auto value = static_cast<double>(draw.random.below(2));
-    c.arguments = {{"widths", PadWidths{before_each, after_each}}, {"value", value}};
-    const std::string source = draw.add_source(c, draw.type, inner);
-    c.name =
+    result.arguments = {{"widths", PadWidths{before_each, after_each}}, {"value", value}};
+    const std::string source = draw.add_source(result, draw.type, inner);
+    result.name =
         fmt::format("{} at ({}) of ({}), {}", source, fmt::join(before_each, ","), fmt::join(to, ","), value);
-    return c;
+    return result;
   }
 }
 

@@ -72,8 +72,8 @@ Case& permute(CaseBuilder& list, const char* group, const Permutation& permutati
 /// Adds a copy, a transpose and an exchange of the middle dimensions, each of `bytes`, with the size in its
 /// name.
 template <class Finish>
-void series(CaseBuilder& list, const char* group, std::uint64_t bytes, ElementType type,
-            const Finish& finish) {
+void add_series(CaseBuilder& list, const char* group, std::uint64_t bytes, ElementType type,
+                const Finish& finish) {
   const std::string size = bench::human_bytes(bytes);
   const std::uint64_t elements = bytes / size_of(type);
   const auto bits = static_cast<std::uint32_t>(std::countr_zero(elements));
@@ -112,11 +112,11 @@ double min_ratio_of_permute(ElementType type) {
 void add_table_of_peers(CaseBuilder& list) {
   for (const ElementType type : table_types) {
     for (std::size_t row = 0; row < table().size(); ++row) {
-      Case& c = permute(list, "peers", table()[row], type);
-      c.odd = row == 2;
+      Case& added = permute(list, "peers", table()[row], type);
+      added.odd = row == 2;
       // f64 is not compared with other libraries, which have no fast kernels for it.
-      c.peers = type == ElementType::f64 ? Peers::none : Peers::all;
-      c.quick = type != ElementType::f64 && (row == 0 || row == 2 || row == 3 || row == 4 || row == 7);
+      added.peers = type == ElementType::f64 ? Peers::none : Peers::all;
+      added.quick = type != ElementType::f64 && (row == 0 || row == 2 || row == 3 || row == 4 || row == 7);
     }
   }
 }
@@ -127,18 +127,18 @@ void add_one_gibibyte(CaseBuilder& list) {
       if (row == 1 || row == 2) continue;  // row 1 equals row 0 at this size; row 2 has odd extents
       Permutation p = table()[row];
       const std::uint64_t elements = GiB / size_of(type);
-      if (p.shape.size() == 2) {
+      if (permutation.shape.size() == 2) {
         const auto bits = static_cast<std::uint32_t>(std::countr_zero(elements));
-        p.shape = {1ULL << (bits / 2), 1ULL << (bits - bits / 2)};
+        permutation.shape = {1ULL << (bits / 2), 1ULL << (bits - bits / 2)};
       } else {
-        const auto rest =
-            std::accumulate(p.shape.begin() + 1, p.shape.end(), std::uint64_t{1}, std::multiplies<>());
-        p.shape[0] = elements / rest;
+        const auto rest = std::accumulate(permutation.shape.begin() + 1, permutation.shape.end(),
+                                          std::uint64_t{1}, std::multiplies<>());
+        permutation.shape[0] = elements / rest;
       }
-      Case& c = permute(list, "1 GiB", p, type);
-      c.peers = Peers::none;
-      c.min_ratio = min_ratio_of_permute(type);
-      c.quick = row == 0 || row == 7;
+      Case& added = permute(list, "1 GiB", permutation, type);
+      added.peers = Peers::none;
+      added.min_ratio = min_ratio_of_permute(type);
+      added.quick = row == 0 || row == 7;
     }
   }
 }
@@ -179,25 +179,25 @@ void add_random_permutations(CaseBuilder& list) {
   for (std::size_t k = 0; k < permutations; ++k) {
     const std::size_t rank = 3 + k % 4;
     const std::uint64_t middle = 1ULL << (27 / rank);
-    Permutation p;
+    Permutation permutation;
     for (std::uint32_t d = 0; d < rank; ++d) {
-      p.shape.push_back(middle / 2 + below(middle + 1));
-      p.axes.push_back(d);
+      permutation.shape.push_back(middle / 2 + below(middle + 1));
+      permutation.axes.push_back(d);
     }
     do {
-      for (std::size_t d = rank; d-- > 1;) std::swap(p.axes[d], p.axes[below(d + 1)]);
-    } while (std::is_sorted(p.axes.begin(), p.axes.end()));
-    permute(list, "random", p, common_types.at(k % common_types.size()));
+      for (std::size_t d = rank; d-- > 1;) std::swap(permutation.axes[d], permutation.axes[below(d + 1)]);
+    } while (std::is_sorted(permutation.axes.begin(), permutation.axes.end()));
+    permute(list, "random", permutation, common_types.at(k % common_types.size()));
   }
 }
 
 void add_small(CaseBuilder& list) {
   for (const std::uint64_t bytes : {64 * KiB, 256 * KiB, MiB, 4 * MiB, 16 * MiB}) {
     for (const ElementType type : common_types) {
-      series(list, "small", bytes, type, [&](Case& c) {
-        c.peers = Peers::eager;
-        c.quick = type == ElementType::f32;
-        if (bytes <= 4 * MiB) c.max_extra_us = 0.3;
+      add_series(list, "small", bytes, type, [&](Case& added) {
+        added.peers = Peers::eager;
+        added.quick = type == ElementType::f32;
+        if (bytes <= 4 * MiB) added.max_extra_us = 0.3;
       });
     }
   }
@@ -206,7 +206,7 @@ void add_small(CaseBuilder& list) {
 void add_sizes(CaseBuilder& list) {
   for (const std::uint64_t bytes : {64 * MiB, 256 * MiB, 4 * GiB, 8 * GiB}) {
     for (const ElementType type : {ElementType::f32, ElementType::bf16}) {
-      series(list, "size", bytes, type, [](Case& c) { c.peers = Peers::eager; });
+      add_series(list, "size", bytes, type, [](Case& added) { added.peers = Peers::eager; });
     }
   }
 }

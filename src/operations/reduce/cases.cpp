@@ -59,12 +59,12 @@ void random(CaseDraw& draw) {
 
 Case reduction(const char* group, ElementType type, const Shape& shape,
                const std::vector<std::uint32_t>& axes, ReductionOp op = ReductionOp::sum) {
-  Case c = bench::make_case(
+  Case result = bench::make_case(
       group, fmt::format("{} ({}) over {}", name(op), fmt::join(shape, ","), fmt::join(axes, ",")), "reduce",
       {{type, shape}}, {{"op", std::string(name(op))}, {"axes", Dims(axes)}});
   // As in PyTorch, sums of bytes have 64 bits.
-  if (op == ReductionOp::sum && type == ElementType::u8) c.destinations.front().type = ElementType::i64;
-  return c;
+  if (op == ReductionOp::sum && type == ElementType::u8) result.destinations.front().type = ElementType::i64;
+  return result;
 }
 
 /// Common reductions: of all 2^28 elements, of long and short rows, and of long and short columns, in several

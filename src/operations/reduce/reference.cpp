@@ -50,12 +50,12 @@ void Reducer::add(const Computed& computed, std::uint64_t position) {
   }
 }
 
-void Reducer::add_extreme(const Scalar& value, std::uint64_t position, bool least) {
+void Reducer::add_extreme(const Scalar& value, std::uint64_t position, bool is_min) {
   const auto beats = [&] {
     if (!state_) return true;
     if (is_nan(value) || is_nan(*state_)) return is_nan(value) && (!is_nan(*state_) || position < position_);
-    if (is_below(value, *state_)) return least;
-    if (is_below(*state_, value)) return !least;
+    if (is_below(value, *state_)) return is_min;
+    if (is_below(*state_, value)) return !is_min;
     return position < position_;
   };
   if (!beats()) return;

@@ -20,7 +20,7 @@ class Reducer {
   [[nodiscard]] Computed result() const;
 
  private:
-  void add_extreme(const Scalar& value, std::uint64_t position, bool least);
+  void add_extreme(const Scalar& value, std::uint64_t position, bool is_min);
 
   tmajit::ReductionOp op_;
   std::optional<Scalar> state_;

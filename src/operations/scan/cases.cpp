@@ -44,10 +44,10 @@ void random(CaseDraw& draw) {
 }
 
 Case scan_case(const char* group, ElementType from, ElementType to, const Shape& shape, std::uint32_t axis) {
-  Case c = bench::make_case(group, fmt::format("sum ({}) along {}", fmt::join(shape, ","), axis), "scan",
-                            {{from, shape}}, {{"op", "sum"}, {"axis", std::int64_t{axis}}});
-  c.destinations.front().type = to;
-  return c;
+  Case result = bench::make_case(group, fmt::format("sum ({}) along {}", fmt::join(shape, ","), axis), "scan",
+                                 {{from, shape}}, {{"op", "sum"}, {"axis", std::int64_t{axis}}});
+  result.destinations.front().type = to;
+  return result;
 }
 
 /// Lists sums along a single row, along rows and along columns, long and short.

@@ -17,8 +17,8 @@ bool accumulates(ScanOp op) {
   return op == ScanOp::sum || op == ScanOp::product;
 }
 
-/// The value in the type in which a scan of `op` accumulates: double or 64 bits for sums and products, the
-/// value's own type for minima and maxima.
+/// The value in the type in which a scan of `op` accumulates. Sums and products accumulate as double or
+/// 64-bit integers, minima and maxima in the value's own type.
 Scalar state_of(ScanOp op, const Scalar& value) {
   if (!accumulates(op)) return value;
   return widened(value);

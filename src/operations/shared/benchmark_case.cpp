@@ -58,16 +58,16 @@ std::string Case::label() const {
 
 Case make_case(std::string group, std::string name, std::string operation, std::vector<Array> sources,
                tmajit::Arguments arguments) {
-  Case c{.group = std::move(group), .name = std::move(name), .operation = std::move(operation)};
+  Case result{.group = std::move(group), .name = std::move(name), .operation = std::move(operation)};
   std::vector<tmajit::TensorView> views;
   views.reserve(sources.size());
   for (const Array& source : sources)
     views.push_back(tmajit::TensorView::contiguous(source.type, source.shape));
-  for (const tmajit::TensorView& view : tmajit::destinations_of(c.operation, views, arguments))
-    c.destinations.push_back({view.type, {view.shape.begin(), view.shape.begin() + view.rank}});
-  c.sources = std::move(sources);
-  c.arguments = std::move(arguments);
-  return c;
+  for (const tmajit::TensorView& view : tmajit::destinations_of(result.operation, views, arguments))
+    result.destinations.push_back({view.type, {view.shape.begin(), view.shape.begin() + view.rank}});
+  result.sources = std::move(sources);
+  result.arguments = std::move(arguments);
+  return result;
 }
 
 }  // namespace bench

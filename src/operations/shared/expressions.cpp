@@ -42,15 +42,15 @@ std::string expression_text(std::string_view name, tmajit::ElementType type) {
 
 Case computation(std::string group, std::string name, std::string expression, std::vector<Array> sources,
                  Array destination) {
-  Case c{.group = std::move(group), .name = std::move(name)};
+  Case result{.group = std::move(group), .name = std::move(name)};
   const tmajit::ElementType type = sources.empty() ? destination.type : sources.front().type;
   const std::string text = expression_text(expression, type);
-  c.operation = text.empty() ? "cast" : "map";
-  if (!text.empty()) c.arguments.set("expression", text);
-  c.sources = std::move(sources);
-  c.destinations = {std::move(destination)};
-  c.expression = std::move(expression);
-  return c;
+  result.operation = text.empty() ? "cast" : "map";
+  if (!text.empty()) result.arguments.set("expression", text);
+  result.sources = std::move(sources);
+  result.destinations = {std::move(destination)};
+  result.expression = std::move(expression);
+  return result;
 }
 
 }  // namespace bench

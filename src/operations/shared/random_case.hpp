@@ -70,7 +70,7 @@ struct Expected {
 
 struct CaseLimits {
   std::uint64_t elements = 20'000;       ///< elements of all destinations together
-  std::uint64_t max_elements = 400'000;  ///< the same, for one kernel seed in eight
+  std::uint64_t max_elements = 400'000;  ///< limit in place of `elements` for one kernel seed in eight
   std::uint64_t bytes = 24'000'000;      ///< bytes of all buffers together
   std::uint64_t guard = 64;              ///< bytes of a buffer before and after its tensors
 };

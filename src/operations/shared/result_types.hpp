@@ -15,8 +15,8 @@ TMAJIT_BEGIN
 [[nodiscard]] ElementType promoted(ElementType a, ElementType b) noexcept;
 
 /// The type of an expression's value: the promoted type of the sources, f32 without a source. If all sources
-/// are integers, a floating-point number, function or cast counts as a further source: an f32 one for `x
-/// * 2.5f`, an f64 one for `x * 2.5`.
+/// are integers, a floating-point number, function or cast counts as a further source. It is of f32 in
+/// `x * 2.5f`, and of f64 in `x * 2.5`.
 [[nodiscard]] ElementType value_type(std::string_view expression, std::span<const TensorView> sources);
 
 /// The type of a sum or product of values: 64-bit integers for integers, f32 for fp8, the values' own type

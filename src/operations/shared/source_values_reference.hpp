@@ -32,7 +32,7 @@ class CompensatedSum {
 
  private:
   double sum_ = 0;
-  double lost_ = 0;
+  double lost_ = 0;     ///< sum of the rounding errors
   bool begun_ = false;  ///< the first value is not added to 0, so that a sum of negative zeros is −0
 };
 
@@ -50,8 +50,8 @@ class SumError {
   std::uint64_t count_ = 0;
   bool in_f32_ = false;
   bool in_f64_ = false;
-  bool whole_ = true;     ///< all are whole numbers
-  double magnitude_ = 0;  ///< the sum of their absolute values
+  bool whole_ = true;     ///< all values are whole numbers
+  double magnitude_ = 0;  ///< sum of the values' magnitudes
   double errors_ = 0;     ///< sum of the values' own errors
 };
 

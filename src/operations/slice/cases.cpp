@@ -51,10 +51,10 @@ bench::Case& add_slice(bench::CaseBuilder& list, const std::string& name, Elemen
     const std::uint64_t stop = list.at(static_cast<std::uint64_t>(s.stop.value_or(16384)));
     scaled.push_back({static_cast<std::int64_t>(start), static_cast<std::int64_t>(stop), s.step});
   }
-  bench::Case& c =
+  bench::Case& added =
       list.add("slice", name, "slice", {{type, {list.at(16384), list.at(16384)}}}, {{"slices", scaled}});
-  c.min_ratio = 0.95;
-  return c;
+  added.min_ratio = 0.95;
+  return added;
 }
 
 void measured(bench::CaseBuilder& list) {
@@ -72,7 +72,7 @@ void measured(bench::CaseBuilder& list) {
 bench::Case drawn(bench::CaseDrawer& draw) {
   for (;;) {
     const Shape to = draw.shape();
-    bench::Case c{.group = "random slice", .operation = "slice", .destinations = {{draw.type, to}}};
+    bench::Case result{.group = "random slice", .operation = "slice", .destinations = {{draw.type, to}}};
     Shape from = to;
     std::vector<Slice> slices;
     for (const std::uint64_t n : to) slices.push_back({0, static_cast<std::int64_t>(n), 1});
@@ -91,10 +91,10 @@ bench::Case drawn(bench::CaseDrawer& draw) {
       parts.push_back(fmt::format("{}:{}", s.start.value_or(0), s.stop.value_or(0)) +
                       (s.step == 1 ? "" : fmt::format(":{}", s.step)));
     }
-    c.arguments.set("slices", slices);
-    const std::string source = draw.add_source(c, draw.type, from);
-    c.name = fmt::format("{}[{}]", source, fmt::join(parts, ","));
-    return c;
+    result.arguments.set("slices", slices);
+    const std::string source = draw.add_source(result, draw.type, from);
+    result.name = fmt::format("{}[{}]", source, fmt::join(parts, ","));
+    return result;
   }
 }
 

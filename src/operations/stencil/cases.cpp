@@ -133,11 +133,11 @@ void measured(bench::CaseBuilder& list) {
     for (std::uint64_t& extent : shape) extent = list.tiny() && extent > 16 ? 16 + extent % 7 : extent;
     Arguments arguments = row.arguments;
     arguments.set("expression", row.text);
-    bench::Case& c = list.add("stencil", fmt::format("{} ({})", row.what, fmt::join(shape, ",")), "stencil",
-                              {{row.type, shape}}, std::move(arguments));
-    c.quick = row.has_goal;
-    c.odd = shape.back() % 2 != 0;
-    if (row.has_goal) c.min_ratio = 0.85;
+    bench::Case& added = list.add("stencil", fmt::format("{} ({})", row.what, fmt::join(shape, ",")),
+                                  "stencil", {{row.type, shape}}, std::move(arguments));
+    added.quick = row.has_goal;
+    added.odd = shape.back() % 2 != 0;
+    if (row.has_goal) added.min_ratio = 0.85;
   }
 }
 

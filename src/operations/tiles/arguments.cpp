@@ -9,14 +9,14 @@
 TMAJIT_BEGIN
 namespace {
 
-using Names = std::string_view;
-constexpr std::array<Names, 5> families{"copy", "map", "bulk", "snapshot", "reduce_into"};
-constexpr std::array<Names, 4> swizzles{"none", "32B", "64B", "128B"};
-constexpr std::array<Names, 3> interleaves{"none", "16B", "32B"};
-constexpr std::array<Names, 2> fills{"zero", "nan"};
-constexpr std::array<Names, 4> promotions{"none", "64B", "128B", "256B"};
+using Text = std::string_view;
+constexpr std::array<Text, 5> families{"copy", "map", "bulk", "snapshot", "reduce_into"};
+constexpr std::array<Text, 4> swizzles{"none", "32B", "64B", "128B"};
+constexpr std::array<Text, 3> interleaves{"none", "16B", "32B"};
+constexpr std::array<Text, 2> fills{"zero", "nan"};
+constexpr std::array<Text, 4> promotions{"none", "64B", "128B", "256B"};
 
-constexpr Argument count(Names name, Names option, Names sentence, Names example) {
+constexpr Argument count(Text name, Text option, Text sentence, Text example) {
   return {.name = name,
           .option = option,
           .type = ArgumentType::count,
@@ -25,8 +25,8 @@ constexpr Argument count(Names name, Names option, Names sentence, Names example
           .example = example};
 }
 
-constexpr Argument choice(Names name, Names option, Names fallback, Names sentence, Names example,
-                          std::span<const Names> choices) {
+constexpr Argument choice(Text name, Text option, Text fallback, Text sentence, Text example,
+                          std::span<const Text> choices) {
   return {.name = name,
           .option = option,
           .type = ArgumentType::choice,
