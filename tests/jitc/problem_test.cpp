@@ -62,7 +62,7 @@ std::vector<std::uint16_t> moved(ProblemOptions options) {
 /// The rules that a problem breaks.
 std::vector<tmajit::Violation> violations(const Problem& problem) {
   try {
-    (void)tmajit::plan_kernels(problem.operation(problem.unplaced()));
+    (void)tmajit::plan_kernels(problem.operation(problem.planning_addresses()));
   } catch (const tmajit::SpecError& error) {
     return error.violations();
   }
@@ -122,7 +122,7 @@ TEST_CASE("strides and offsets change where arrays are in memory, but not which 
   CHECK(problem.inputs[0].memory.first == (10 + 3) * 4ULL);
   CHECK(problem.inputs[0].memory.bytes == (10 + 3 + 4 + 1) * 4ULL);
   CHECK(problem.outputs[0].memory.first == (3 + 1) * 4ULL);
-  const auto operation = problem.operation(problem.unplaced());
+  const auto operation = problem.operation(problem.planning_addresses());
   REQUIRE(operation.moves.size() == 1);
   CHECK(operation.moves[0].sources[0].address % 256 == 13ULL * 4);
 }
@@ -130,7 +130,7 @@ TEST_CASE("strides and offsets change where arrays are in memory, but not which 
 TEST_CASE("copy needs types of one size, cast converts, and a map's output has the type of --out-dtype") {
   const auto moves = [](const ProblemOptions& options) {
     const auto problem = look(options);
-    return problem.operation(problem.unplaced()).moves;
+    return problem.operation(problem.planning_addresses()).moves;
   };
   CHECK(std::holds_alternative<tmajit::Map>(
       moves({.word = "cast", .out_dtype = "bf16", .shape = "8"})[0].body));
@@ -241,7 +241,7 @@ TEST_CASE("type and shape come from the input file; a bulk kernel flattens any r
   const auto problem = make_problem(options, Purpose::run);
   CHECK(problem.inputs[0].view.type == ElementType::f16);
   CHECK(shape(problem.outputs[0].view) == Shape{3, 4});
-  CHECK(shape(problem.operation(problem.unplaced()).moves[0].sources[0].view) == Shape{12});
+  CHECK(shape(problem.operation(problem.planning_addresses()).moves[0].sources[0].view) == Shape{12});
   options.shape = "4x3"s;
   CHECK_THROWS_AS(look(options), tmajit::Error);
   options.shape = "3x4"s;
@@ -258,7 +258,7 @@ TEST_CASE("options --oob and --l2 are validated") {
   options.dtypes = {"f32"};
   CHECK(violations(look(options)).empty());
   const auto problem = look(options);
-  const auto operation = problem.operation(problem.unplaced());
+  const auto operation = problem.operation(problem.planning_addresses());
   CHECK(std::get<tmajit::Tiles>(operation.moves.front().body).options.l2_promotion ==
         tmajit::L2Promotion::b256);
 }
