@@ -25,14 +25,14 @@ def random_report(ratios, group="random permutation", types="f32", copy=0.95, op
 
 class Spread(unittest.TestCase):
     def test_percentiles_of_a_hundred_ratios(self):
-        told = distribution.spread([n / 100 for n in range(200, 99, -1)])
+        told = distribution.statistics([n / 100 for n in range(200, 99, -1)])
         self.assertEqual((told["cases"], told["least"]), (101, 1.0))
         self.assertAlmostEqual(told["percent_1"], 1.01)
         self.assertAlmostEqual(told["percent_10"], 1.1)
         self.assertAlmostEqual(told["median"], 1.5)
 
     def test_shares_of_ratios_below_the_limits(self):
-        told = distribution.spread([0.5, 0.95, 0.97, 2.0])
+        told = distribution.statistics([0.5, 0.95, 0.97, 2.0])
         self.assertEqual((told["below_0.97"], told["below_0.90"]), (0.5, 0.25))
 
     def test_permutations_have_a_row_for_each_type_and_casts_a_single_row(self):
@@ -57,7 +57,7 @@ class Spread(unittest.TestCase):
 
     def test_the_printed_summary_has_means_worst_cases_and_missed_targets(self):
         text = table.whole(random_report([0.8, 1.2]))
-        for part in ("Ours to the best peer", "Ours to the driver's copy", "50.0 %", "Worst beside the best peer",
+        for part in ("Ours to the best peer", "Ours to the driver's copy", "50.0 %", "Least ratios to the best peer",
                      "0.800 jax", "missed: random permutations, least of the best peer: 0.800"):
             self.assertIn(part, text)
         self.assertNotIn("table of peers", text)

@@ -71,7 +71,7 @@ class SimMachine:
         words = (i * 2654435761 * seed >> 7 & 0xFF for i in range(case["source_bytes"]))
         self.session.write(self._source, bytes(words))
 
-    def forget(self, case):
+    def poison_destinations(self, case):
         self.session.write(self._destination, b"\xa5" * case["destination_bytes"])
 
     def reference(self, case, sources):
@@ -87,7 +87,7 @@ class SimMachine:
     def differs(self, case, results, reference, tolerance):
         return None if results[0].read() == reference[0] else "it is wrong"
 
-    def space(self):
+    def reset_l2(self):
         pass
 
     def time(self, work):
@@ -102,7 +102,7 @@ class SimMachine:
     def require_alive(self):
         pass
 
-    def relax(self):
+    def release_cached_memory(self):
         pass
 
 
@@ -198,10 +198,10 @@ class Rounds(unittest.TestCase):
         def time(self, work):
             return work
 
-        def space(self):
+        def reset_l2(self):
             pass
 
-        synchronize = require_alive = space
+        synchronize = require_alive = reset_l2
 
     def race(self, rounds, **microseconds):
         entries = [contest.Entry(name, lambda value=value: value, list) for name, value in microseconds.items()]
@@ -255,12 +255,12 @@ class Earlier(unittest.TestCase):
         self.assertEqual([index for index, _ in earlier.missing(self.chosen, old)], [1, 2, 4, 5, 6])
         self.assertEqual(earlier.missing(self.chosen, None), self.chosen)
         report = {"seed": 1, "results": []}
-        earlier.go_on(old, report)
+        earlier.continue_run(old, report)
         self.assertEqual([result["label"] for result in report["results"]], ["0", "3"])
 
     def test_a_run_cannot_resume_with_another_seed(self):
         with self.assertRaisesRegex(ValueError, "another seed"):
-            earlier.go_on({"seed": 2, "results": []}, {"seed": 1, "results": []})
+            earlier.continue_run({"seed": 2, "results": []}, {"seed": 1, "results": []})
 
 
 class Cases(unittest.TestCase):
@@ -348,7 +348,7 @@ class CommandLine(unittest.TestCase):
             for row in report["results"]:
                 row["microseconds"]["triton"] = {**row["microseconds"]["tmajit"], "median": 1e-3}
             earlier.write_text(json.dumps(report))
-            self.assertIn("of the best peer (triton)", self.call("--from", str(earlier))[1])
+            self.assertIn("relative to the best peer (triton)", self.call("--from", str(earlier))[1])
             self.assertNotIn("triton", self.call("--from", str(earlier), "--peers", "eager,compile,jax")[1])
 
     def test_results_of_the_program(self):

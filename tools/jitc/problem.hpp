@@ -63,9 +63,8 @@ enum class Purpose {
   run,   ///< inputs need files or a shape; rows that tiles cannot take are padded on the device
 };
 
-/// Interprets the options. Planning checks the rules of kernels, which the result may break.
-/// Throws Error{invalid_argument} where the options contradict each other or the files, Error{io} for a bad
-/// file.
+/// Interprets the options. Planning checks the rules of kernels, which the result may break. Throws
+/// Error{invalid_argument} where the options contradict each other or the files, Error{io} for a bad file.
 [[nodiscard]] Problem make_problem(const ProblemOptions& options, Purpose purpose);
 
 /// "permute --axes 0,2,1,3: f32 64x128x256x512 -> f32 64x256x128x512"
