@@ -26,9 +26,9 @@ SIZES = {"u8": 1, "bf16": 2, "f32": 4, "i32": 4, "f64": 8, "e4m3": 1}
 class Array:
     """An array in the simulated device's memory."""
 
-    def __init__(self, session, address, told):
+    def __init__(self, session, address, description):
         self.session, self.address = session, address
-        self.shape, self.size = told["shape"], SIZES[told["type"]]
+        self.shape, self.size = description["shape"], SIZES[description["type"]]
         self.count = self.size
         for extent in self.shape:
             self.count *= extent
@@ -370,17 +370,17 @@ class CommandLine(unittest.TestCase):
 class Measured(unittest.TestCase):
     """peers.py from its arguments to its files, with a simulated device in place of PyTorch."""
 
-    def run_it(self, *arguments):
+    def run_peers(self, *arguments):
         library = Library(find())
         session = library.open("sim", 1, True, 3)
         stand_in = types.ModuleType("peer_comparison.torch_machine")
         stand_in.why_not, stand_in.ordinal, stand_in.free_bytes = lambda: None, lambda: 0, lambda: 1 << 40
         stand_in.TorchMachine = lambda: SimMachine(session)
-        few = mock.Mock(cases=lambda seed, **_: library.cases(seed, True, 3), open=lambda *_, **__: session)
+        few_cases = mock.Mock(cases=lambda seed, **_: library.cases(seed, True, 3), open=lambda *_, **__: session)
         makers = ({"eager": right(SimMachine(session))}, {"PyTorch": "0"}, {"jax": "none here"})
         with mock.patch.dict(sys.modules, {"peer_comparison.torch_machine": stand_in}), \
                 mock.patch.object(peer_comparison, "torch_machine", stand_in, create=True), \
-                mock.patch.object(peers, "Library", lambda path: few), \
+                mock.patch.object(peers, "Library", lambda path: few_cases), \
                 mock.patch.object(peers, "load_peers", lambda names: makers):
             status, out, err = CommandLine.call(self, "--random", "3", "--rounds", "1", "--warm", "0", *arguments)
         session.close()
@@ -389,19 +389,19 @@ class Measured(unittest.TestCase):
     def test_a_run_can_be_done_in_parts_and_resumed(self):
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "a.json"
-            told = lambda: json.loads(file.read_text())
-            status, out, _ = self.run_it("--part", "1/2", "--resume", "--json", str(file))
-            self.assertEqual((status, len(told()["results"])), (0, 5))
+            read_report = lambda: json.loads(file.read_text())
+            status, out, _ = self.run_peers("--part", "1/2", "--resume", "--json", str(file))
+            self.assertEqual((status, len(read_report()["results"])), (0, 5))
             self.assertIn("no jax: none here", out)
-            first = told()["results"]
-            status, out, _ = self.run_it("--resume", "--json", str(file), "--svg", str(Path(folder) / "a.svg"))
-            self.assertEqual((status, len(told()["results"])), (0, 9))
-            self.assertEqual(told()["results"][:5], first)
-            self.assertEqual(told()["distribution"]["best"][-1]["cases"], 9)
-            self.assertEqual(sorted(told()["results"][8]["microseconds"]), ["driver", "eager", "tmajit"])
+            first = read_report()["results"]
+            status, out, _ = self.run_peers("--resume", "--json", str(file), "--svg", str(Path(folder) / "a.svg"))
+            self.assertEqual((status, len(read_report()["results"])), (0, 9))
+            self.assertEqual(read_report()["results"][:5], first)
+            self.assertEqual(read_report()["distribution"]["best"][-1]["cases"], 9)
+            self.assertEqual(sorted(read_report()["results"][8]["microseconds"]), ["driver", "eager", "tmajit"])
             with self.assertRaisesRegex(TmajitError, "another seed"):
-                self.run_it("--resume", "--json", str(file), "--seed", "2")
-            self.assertEqual(len(told()["results"]), 9)
+                self.run_peers("--resume", "--json", str(file), "--seed", "2")
+            self.assertEqual(len(read_report()["results"]), 9)
 
 
 if __name__ == "__main__":
