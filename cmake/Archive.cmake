@@ -21,8 +21,8 @@ function(tmajit_add_archive target exports)
   string(REGEX REPLACE "[ \\\\;]+" "\n" patterns "${patterns}")
   string(STRIP "${patterns}" patterns)
   file(CONFIGURE OUTPUT ${target}.symbols CONTENT "${patterns}\n")
-  # Groups of inline functions must be resolved here: a group whose symbol is local could not be merged with another later.
-  # GNU ld can do so in every version that distributions have, lld only since 18.
+  # COMDAT groups of inline functions must be resolved here: a group whose symbol is local could not be merged with another
+  # one later. Every GNU ld of current distributions can do this, and lld from version 18 on.
   # Unique symbols, those of inline variables, become weak: objcopy makes no unique symbol local, and a program may define some of
   # them, too.
   add_custom_command(OUTPUT ${object}

@@ -70,7 +70,7 @@ if(NOT TMAJIT_CUDA_INCLUDE)
   message(FATAL_ERROR "No CUDA 12.4 or later with cuda.h, nvrtc.h and libnvrtc found. Run tools/setup.sh, "
                       "which fetches them, or set CUDA_HOME.")
 endif()
-# A wheel is for other machines.
+# A wheel runs on other machines, on which these paths mean nothing.
 if(SKBUILD)
   set(TMAJIT_NVRTC_HINT "")
   set(TMAJIT_NVDISASM_HINT "")

@@ -40,7 +40,8 @@ if(TARGET jitc)
   set_target_properties(jitc PROPERTIES INSTALL_RPATH "$ORIGIN/${to_lib}")
   install(TARGETS jitc RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
 
-  # Texts that jitc prints of itself, under ${CMAKE_INSTALL_DATADIR}.
+  # install_printed(<folder> <file> <argument>…): installs a text that jitc prints, below ${CMAKE_INSTALL_DATADIR}: its
+  # completions, its manual page, and the schema of launch files.
   function(install_printed folder file)
     set(path ${CMAKE_CURRENT_BINARY_DIR}/share/${folder}/${file})
     add_custom_command(OUTPUT ${path} COMMAND jitc ${ARGN} -o ${path} DEPENDS jitc VERBATIM)

@@ -20,7 +20,7 @@ if(TMAJIT_SANITIZE)
 else()
   set(TMAJIT_TEST_OPTIONS ${TMAJIT_QUICK_COMPILE})
 endif()
-# With this an exception inside an assertion ends the test case, which fails anyway.
+# CATCH_CONFIG_FAST_COMPILE lets an exception inside an assertion end the test case, which fails anyway.
 list(APPEND TMAJIT_TEST_OPTIONS -DCATCH_CONFIG_FAST_COMPILE)
 
 # Link test programs by a fast linker, since they are linked often. The libraries use the toolchain's default linker.

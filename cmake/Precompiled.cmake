@@ -1,5 +1,6 @@
-# Precompiled headers: the standard library's and fmt's; Catch2's for tests; the library's own for programs that only use it. CLI11 and nlohmann::json are not
-# precompiled, because every file would then compile their inline functions.
+# Precompiled headers: those of the standard library and fmt; for tests also those of Catch2; for programs that only use the
+# library also the library's own. CLI11 and nlohmann::json are not precompiled, because every file would then compile their
+# inline functions.
 # Files must still include all headers that they use: a build with -D CMAKE_DISABLE_PRECOMPILE_HEADERS=ON shows missing ones.
 set(TMAJIT_STANDARD_HEADERS
   <algorithm> <array> <bit> <chrono> <cmath> <cstdint> <cstring> <filesystem> <functional> <map> <memory> <numeric>
@@ -22,7 +23,8 @@ function(tmajit_use_precompiled target name)
   target_precompile_headers(${target} REUSE_FROM tmajit_${name})
 endfunction()
 
-# tmajit_precompile_for_program(<name> <option>…): <options> and those with which CMake compiles programs.
+# tmajit_precompile_for_program(<name> <option>…): precompiles a set of headers with these options and those of programs,
+# because the compiler accepts precompiled headers only with equal options.
 function(tmajit_precompile_for_program name)
   set_target_properties(tmajit_${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_compile_options(tmajit_${name} PRIVATE -fPIE ${ARGN})

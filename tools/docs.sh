@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the site of the documentation, build/site, and fails for any dead link. Installs what it needs into build/deps/docs, and
+# Builds the site of the documentation, build/site, and fails if it has a dead link. Installs MkDocs into build/deps/docs, and
 # Doxygen by the system's package manager.
 #
 #   tools/docs.sh            build/site/index.html is the first page

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Lints and runs kernels for sm_90a by other compilers and libraries with the built jitc: Triton, Numba, CUTLASS and CuTe,
+# Uses the built jitc to lint and run sm_90a kernels of other compilers and libraries: Triton, Numba, CUTLASS and CuTe,
 # FlashInfer, CUB, libcu++, cooperative groups, and kernels of public projects. Packages come from the Python registry, projects
 # from GitHub. All are stored in build/foreign, none of them in the repository. docs/check.md shows the table of results.
 #
@@ -36,8 +36,8 @@ folder=$ROOT/build/foreign
 site=$folder/site
 mkdir -p "$site"
 
-# wheels NAME TEXT PACKAGE…: fetches the packages once, and unpacks them into a folder that most compilers share.
-wheels() {
+# fetch_wheels NAME TEXT PACKAGE…: fetches the packages once, and unpacks them into a folder that most compilers share.
+fetch_wheels() {
   local name=$1 text=$2
   shift 2
   local lock
@@ -50,11 +50,12 @@ wheels() {
   fi
   exec {lock}>&-
 }
-# compiler NAME TEXT PACKAGE…: the same into a separate folder, for a compiler that needs other versions of CUDA's parts.
-compiler() {
+# fetch_compiler NAME TEXT PACKAGE…: as fetch_wheels, but into a separate folder, for a compiler that needs other versions of
+# CUDA's parts.
+fetch_compiler() {
   local site=$folder/site-$1
   mkdir -p "$site"
-  wheels "$@"
+  fetch_wheels "$@"
 }
 unpack_packages() {
   local wheels=$1 site=$2
@@ -76,13 +77,14 @@ fetch_samples() {
   rm -f "$archive"
 }
 
-# skip REASON: ends the run as skipped, because packages cannot be fetched.
+# skip REASON: ends the script with the exit status of a skipped test, because packages cannot be fetched.
 skip() {
   warn "SKIP: $*"
   exit 77
 }
 jitc=${TMAJIT_JITC:-$ROOT/build/release/bin/jitc}
 [[ -x $jitc ]] || die "$jitc is not built; ./tools/demo.sh builds it, or set TMAJIT_JITC"
+# corpus OPTION…: runs tests/foreign/corpus.py, which compiles, lints and runs the kernels.
 corpus() {
   PYTHONPATH=$site PYTHONDONTWRITEBYTECODE=1 TRITON_CACHE_DIR=$folder/triton-cache \
     python3 "$ROOT/tests/foreign/corpus.py" --jitc "$jitc" --site "$site" --work "$folder/kernels" "$@"
@@ -92,42 +94,42 @@ heading "Packages"
 python3 -m pip --version >/dev/null 2>&1 || install_packages python3-pip
 find_cuda
 [[ -n $CUDA_ROOT ]] || die "CUDA's headers are not here; ./tools/setup.sh fetches them"
-wheels numpy "fetch NumPy" numpy || skip "NumPy cannot be fetched, and nothing can be compared without it"
+fetch_wheels numpy "fetch NumPy" numpy || skip "NumPy cannot be fetched, and nothing can be compared without it"
 headers=$CUDA_ROOT/include/cccl
 if [[ ! -d $headers/cub ]]; then
-  wheels cccl "fetch CCCL's headers" 'nvidia-cuda-cccl==13.0.*' || skip "CCCL's headers cannot be fetched"
+  fetch_wheels cccl "fetch CCCL's headers" 'nvidia-cuda-cccl==13.0.*' || skip "CCCL's headers cannot be fetched"
   headers=$site/nvidia/cu13/include/cccl
 fi
 include=(--headers "$headers")
 if [[ ! -f $CUDA_ROOT/include/crt/mma.h ]]; then
-  wheels crt "fetch mma.h" 'nvidia-cuda-crt==13.0.*' || skip "mma.h cannot be fetched"
+  fetch_wheels crt "fetch mma.h" 'nvidia-cuda-crt==13.0.*' || skip "mma.h cannot be fetched"
   include+=(--headers "$site/nvidia/cu13/include")
 fi
 names=$(corpus --list "$@") || exit
 if grep -q '^triton\.' <<<"$names"; then
-  wheels triton "fetch Triton (170 MB)" 'triton==3.5.*' || warn "Triton cannot be fetched"
+  fetch_wheels triton "fetch Triton (170 MB)" 'triton==3.5.*' || warn "Triton cannot be fetched"
 fi
 if grep -q '^numba\.' <<<"$names"; then
-  compiler numba "fetch Numba (110 MB)" numpy 'numba-cuda==0.30.4' 'numba==0.68.1' 'llvmlite==0.50.0' 'cuda-bindings==13.5.0' \
+  fetch_compiler numba "fetch Numba (110 MB)" numpy 'numba-cuda==0.30.4' 'numba==0.68.1' 'llvmlite==0.50.0' 'cuda-bindings==13.5.0' \
     'cuda-core==1.2.2' 'cuda-pathfinder==1.9.0' 'nvidia-nvvm==13.5.37' packaging || warn "Numba cannot be fetched"
 fi
 if grep -q '^newer_triton\.' <<<"$names"; then
-  compiler newer_triton "fetch a newer Triton (170 MB)" numpy 'triton==3.9.0' || warn "the newer Triton cannot be fetched"
+  fetch_compiler newer_triton "fetch a newer Triton (170 MB)" numpy 'triton==3.9.0' || warn "the newer Triton cannot be fetched"
 fi
 nvcc=()
 if grep -qvE '^(cub|libcudacxx|groups|wmma|atomics|calls|triton|newer_triton|numba)\.' <<<"$names"; then
-  wheels cutlass "fetch CUTLASS and nvcc (90 MB)" 'nvidia-cutlass==4.2.0.0' 'nvidia-cuda-nvcc==13.0.*' 'nvidia-nvvm==13.0.*' \
+  fetch_wheels cutlass "fetch CUTLASS and nvcc (90 MB)" 'nvidia-cutlass==4.2.0.0' 'nvidia-cuda-nvcc==13.0.*' 'nvidia-nvvm==13.0.*' \
     'nvidia-cuda-crt==13.0.*' 'nvidia-cuda-runtime==13.0.*' 'nvidia-curand==10.4.*' || warn "CUTLASS cannot be fetched"
   [[ -x $site/nvidia/cu13/bin/nvcc ]] && nvcc=(--nvcc "$site/nvidia/cu13/bin/nvcc")
 fi
 if grep -qE '^(llm_c|fast_cu)\.' <<<"$names"; then
-  wheels cublas "fetch cuBLAS, whose headers public projects include (420 MB)" 'nvidia-cublas==13.0.*' || warn "cuBLAS cannot be fetched"
+  fetch_wheels cublas "fetch cuBLAS, whose headers public projects include (420 MB)" 'nvidia-cublas==13.0.*' || warn "cuBLAS cannot be fetched"
 fi
 if grep -q '^samples\.' <<<"$names" && [[ ! -d $site/cuda-samples ]]; then
   step foreign-samples "fetch cuda-samples (120 MB)" fetch_samples || warn "cuda-samples cannot be fetched"
 fi
 if grep -q '^serving\.' <<<"$names"; then
-  wheels flashinfer "fetch FlashInfer (60 MB)" 'flashinfer-python==0.7.2.post1' || warn "FlashInfer cannot be fetched"
+  fetch_wheels flashinfer "fetch FlashInfer (60 MB)" 'flashinfer-python==0.7.2.post1' || warn "FlashInfer cannot be fetched"
 fi
 
 if $mutants; then

@@ -73,7 +73,7 @@ check_words() {
   step words "words of comments and pages in ${#list[@]} files" python3 tools/lib/words.py "${list[@]}"
 }
 
-# tools/setup.sh fetches ruff, and ruff.toml says how Python is written.
+# tools/setup.sh fetches ruff, and pyproject.toml configures it.
 check_python() {
   local list mode=()
   mapfile -t list < <(files 'python/*.py' 'tests/python/*.py')

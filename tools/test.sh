@@ -54,11 +54,12 @@ while (($#)); do
 done
 case $preset in release | debug | asan | tsan) ;; *) wrong_usage "no preset is called $preset" ;; esac
 
-# Rooms that parse files or compute sizes, and need no simulator: they are quick under a sanitizer, and run in every
-# test. --sanitizers runs all rooms, with fewer random cases, and the rooms with threads under tsan.
+# Rooms that parse files or compute sizes, and need no simulator. Their tests are quick under a sanitizer, so every run of
+# this script includes them. --sanitizers runs all rooms under asan, with fewer random cases, and the rooms with threads
+# under tsan.
 SANITIZED_CASES=30
 SANITIZED_ROOMS=(spec cache driver ptx plan reference)
-# Cases that compile many sources mostly test NVRTC, which has no sanitizer: only --sanitizers runs them here.
+# Tests that compile many sources mostly run NVRTC, which is not sanitized: only --sanitizers runs them under asan.
 SANITIZED_EXCEPT=' compiles( |,|$)'
 THREADED_ROOMS=(cache compile runtime)
 
@@ -101,8 +102,8 @@ show_tests() {
   fi
 }
 
-# some_rooms PRESET ROOM…: builds and runs only the tests of these rooms whose names do not match $except.
-some_rooms() {
+# run_rooms PRESET ROOM…: builds and runs the tests of these rooms, except tests whose names match $except.
+run_rooms() {
   local preset=$1 programs
   shift
   configure_preset "$preset" || return 1
@@ -130,14 +131,14 @@ wait # for asan to be configured
 case $sanitizers in
   short)
     heading "Tests under AddressSanitizer and UBSan (rooms that need no simulator)"
-    TMAJIT_CASES=${TMAJIT_CASES:-$SANITIZED_CASES} except=$SANITIZED_EXCEPT some_rooms asan "${SANITIZED_ROOMS[@]}" ||
+    TMAJIT_CASES=${TMAJIT_CASES:-$SANITIZED_CASES} except=$SANITIZED_EXCEPT run_rooms asan "${SANITIZED_ROOMS[@]}" ||
       broken+=("asan build")
     ;;
   full)
     heading "Tests under AddressSanitizer and UBSan"
     if build_preset asan; then TMAJIT_CASES=${TMAJIT_CASES:-$SANITIZED_CASES} run_tests asan; else broken+=("asan build"); fi
     heading "Tests under ThreadSanitizer (rooms with threads)"
-    some_rooms tsan "${THREADED_ROOMS[@]}" || broken+=("tsan build")
+    run_rooms tsan "${THREADED_ROOMS[@]}" || broken+=("tsan build")
     ;;
 esac
 

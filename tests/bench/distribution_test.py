@@ -23,17 +23,17 @@ def random_report(ratios, group="random permutation", types="f32", copy=0.95, op
             "seed": 3, "random": len(ratios), "absent": {}, "results": results, **more}
 
 
-class Spread(unittest.TestCase):
+class Statistics(unittest.TestCase):
     def test_percentiles_of_a_hundred_ratios(self):
-        told = distribution.spread([n / 100 for n in range(200, 99, -1)])
-        self.assertEqual((told["cases"], told["least"]), (101, 1.0))
-        self.assertAlmostEqual(told["percent_1"], 1.01)
-        self.assertAlmostEqual(told["percent_10"], 1.1)
-        self.assertAlmostEqual(told["median"], 1.5)
+        row = distribution.statistics([n / 100 for n in range(200, 99, -1)])
+        self.assertEqual((row["cases"], row["least"]), (101, 1.0))
+        self.assertAlmostEqual(row["percent_1"], 1.01)
+        self.assertAlmostEqual(row["percent_10"], 1.1)
+        self.assertAlmostEqual(row["median"], 1.5)
 
     def test_shares_of_ratios_below_the_limits(self):
-        told = distribution.spread([0.5, 0.95, 0.97, 2.0])
-        self.assertEqual((told["below_0.97"], told["below_0.90"]), (0.5, 0.25))
+        row = distribution.statistics([0.5, 0.95, 0.97, 2.0])
+        self.assertEqual((row["below_0.97"], row["below_0.90"]), (0.5, 0.25))
 
     def test_permutations_have_a_row_for_each_type_and_casts_a_single_row(self):
         report = random_report([1.0, 2.0])
@@ -57,7 +57,7 @@ class Spread(unittest.TestCase):
 
     def test_the_printed_summary_has_means_worst_cases_and_missed_targets(self):
         text = table.whole(random_report([0.8, 1.2]))
-        for part in ("Ours to the best peer", "Ours to the driver's copy", "50.0 %", "Worst beside the best peer",
+        for part in ("Ours to the best peer", "Ours to the driver's copy", "50.0 %", "Least ratios to the best peer",
                      "0.800 jax", "missed: random permutations, least of the best peer: 0.800"):
             self.assertIn(part, text)
         self.assertNotIn("table of peers", text)
@@ -134,14 +134,14 @@ class Shown(unittest.TestCase):
                 subprocess.run([program, "--device", "sim", "--tiny", *which, "--rounds", "1", "--json", file],
                                check=True, stdout=subprocess.DEVNULL)
                 report = json.loads(file.read_text())
-            theirs, ours = ({(row.pop("group"), row.pop("types")): row for row in rows}
+            from_cpp, from_python = ({(row.pop("group"), row.pop("types")): row for row in rows}
                             for rows in (report["distribution"]["driver"], distribution.of(report)["driver"]))
-            self.assertEqual(len({group for group, _ in ours}), groups)
-            self.assertEqual(theirs.keys(), ours.keys())
-            for key, row in ours.items():
-                self.assertEqual(theirs[key].keys(), row.keys())
+            self.assertEqual(len({group for group, _ in from_python}), groups)
+            self.assertEqual(from_cpp.keys(), from_python.keys())
+            for key, row in from_python.items():
+                self.assertEqual(from_cpp[key].keys(), row.keys())
                 for name in row:
-                    self.assertAlmostEqual(theirs[key][name], row[name], places=12)
+                    self.assertAlmostEqual(from_cpp[key][name], row[name], places=12)
             lowest = sorted(report["results"], key=results.of_driver)[:distribution.WORST]
             self.assertEqual([row["label"] for row in report["distribution"]["worst"]],
                              [result["label"] for result in lowest])

@@ -1,4 +1,4 @@
-"""The library of another build beside this one's, which `--before` loads."""
+"""`--before` loads the library of another build into the process that uses this build's."""
 
 import re
 import unittest

@@ -112,10 +112,10 @@ TEST_CASE("a wrong value of a computation is found, a rounding is not") {
   const tmajit::Buffer destination(device, buffer_bytes(c, c.destinations));
   const Pattern pattern(ElementType::f32, 1);
   std::vector<float> result(c.destinations[0].elements());
-  const BufferLayout where = buffer_layout(c.sources);
+  const BufferLayout layout = buffer_layout(c.sources);
   const auto value = [&](std::size_t array, std::uint64_t i) {
     return reference::as_double(
-        reference::decode(ElementType::f32, pattern.at(where.offsets[array] + 4 * i)));
+        reference::decode(ElementType::f32, pattern.at(layout.offsets[array] + 4 * i)));
   };
   for (std::uint64_t i = 0; i < result.size(); ++i) {
     const double a = value(0, i);

@@ -27,7 +27,7 @@ Json final_choice(std::size_t candidate, double us) {
 Json regret_of(const std::vector<Json>& results) {
   bench::Report report("test");
   report.json["results"] = results;
-  movement::tell_model(report);
+  movement::report_model(report);
   return report.json["regret"];
 }
 

@@ -78,9 +78,9 @@ class Targets(unittest.TestCase):
     def test_each_row_must_beat_its_best_peer(self):
         report = table_of(1.2)
         report["results"][3]["microseconds"]["eager"] = contest.summary([1.9])
-        lost = [target for target in self.find(report, "of the best peer (") if not target["met"]]
+        lost = [target for target in self.find(report, "relative to the best peer (") if not target["met"]]
         self.assertEqual([target["what"] for target in lost],
-                         ["peers: (3,1)->(1,0) f32, of the best peer (eager)"])
+                         ["peers: (3,1)->(1,0) f32, speed relative to the best peer (eager)"])
 
     def test_ratio_and_extra_time(self):
         report = table_of(1.2, rows=0)

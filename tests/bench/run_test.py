@@ -26,9 +26,9 @@ SIZES = {"u8": 1, "bf16": 2, "f32": 4, "i32": 4, "f64": 8, "e4m3": 1}
 class Array:
     """An array in the simulated device's memory."""
 
-    def __init__(self, session, address, told):
+    def __init__(self, session, address, description):
         self.session, self.address = session, address
-        self.shape, self.size = told["shape"], SIZES[told["type"]]
+        self.shape, self.size = description["shape"], SIZES[description["type"]]
         self.count = self.size
         for extent in self.shape:
             self.count *= extent
@@ -71,7 +71,7 @@ class SimMachine:
         words = (i * 2654435761 * seed >> 7 & 0xFF for i in range(case["source_bytes"]))
         self.session.write(self._source, bytes(words))
 
-    def forget(self, case):
+    def poison_destinations(self, case):
         self.session.write(self._destination, b"\xa5" * case["destination_bytes"])
 
     def reference(self, case, sources):
@@ -87,7 +87,7 @@ class SimMachine:
     def differs(self, case, results, reference, tolerance):
         return None if results[0].read() == reference[0] else "it is wrong"
 
-    def space(self):
+    def reset_l2(self):
         pass
 
     def time(self, work):
@@ -102,7 +102,7 @@ class SimMachine:
     def require_alive(self):
         pass
 
-    def relax(self):
+    def release_cached_memory(self):
         pass
 
 
@@ -198,10 +198,10 @@ class Rounds(unittest.TestCase):
         def time(self, work):
             return work
 
-        def space(self):
+        def reset_l2(self):
             pass
 
-        synchronize = require_alive = space
+        synchronize = require_alive = reset_l2
 
     def race(self, rounds, **microseconds):
         entries = [contest.Entry(name, lambda value=value: value, list) for name, value in microseconds.items()]
@@ -255,12 +255,12 @@ class Earlier(unittest.TestCase):
         self.assertEqual([index for index, _ in earlier.missing(self.chosen, old)], [1, 2, 4, 5, 6])
         self.assertEqual(earlier.missing(self.chosen, None), self.chosen)
         report = {"seed": 1, "results": []}
-        earlier.go_on(old, report)
+        earlier.continue_run(old, report)
         self.assertEqual([result["label"] for result in report["results"]], ["0", "3"])
 
     def test_a_run_cannot_resume_with_another_seed(self):
         with self.assertRaisesRegex(ValueError, "another seed"):
-            earlier.go_on({"seed": 2, "results": []}, {"seed": 1, "results": []})
+            earlier.continue_run({"seed": 2, "results": []}, {"seed": 1, "results": []})
 
 
 class Cases(unittest.TestCase):
@@ -348,7 +348,7 @@ class CommandLine(unittest.TestCase):
             for row in report["results"]:
                 row["microseconds"]["triton"] = {**row["microseconds"]["tmajit"], "median": 1e-3}
             earlier.write_text(json.dumps(report))
-            self.assertIn("of the best peer (triton)", self.call("--from", str(earlier))[1])
+            self.assertIn("relative to the best peer (triton)", self.call("--from", str(earlier))[1])
             self.assertNotIn("triton", self.call("--from", str(earlier), "--peers", "eager,compile,jax")[1])
 
     def test_results_of_the_program(self):
@@ -370,17 +370,17 @@ class CommandLine(unittest.TestCase):
 class Measured(unittest.TestCase):
     """peers.py from its arguments to its files, with a simulated device in place of PyTorch."""
 
-    def run_it(self, *arguments):
+    def run_peers(self, *arguments):
         library = Library(find())
         session = library.open("sim", 1, True, 3)
         stand_in = types.ModuleType("peer_comparison.torch_machine")
         stand_in.why_not, stand_in.ordinal, stand_in.free_bytes = lambda: None, lambda: 0, lambda: 1 << 40
         stand_in.TorchMachine = lambda: SimMachine(session)
-        few = mock.Mock(cases=lambda seed, **_: library.cases(seed, True, 3), open=lambda *_, **__: session)
+        few_cases = mock.Mock(cases=lambda seed, **_: library.cases(seed, True, 3), open=lambda *_, **__: session)
         makers = ({"eager": right(SimMachine(session))}, {"PyTorch": "0"}, {"jax": "none here"})
         with mock.patch.dict(sys.modules, {"peer_comparison.torch_machine": stand_in}), \
                 mock.patch.object(peer_comparison, "torch_machine", stand_in, create=True), \
-                mock.patch.object(peers, "Library", lambda path: few), \
+                mock.patch.object(peers, "Library", lambda path: few_cases), \
                 mock.patch.object(peers, "load_peers", lambda names: makers):
             status, out, err = CommandLine.call(self, "--random", "3", "--rounds", "1", "--warm", "0", *arguments)
         session.close()
@@ -389,19 +389,19 @@ class Measured(unittest.TestCase):
     def test_a_run_can_be_done_in_parts_and_resumed(self):
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "a.json"
-            told = lambda: json.loads(file.read_text())
-            status, out, _ = self.run_it("--part", "1/2", "--resume", "--json", str(file))
-            self.assertEqual((status, len(told()["results"])), (0, 5))
+            read_report = lambda: json.loads(file.read_text())
+            status, out, _ = self.run_peers("--part", "1/2", "--resume", "--json", str(file))
+            self.assertEqual((status, len(read_report()["results"])), (0, 5))
             self.assertIn("no jax: none here", out)
-            first = told()["results"]
-            status, out, _ = self.run_it("--resume", "--json", str(file), "--svg", str(Path(folder) / "a.svg"))
-            self.assertEqual((status, len(told()["results"])), (0, 9))
-            self.assertEqual(told()["results"][:5], first)
-            self.assertEqual(told()["distribution"]["best"][-1]["cases"], 9)
-            self.assertEqual(sorted(told()["results"][8]["microseconds"]), ["driver", "eager", "tmajit"])
+            first = read_report()["results"]
+            status, out, _ = self.run_peers("--resume", "--json", str(file), "--svg", str(Path(folder) / "a.svg"))
+            self.assertEqual((status, len(read_report()["results"])), (0, 9))
+            self.assertEqual(read_report()["results"][:5], first)
+            self.assertEqual(read_report()["distribution"]["best"][-1]["cases"], 9)
+            self.assertEqual(sorted(read_report()["results"][8]["microseconds"]), ["driver", "eager", "tmajit"])
             with self.assertRaisesRegex(TmajitError, "another seed"):
-                self.run_it("--resume", "--json", str(file), "--seed", "2")
-            self.assertEqual(len(told()["results"]), 9)
+                self.run_peers("--resume", "--json", str(file), "--seed", "2")
+            self.assertEqual(len(read_report()["results"]), 9)
 
 
 if __name__ == "__main__":

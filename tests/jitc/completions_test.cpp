@@ -75,7 +75,7 @@ TEST_CASE("bash completes commands, options and their values") {
   CHECK(has(offers({"jitc", "run", "permute", "-"}), "--no-line-info"));
 
   CHECK(offers({"jitc", "run", "perm"}) == Line{"permute"});
-  CHECK(offers({"jitc", "run", "arr"}) == Line{"array.npy", "arrays"});  // kernel.cu
+  CHECK(offers({"jitc", "run", "arr"}) == Line{"array.npy", "arrays"});  // OPERATION may be a file
   CHECK(offers({"jitc", "validate", "arr"}).empty());
   CHECK(offers({"jitc", "run", "copy", "--sim-mode", ""}) == Line{"late", "early", "random"});
   CHECK(offers({"jitc", "run", "copy", "--sim-mode", "=", ""}) == Line{"late", "early", "random"});
@@ -161,7 +161,7 @@ TEST_CASE("fish completes values") {
   CHECK_THAT(offers("jitc va"), ContainsSubstring("validate"));
 }
 
-TEST_CASE("the shells that are here accept the completions") {
+TEST_CASE("every installed shell accepts its completions") {
   const Folder folder;
   for (const std::string shell : {"bash", "zsh", "fish"}) {
     if (find_program(shell).empty()) continue;

@@ -129,8 +129,8 @@ TEST_CASE("the commands of this file cover every operation") {
 
 namespace {
 
-/// Checks that `jitc validate`, `source`, `run` and `explain` have the same exit code. `run` needs `runs`,
-/// `explain` needs both flags.
+/// Checks that `jitc validate` and `source` have the same exit code, and also `run` if `runs` is set, and
+/// `explain` if both flags are set.
 void check_that_commands_agree(const Words& words, bool runs, bool explains) {
   std::string line;
   for (const std::string& word : words) line += word + ' ';

@@ -102,7 +102,7 @@ TEST_CASE("facts about a parameter that is not a tensor map are an error") {
   };
   refused({"--box-bytes", "n=64"}, "; kernel k has 0 source");
   refused({"--map", "0+64=bf16:64x64"}, "takes that parameter as a tensor map");
-  // They are an error even if the kernel has a finding.
+  // Wrong facts are an error even if the kernel has a finding.
   const std::string wrong = "--box-bytes=source=4096";
   for (const std::string& more : {std::string("--fail-on=advice"), wrong}) {
     refused({"--map", "7=bf16:64x64", more},

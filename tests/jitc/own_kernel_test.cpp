@@ -19,16 +19,16 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-const std::string own = JITC_EXAMPLE_OWN;
+const std::string own_folder = JITC_EXAMPLE_OWN;
 const std::vector<std::string> run_scale{
-    "run", own + "/scale.cu", "--launch", own + "/scale.json", "--device", "sim"};
+    "run", own_folder + "/scale.cu", "--launch", own_folder + "/scale.json", "--device", "sim"};
 
 /// A copy of the example in a temporary folder, where tests may change it.
 class OwnExample {
  public:
   OwnExample() {
     for (const char* name : {"scale.cu", "factors.cuh", "scale.json"})
-      write_file(folder_ / name, read_file(own + "/" + name));
+      write_file(folder_ / name, read_file(own_folder + "/" + name));
   }
   void change(std::string_view name, const std::string& from, const std::string& to) const {
     std::string text = read_file(folder_ / name);
@@ -80,10 +80,10 @@ TEST_CASE("reports of a kernel in a file name the user's file and line") {
 
 TEST_CASE("jitc ptx of a file needs no launch description if the kernel is known without it") {
   const auto ptx =
-      jitc_json({"ptx", own + "/scale.cu", "--entry", "scale<n, double>", "-D", "n=2", "--json"});
+      jitc_json({"ptx", own_folder + "/scale.cu", "--entry", "scale<n, double>", "-D", "n=2", "--json"});
   CHECK(ptx.at("entry").get<std::string>().starts_with("_Z5scaleILi2EdE"));
-  CHECK(jitc_json({"cubin", own + "/scale.cu", "--launch", own + "/scale.json", "--json"}).at("cubin_bytes") >
-        0);
+  CHECK(jitc_json({"cubin", own_folder + "/scale.cu", "--launch", own_folder + "/scale.json", "--json"})
+            .at("cubin_bytes") > 0);
   const Folder folder;
   write_file(folder / "k.cu", "#include \"deep.cuh\"\n__global__ void k(int* x) { *x = deep; }\n");
   CHECK_THAT(refusal({"ptx", folder / "k.cu"}, 3), ContainsSubstring("deep.cuh"));
@@ -92,17 +92,17 @@ TEST_CASE("jitc ptx of a file needs no launch description if the kernel is known
   CHECK(jitc_json({"ptx", folder / "k.cu", "-I", folder / "headers", "--json"}).at("entry") == "_Z1kPi");
 }
 
-TEST_CASE("options of operations are refused for files, and the reverse") {
-  CHECK_THAT(refusal({"run", own + "/scale.cu"}),
+TEST_CASE("options of operations are refused for files, and options of files for operations") {
+  CHECK_THAT(refusal({"run", own_folder + "/scale.cu"}),
              ContainsSubstring("needs --launch FILE, which describes its launch"));
   CHECK_THAT(refusal(run_scale + std::vector<std::string>{"--check"}),
              ContainsSubstring("--check is an option of operations"));
   CHECK_THAT(refusal(run_scale + std::vector<std::string>{"--box", "8x8"}),
              ContainsSubstring("--box is an option of operations"));
   CHECK_THAT(refusal({"ptx", "copy", "-D", "n=1"}), ContainsSubstring("is an option of a file"));
-  CHECK_THAT(refusal({"lint", own + "/scale.cu", "-D", "n"}),
+  CHECK_THAT(refusal({"lint", own_folder + "/scale.cu", "-D", "n"}),
              ContainsSubstring("-D n: a name and its value are needed"));
-  CHECK_THAT(refusal({"ptx", own + "/scale.cu", "-I", "/no/such/folder"}, 3),
+  CHECK_THAT(refusal({"ptx", own_folder + "/scale.cu", "-I", "/no/such/folder"}, 3),
              ContainsSubstring("is no folder"));
 }
 

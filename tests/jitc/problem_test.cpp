@@ -26,7 +26,7 @@ namespace {
 Shape shape(const TensorView& view) {
   return {extents(view).begin(), extents(view).end()};
 }
-std::vector<std::int64_t> steps(const TensorView& view) {
+std::vector<std::int64_t> strides_of(const TensorView& view) {
   return {strides(view).begin(), strides(view).end()};
 }
 
@@ -62,7 +62,7 @@ std::vector<std::uint16_t> moved(ProblemOptions options) {
 /// The rules that a problem breaks.
 std::vector<tmajit::Violation> violations(const Problem& problem) {
   try {
-    (void)tmajit::plan_kernels(problem.operation(problem.unplaced()));
+    (void)tmajit::plan_kernels(problem.operation(problem.planning_addresses()));
   } catch (const tmajit::SpecError& error) {
     return error.violations();
   }
@@ -122,7 +122,7 @@ TEST_CASE("strides and offsets change where arrays are in memory, but not which 
   CHECK(problem.inputs[0].memory.first == (10 + 3) * 4ULL);
   CHECK(problem.inputs[0].memory.bytes == (10 + 3 + 4 + 1) * 4ULL);
   CHECK(problem.outputs[0].memory.first == (3 + 1) * 4ULL);
-  const auto operation = problem.operation(problem.unplaced());
+  const auto operation = problem.operation(problem.planning_addresses());
   REQUIRE(operation.moves.size() == 1);
   CHECK(operation.moves[0].sources[0].address % 256 == 13ULL * 4);
 }
@@ -130,7 +130,7 @@ TEST_CASE("strides and offsets change where arrays are in memory, but not which 
 TEST_CASE("copy needs types of one size, cast converts, and a map's output has the type of --out-dtype") {
   const auto moves = [](const ProblemOptions& options) {
     const auto problem = look(options);
-    return problem.operation(problem.unplaced()).moves;
+    return problem.operation(problem.planning_addresses()).moves;
   };
   CHECK(std::holds_alternative<tmajit::Map>(
       moves({.word = "cast", .out_dtype = "bf16", .shape = "8"})[0].body));
@@ -166,29 +166,30 @@ TEST_CASE("option --dtype names one type for all arrays, the inputs' types, or f
 }
 
 TEST_CASE("the operation's word and options select the planner, a family, or the caller's tile") {
-  const auto asked = [](const ProblemOptions& options) {
+  const auto selected = [](const ProblemOptions& options) {
     const auto request = read_request(options);
     return std::pair(std::string(request.family_name()), request.operation->name == "tiles");
   };
-  using Asked = std::pair<std::string, bool>;
-  CHECK(asked({.word = "copy"}) == Asked("", false));
-  CHECK(asked({.word = "copy", .arguments = {{"--axes", "1,0"}}}) == Asked("", false));
-  CHECK(asked({.word = "copy", .arguments = {{"--box", "8x8"}}}).second);
-  CHECK(asked({.word = "copy", .arguments = {{"--swizzle", "none"}}}).second);
-  CHECK(asked({.word = "copy", .arguments = {{"--stages", "2"}}}).second);
-  CHECK_FALSE(asked({.word = "copy", .arguments = {{"--l2", "64B"}}}).second);
-  CHECK_FALSE(asked({.word = "map", .arguments = {{"--expr", "x + g[0]"}}}).second);
-  CHECK(asked({.word = "map", .arguments = {{"--expr", "x + t[0]"}}}).second);
-  CHECK(asked({.word = "map", .arguments = {{"--expr", "x + tile_index"}}}).second);
-  CHECK_FALSE(asked({.word = "map", .arguments = {{"--expr", "x.t2 + at"}}}).second);
-  CHECK(asked({.word = "bulk", .arguments = {{"--expr", "x"}}}).second);
-  CHECK(asked({.word = "snapshot"}).second);
-  CHECK(asked({.word = "transpose", .arguments = {{"--axes", "1,0"}}}) == Asked("transpose", false));
-  CHECK_THROWS_AS(asked({.word = "permute", .arguments = {{"--axes", "1,0"}, {"--box", "8x8"}}}),
+  using Selected = std::pair<std::string, bool>;
+  CHECK(selected({.word = "copy"}) == Selected("", false));
+  CHECK(selected({.word = "copy", .arguments = {{"--axes", "1,0"}}}) == Selected("", false));
+  CHECK(selected({.word = "copy", .arguments = {{"--box", "8x8"}}}).second);
+  CHECK(selected({.word = "copy", .arguments = {{"--swizzle", "none"}}}).second);
+  CHECK(selected({.word = "copy", .arguments = {{"--stages", "2"}}}).second);
+  CHECK_FALSE(selected({.word = "copy", .arguments = {{"--l2", "64B"}}}).second);
+  CHECK_FALSE(selected({.word = "map", .arguments = {{"--expr", "x + g[0]"}}}).second);
+  CHECK(selected({.word = "map", .arguments = {{"--expr", "x + t[0]"}}}).second);
+  CHECK(selected({.word = "map", .arguments = {{"--expr", "x + tile_index"}}}).second);
+  CHECK_FALSE(selected({.word = "map", .arguments = {{"--expr", "x.t2 + at"}}}).second);
+  CHECK(selected({.word = "bulk", .arguments = {{"--expr", "x"}}}).second);
+  CHECK(selected({.word = "snapshot"}).second);
+  CHECK(selected({.word = "transpose", .arguments = {{"--axes", "1,0"}}}) == Selected("transpose", false));
+  CHECK_THROWS_AS(selected({.word = "permute", .arguments = {{"--axes", "1,0"}, {"--box", "8x8"}}}),
                   tmajit::Error);
-  CHECK_THROWS_AS(asked({.word = "copy", .arguments = {{"--axes", "1,0"}, {"--box", "8x8"}}}), tmajit::Error);
-  CHECK_THROWS_AS(asked({.word = "bulk", .arguments = {{"--flip", "0"}}}), tmajit::Error);
-  CHECK_THROWS_AS(asked({.word = "frobnicate"}), tmajit::Error);
+  CHECK_THROWS_AS(selected({.word = "copy", .arguments = {{"--axes", "1,0"}, {"--box", "8x8"}}}),
+                  tmajit::Error);
+  CHECK_THROWS_AS(selected({.word = "bulk", .arguments = {{"--flip", "0"}}}), tmajit::Error);
+  CHECK_THROWS_AS(selected({.word = "frobnicate"}), tmajit::Error);
 }
 
 TEST_CASE("every family's name is accepted in place of an operation") {
@@ -212,8 +213,8 @@ TEST_CASE("the shape is that of --shape, else the box, else 4096x4096; element s
                              .strides = {"4224,128,1"},
                              .out_strides = "2000,100,1",
                              .arguments = {{"--box", "2,8,64"}, {"--element-strides", "1x2x1"}}});
-  CHECK(steps(strided.inputs[0].view) == std::vector<std::int64_t>{4224, 128, 1});
-  CHECK(steps(strided.outputs[0].view) == std::vector<std::int64_t>{2000, 100, 1});
+  CHECK(strides_of(strided.inputs[0].view) == std::vector<std::int64_t>{4224, 128, 1});
+  CHECK(strides_of(strided.outputs[0].view) == std::vector<std::int64_t>{2000, 100, 1});
   CHECK(violations(strided).empty());
 }
 
@@ -221,8 +222,8 @@ TEST_CASE("only runs of a tile pad rows, only as far as TMA needs it, and with a
   ProblemOptions options{.word = "copy", .dtypes = {"u8"}, .shape = "10x7", .arguments = {{"--stages", "2"}}};
   CHECK_FALSE(violations(look(options)).empty());
   auto problem = make_problem(options, Purpose::run);
-  CHECK(steps(problem.inputs[0].view) == std::vector<std::int64_t>{16, 1});
-  CHECK(steps(problem.outputs[0].view) == std::vector<std::int64_t>{16, 1});
+  CHECK(strides_of(problem.inputs[0].view) == std::vector<std::int64_t>{16, 1});
+  CHECK(strides_of(problem.outputs[0].view) == std::vector<std::int64_t>{16, 1});
   CHECK(problem.notes.size() == 2);
   CHECK(violations(problem).empty());
   options.shape = "10x32"s;
@@ -241,7 +242,7 @@ TEST_CASE("type and shape come from the input file; a bulk kernel flattens any r
   const auto problem = make_problem(options, Purpose::run);
   CHECK(problem.inputs[0].view.type == ElementType::f16);
   CHECK(shape(problem.outputs[0].view) == Shape{3, 4});
-  CHECK(shape(problem.operation(problem.unplaced()).moves[0].sources[0].view) == Shape{12});
+  CHECK(shape(problem.operation(problem.planning_addresses()).moves[0].sources[0].view) == Shape{12});
   options.shape = "4x3"s;
   CHECK_THROWS_AS(look(options), tmajit::Error);
   options.shape = "3x4"s;
@@ -258,7 +259,7 @@ TEST_CASE("options --oob and --l2 are validated") {
   options.dtypes = {"f32"};
   CHECK(violations(look(options)).empty());
   const auto problem = look(options);
-  const auto operation = problem.operation(problem.unplaced());
+  const auto operation = problem.operation(problem.planning_addresses());
   CHECK(std::get<tmajit::Tiles>(operation.moves.front().body).options.l2_promotion ==
         tmajit::L2Promotion::b256);
 }

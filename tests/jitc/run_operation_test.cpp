@@ -128,7 +128,7 @@ TEST_CASE("jitc run copy_ragged writes an output for every tensor of a batch") {
              ContainsSubstring("takes --axis and --parts together"));
 }
 
-TEST_CASE("a family's name selects a kernel of that family, options of tiles the caller's tile") {
+TEST_CASE("a family's name selects a kernel of that family, and options of tiles select the caller's tile") {
   const auto spec = [](const std::vector<std::string>& words) {
     return jitc_json(simulated(words)).at("plan").at("steps").at(0).at("spec");
   };

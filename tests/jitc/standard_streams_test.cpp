@@ -12,7 +12,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// Whether the pseudo-terminal's end can be opened, which a redirection then makes a standard stream.
+/// Whether a redirection can make a terminal, /dev/ptmx, a standard stream.
 bool has_terminal() {
   return jitc::test::jitc({"--version"}, {.redirect = "</dev/ptmx"}).status == 0;
 }

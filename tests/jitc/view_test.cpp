@@ -11,9 +11,9 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-const std::string own = JITC_EXAMPLE_OWN;
+const std::string examples_folder = JITC_EXAMPLE_OWN;
 
-/// The data of a page.
+/// The JSON that a page embeds.
 nlohmann::json data_of_page(const std::string& page) {
   const std::string open = "id=\"data\">";
   const auto begin = page.find(open);
@@ -57,8 +57,9 @@ TEST_CASE("a candidate that jitc tune measured has its time") {
 }
 
 TEST_CASE("the page of a kernel of one's own has its headers and its launch's tiles") {
-  const auto kernel = kernel_of({"view", own + "/convolution.cu", "--launch", own + "/convolution.json"});
-  CHECK(kernel["title"] == own + "/convolution.cu");
+  const auto kernel = kernel_of(
+      {"view", examples_folder + "/convolution.cu", "--launch", examples_folder + "/convolution.json"});
+  CHECK(kernel["title"] == examples_folder + "/convolution.cu");
   CHECK_THAT(kernel["source"]["text"].get<std::string>(), ContainsSubstring("tmajit/mbarrier.cuh"));
   CHECK(kernel["source"]["headings"].size() > 1);
   CHECK_THAT(kernel["rows"].dump(), ContainsSubstring("convolution<"));
@@ -69,7 +70,7 @@ TEST_CASE("the page of a kernel of one's own has its headers and its launch's ti
   CHECK_THAT(kernel["tiles"][1]["box"].get<std::string>(), ContainsSubstring("f32 32x1x16"));
 }
 
-TEST_CASE("the options of --compare alone are for the same kernel") {
+TEST_CASE("option --compare without an operation compares kernels of the same operation") {
   const auto result =
       jitc::test::jitc({"view", "copy", "--shape", "64x64", "--compare", "--shape 64x64 --type u8"});
   REQUIRE(result.status == 0);
@@ -79,7 +80,7 @@ TEST_CASE("the options of --compare alone are for the same kernel") {
   CHECK(data["diffs"]["ptx"][0].size() == data["diffs"]["ptx"][1].size());
 }
 
-TEST_CASE("the options of --compare alone are for a file whose path has spaces and quotes") {
+TEST_CASE("option --compare without a file compares kernels of a file whose path has spaces and quotes") {
   const Folder folder;
   const std::string file = folder / "it's a kernel.cu";
   std::ofstream(file) << "extern \"C\" __global__ void k(int* x) { *x = value; }\n";

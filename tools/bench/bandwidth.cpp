@@ -9,11 +9,12 @@
 namespace bench {
 namespace {
 
-constexpr std::string_view prefix = "tile ";  // begins the groups of cases with a tile of the caller's choice
+/// Begins the names of groups of cases with a tile of the caller's choice.
+constexpr std::string_view tile_group = "tile ";
 
 /// The row's title: "map 2 inputs".
 std::string title(const Case& c) {
-  const std::string group = c.group.substr(prefix.size());
+  const std::string group = c.group.substr(tile_group.size());
   return c.sources.size() == 1 ? group : fmt::format("{} {} inputs", group, c.sources.size());
 }
 
@@ -28,14 +29,14 @@ Samples bandwidth(const Samples& microseconds, std::uint64_t bytes) {
 void measure_one(const Case& c, std::uint64_t size, const Options& options, Machine& machine, Report& report,
                  nlohmann::ordered_json& entry) {
   const std::uint64_t moved = traffic(c).bytes();
-  const ContestPlan how = machine.contest.plan(moved, options.rounds, Memory::beyond_l2);
-  const Workload workload(machine, c, how.sets, options.seed);
+  const ContestPlan timing = machine.contest.plan(moved, options.rounds, Memory::beyond_l2);
+  const Workload workload(machine, c, timing.sets, options.seed);
   const std::vector<PreparedCase> prepared = workload.prepare(c);
   const tmajit::KernelPlan& plan = prepared.front().plans().front();
   entry["spec"] = to_json(plan);
   workload.require_right(c, prepared.front());
 
-  const auto [our_times, driver_times] = workload.time_with_driver(prepared, how);
+  const auto [our_times, driver_times] = workload.time_with_driver(prepared, timing);
   const Samples ours = bandwidth(our_times, moved);
   const Samples driver = bandwidth(driver_times, moved);
   const double ratio = ours.median() / driver.median();
@@ -43,9 +44,9 @@ void measure_one(const Case& c, std::uint64_t size, const Options& options, Mach
                           c.types(), human_bytes(size), ours.median(), 100 * ours.spread(), driver.median(),
                           100 * driver.spread(), ratio));
   entry["bytes_moved"] = moved;
-  entry["timing"] = how.graph ? "graph" : "stream";
-  entry["launches_in_a_sample"] = how.launches;
-  entry["buffer_sets"] = how.sets;
+  entry["timing"] = timing.graph ? "graph" : "stream";
+  entry["launches_in_a_sample"] = timing.launches;
+  entry["buffer_sets"] = timing.sets;
   entry["registers"] = prepared.front().kernels().front().resources().registers;
   entry["grid"] = plan.launch_shape().grid;
   entry["shared_bytes"] = plan.launch_shape().shared_bytes;
@@ -62,19 +63,19 @@ void measure_bandwidth(const Options& options, Machine& machine, Report& report)
   std::vector<Case> cases =
       list_cases({.seed = options.seed, .types = options.types, .sizes = options.sizes});
   std::erase_if(cases, [&](const Case& c) {
-    return !c.group.starts_with(prefix) || !options.wants(c.group.substr(prefix.size()));
+    return !c.group.starts_with(tile_group) || !options.wants(c.group.substr(tile_group.size()));
   });
   report.line("\nBandwidth compared with cuMemcpyDtoDAsync, GB/s read plus written, medians");
   report.line(fmt::format("{:<14}{:<12}{:>9} {:>10} {:>7} {:>12} {:>7} {:>8}", "family", "type", "size",
                           "tmajit", "spread", "memcpy", "spread", "ratio"));
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const Case& c = cases[i];
-    const std::uint64_t size =
-        options.sizes[i % options.sizes.size()];  // the list has each case in every size
-    const std::string where = fmt::format("{} {} {}", title(c), c.types(), human_bytes(size));
-    report.progress(fmt::format("[{}/{}] {}", i + 1, cases.size(), where));
+    // list_cases() repeats each case for all sizes in turn.
+    const std::uint64_t size = options.sizes[i % options.sizes.size()];
+    const std::string label = fmt::format("{} {} {}", title(c), c.types(), human_bytes(size));
+    report.progress(fmt::format("[{}/{}] {}", i + 1, cases.size(), label));
     nlohmann::ordered_json entry{{"family", c.family},
-                                 {"group", c.group.substr(prefix.size())},
+                                 {"group", c.group.substr(tile_group.size())},
                                  {"expression", c.library_expression()},
                                  {"types", c.types()},
                                  {"inputs", c.sources.size()},
@@ -84,7 +85,7 @@ void measure_bandwidth(const Options& options, Machine& machine, Report& report)
       measure_one(c, size, options, machine, report, entry);
     } catch (const tmajit::Error& error) {
       entry["error"] = error.what();
-      report.failure(where, error);
+      report.failure(label, error);
       // After a fault on a GPU the context is gone; nothing further can be measured.
       if (machine.lost_by(error)) throw;
     }

@@ -19,13 +19,13 @@ class RawNvrtc;
 
 /// Command line of tmajit-bench: the measurements of a run.
 struct Options : ProgramOptions {
-  std::vector<std::string> only;           ///< groups; empty for all of them
+  std::vector<std::string> only;           ///< groups of cases; empty: all
   std::vector<std::uint64_t> sizes;        ///< bytes of a case's largest operand
   std::vector<tmajit::ElementType> types;  ///< element types
-  std::string sweep;        ///< family whose tiles are tuned; no other measurement is made then
+  std::string sweep;        ///< family whose tiles are measured, instead of all other measurements
   std::string expression;   ///< expression of a sweep
   std::size_t limit = 500;  ///< candidates of a sweep
-  std::string probe;        ///< internal: "tmajit:copy", what a fresh process compiles first
+  std::string probe;        ///< internal: the compile that a new process times, such as "tmajit:copy"
 
   [[nodiscard]] bool wants(std::string_view group) const;
   [[nodiscard]] bool wants_bandwidth() const;
@@ -53,7 +53,8 @@ void measure_dispatch(const Options& options, Machine* gpu, Report& report);
 void measure_kernels(const Options& options, Report& report);
 /// Measures many tiles of one family and reports the fastest.
 void sweep(const Options& options, Machine& machine, Report& report);
-/// `--probe`: times the compile of `probe`, the first of this process, and prints its milliseconds.
+/// `--probe`: compiles what `probe` names, as the first compile of this process, and prints its wall-clock
+/// and CPU milliseconds.
 void run_probe(const std::string& probe);
 
 }  // namespace bench

@@ -23,14 +23,15 @@ using tmajit::ElementType;
 
 const tmajit::Source empty_kernel{"extern \"C\" __global__ void empty() {}\n", "empty", {}};
 
-Case compiled(std::string name, std::string operation, std::vector<Array> sources,
-              tmajit::Arguments arguments = {}) {
+Case make_compiled_case(std::string name, std::string operation, std::vector<Array> sources,
+                        tmajit::Arguments arguments = {}) {
   return make_case("compile", std::move(name), std::move(operation), std::move(sources),
                    std::move(arguments));
 }
 
 Case transpose(std::string name, ElementType type, std::uint64_t rows, std::uint64_t columns) {
-  return compiled(std::move(name), "permute", {{type, {rows, columns}}}, {{"axes", tmajit::Dims{1, 0}}});
+  return make_compiled_case(std::move(name), "permute", {{type, {rows, columns}}},
+                            {{"axes", tmajit::Dims{1, 0}}});
 }
 
 std::vector<Case> cases() {
@@ -38,14 +39,15 @@ std::vector<Case> cases() {
   using tmajit::Dims;
   const Array matrix{f32, {4096, 4096}};
   const auto map = [&](std::string name, const char* text, std::size_t inputs) {
-    return compiled(std::move(name), "map", std::vector<Array>(inputs, matrix), {{"expression", text}});
+    return make_compiled_case(std::move(name), "map", std::vector<Array>(inputs, matrix),
+                              {{"expression", text}});
   };
   constexpr auto silu = "x / (1 + expf(-x))";
   std::vector<Case> list;
-  list.push_back(compiled("rows: slice, f32", "slice", {matrix},
-                          {{"slices", std::vector<tmajit::Slice>{{0, 4096, 1}, {64, 2112, 1}}}}));
-  list.push_back(
-      compiled("rows: heads, bf16", "permute", {{bf16, {8, 1024, 16, 64}}}, {{"axes", Dims{0, 2, 1, 3}}}));
+  list.push_back(make_compiled_case("rows: slice, f32", "slice", {matrix},
+                                    {{"slices", std::vector<tmajit::Slice>{{0, 4096, 1}, {64, 2112, 1}}}}));
+  list.push_back(make_compiled_case("rows: heads, bf16", "permute", {{bf16, {8, 1024, 16, 64}}},
+                                    {{"axes", Dims{0, 2, 1, 3}}}));
   list.push_back(transpose("transpose, f32", f32, 16384, 16384));
   list.push_back(transpose("transpose, bf16", bf16, 16384, 16384));
   list.push_back(transpose("transpose, u8", u8, 16384, 16384));
@@ -58,16 +60,17 @@ std::vector<Case> cases() {
   list.push_back(std::move(tiles));
   list.push_back(map("general: SiLU, f32", silu, 1));
   list.push_back(map("general: sum, f32", "x0 + x1", 2));
-  list.push_back(compiled("general: pad, f32", "pad", {{f32, {1000, 1000}}},
-                          {{"widths", tmajit::PadWidths{{3, 2}, {5, 2}}}}));
-  Case cast = compiled("general: cast, f32->bf16", "cast", {matrix});
+  list.push_back(make_compiled_case("general: pad, f32", "pad", {{f32, {1000, 1000}}},
+                                    {{"widths", tmajit::PadWidths{{3, 2}, {5, 2}}}}));
+  Case cast = make_compiled_case("general: cast, f32->bf16", "cast", {matrix});
   cast.destinations.front().type = bf16;
   list.push_back(std::move(cast));
-  list.push_back(compiled("linear, u8", "permute", {{u8, {1024, 1024, 3}}}, {{"axes", Dims{2, 0, 1}}}));
-  Case between =
-      compiled("flat, bf16", "permute", {{bf16, {65, 8, 29, 16, 6, 37}}}, {{"axes", Dims{3, 1, 2, 0, 5, 4}}});
-  between.family = "flat";
-  list.push_back(std::move(between));
+  list.push_back(
+      make_compiled_case("linear, u8", "permute", {{u8, {1024, 1024, 3}}}, {{"axes", Dims{2, 0, 1}}}));
+  Case permutation = make_compiled_case("flat, bf16", "permute", {{bf16, {65, 8, 29, 16, 6, 37}}},
+                                        {{"axes", Dims{3, 1, 2, 0, 5, 4}}});
+  permutation.family = "flat";
+  list.push_back(std::move(permutation));
   list.push_back({.group = "compile",
                   .name = "fill, f32",
                   .operation = "map",
@@ -113,14 +116,14 @@ class Race {
     for (unsigned round = 0; round < rounds; ++round) {
       const double empty = compile(empty_kernel).cpu_ms;
       std::filesystem::remove(table_);
-      const Cost own = compile(source);
+      const Cost kernel = compile(source);
       empty_.push_back(empty);
-      cpu_.push_back(own.cpu_ms);
-      wall_.push_back(own.wall_ms);
-      multiple_.push_back(own.cpu_ms / empty);
-      const auto split = shares(table_);
-      for (std::size_t i = 0; split && i < compile_stages.size(); ++i) {
-        stage_.at(i).push_back(split->at(i) * own.cpu_ms / empty);
+      cpu_.push_back(kernel.cpu_ms);
+      wall_.push_back(kernel.wall_ms);
+      multiple_.push_back(kernel.cpu_ms / empty);
+      const auto stage_shares = shares(table_);
+      for (std::size_t i = 0; stage_shares && i < compile_stages.size(); ++i) {
+        stage_.at(i).push_back(stage_shares->at(i) * kernel.cpu_ms / empty);
       }
     }
   }
@@ -161,7 +164,8 @@ class Race {
 
 void measure_compile_time(const Options& options, const RawNvrtc& nvrtc, const std::filesystem::path& folder,
                           Report& report) {
-  report.line("\nNVRTC's time as multiples of an empty kernel's in turn with it: CPU time, medians");
+  report.line(
+      "\nNVRTC's CPU time as multiples of its time for an empty kernel, measured alternately; medians");
   report.line(fmt::format("{:<26}{:<18}{:>9}{:>9}{:>9}{:>11}{:>11}{:>11}", "kernel", "family", "CPU ms",
                           "wall ms", "multiple", "front end", "NVVM", "ptxas"));
   for (const Case& c : cases()) {

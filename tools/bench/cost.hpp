@@ -5,13 +5,13 @@
 
 namespace bench {
 
-/// Cost of a call to the process that makes it.
+/// Time that a call takes.
 struct Cost {
   double wall_ms = 0;
   double cpu_ms = 0;  ///< CPU time of all threads, which other load on the machine disturbs least
 };
 
-/// Measures the cost of a call to this process.
+/// Measures the cost of one call.
 template <class Function>
 Cost cost(const Function& function) {
   const auto cpu_ms = [] {

@@ -24,8 +24,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using tmajit::DevicePtr, tmajit::Tensor;
 
-/// Launches of both ways together, fewer than the driver queues before it makes the host wait.
+/// Each pair is a launch by the library and one by the driver alone. All launches of a round fit the driver's
+/// queue; beyond its capacity the host would wait.
 constexpr std::size_t pairs_in_round = 100;
+constexpr std::size_t warm_up_rounds = 3;  // not counted
 constexpr std::size_t warm_rounds = 150;
 constexpr std::size_t cold_rounds = 30;  // few: evicting the caches takes longer than the timed launches
 constexpr std::array<unsigned, 2> thread_counts{1, 16};
@@ -66,19 +68,21 @@ class CacheEviction {
   std::vector<unsigned char> memory_ = std::vector<unsigned char>(cache_bytes());
 };
 
-/// `between` runs before each launch, and is not timed.
+/// Times both ways of launching alternately. `between` runs before each launch, and is not timed; `wait`
+/// waits for the launches of a round.
 template <class Ours, class Raw, class Between>
 Cost race(std::size_t rounds, Ours&& ours, Raw&& raw, Between&& between, const std::function<void()>& wait) {
   std::vector<double> library_ns(rounds);
   std::vector<double> driver_ns(rounds);
   std::vector<double> difference_ns(rounds);
   std::size_t allocated = 0;
-  for (std::size_t round = 0; round < rounds + 3; ++round) {  // the first three warm up
+  for (std::size_t round = 0; round < rounds + warm_up_rounds; ++round) {
     Clock::duration library_time{};
     Clock::duration driver_time{};
     const std::size_t allocated_before = allocations();
     for (std::size_t i = 0; i < pairs_in_round; ++i) {
-      // The two alternate in going first, because the second launch of a pair may find the driver busy.
+      // The second launch of a pair may find the driver busy, so each way goes first in half of the pairs:
+      // two pairs in turn, because `ours` alternates between two sets of addresses.
       const bool raw_first = i % 4 < 2;
       between();
       const Clock::time_point start = Clock::now();
@@ -93,20 +97,21 @@ Cost race(std::size_t rounds, Ours&& ours, Raw&& raw, Between&& between, const s
     }
     const std::size_t allocated_now = allocations() - allocated_before;
     wait();
-    if (round < 3) continue;
+    if (round < warm_up_rounds) continue;
     allocated += allocated_now;
+    const std::size_t counted_round = round - warm_up_rounds;
     const auto ns = [](Clock::duration total) {
       return std::chrono::duration<double, std::nano>(total).count() / pairs_in_round;
     };
-    library_ns[round - 3] = ns(library_time);
-    driver_ns[round - 3] = ns(driver_time);
-    difference_ns[round - 3] = ns(library_time) - ns(driver_time);
+    library_ns[counted_round] = ns(library_time);
+    driver_ns[counted_round] = ns(driver_time);
+    difference_ns[counted_round] = ns(library_time) - ns(driver_time);
   }
   return {median(library_ns), median(driver_ns), median(difference_ns),
           static_cast<double>(allocated) / static_cast<double>(rounds * pairs_in_round)};
 }
 
-/// Several threads measure at the same time, each for itself. Returns the mean of their results.
+/// Several threads call `one` at the same time. Returns the mean of their results.
 template <class Race>
 Cost race_threads(unsigned threads, Race&& one) {
   std::vector<Cost> costs(threads);
@@ -124,6 +129,7 @@ Cost race_threads(unsigned threads, Race&& one) {
   return mean;
 }
 
+/// Measures all ways to launch on one device.
 class Dispatch {
  public:
   Dispatch(std::shared_ptr<tmajit::Device> device, Machine* gpu, Report& report)
@@ -149,7 +155,8 @@ class Dispatch {
             memory_.address() + index * slot};
   }
 
-  /// A kernel of threads (a transposition) or one with two tensor maps (a copy by the copy engine).
+  /// Measures a copy by the copy engine, whose kernel has two tensor maps (`maps`), or a transposition by a
+  /// kernel without tensor maps.
   void measure_kernel(bool maps, unsigned threads) {
     constexpr std::array<std::uint32_t, 2> axes{1, 0};
     Tensor source = tensor(16, 64, 1);
@@ -242,7 +249,7 @@ class Dispatch {
 
 void measure_dispatch(const Options& /*options*/, Machine* gpu, Report& report) {
   report.line("\nHost time of a launch over the driver's own, ns, medians; the device \"null\" does nothing");
-  report.line("Before a \"cold\" one as much memory is written as the core's own caches hold");
+  report.line("Before a \"cold\" launch, memory of the size of the core's own caches is written");
   report.line(fmt::format("{:<8}{:<10}{:<24}{:<8}{:>8}{:>10}{:>10}{:>10}{:>14}", "device", "kernel", "path",
                           "caches", "threads", "ns", "raw ns", "over ns", "allocations"));
   report.progress("dispatch");

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Measures the host's time of calls of the Python package, in microseconds: on PyTorch's tensors, and on JAX's arrays
-if JAX is installed, and of calls of Triton, CuPy and TVM's FFI where they are. Calls are enqueued in batches that fit the
-launch queue. The GPU is waited for between batches, outside the measured time. With --bench the same run also measures
-cuLaunchKernelEx alone, and shows each time beyond it.
+"""Measures the host's time of calls of the Python package on PyTorch's tensors, in microseconds. If JAX, Triton, CuPy or
+TVM's FFI is installed, it measures calls on JAX's arrays and launches by the other packages, too. Calls are enqueued
+in batches that fit the launch queue. Between batches the host waits for the GPU, outside the measured time. With --bench
+the same run also measures cuLaunchKernelEx alone, and shows how much longer each call takes.
 """
 
 import argparse
@@ -50,7 +50,7 @@ def host_us(call):
 
 
 def contestants():
-    """[(text, call)]: the package's calls and what a user would write without it."""
+    """Yields (text, call): the package's calls, and PyTorch's and JAX's calls for the same work."""
     x = torch.rand(8, 16, 32, 64, device="cuda")
     axes = (0, 2, 1, 3)
     y = x.permute(axes).contiguous()
@@ -73,7 +73,7 @@ def contestants():
 
 
 def other_launches(x):
-    """[(text, call)]: launches by other packages that are installed."""
+    """Yields (text, call): launches by other packages that are installed."""
     if triton:
         y = torch.empty_like(x)
         yield "a copy by Triton, y[…] = x[…]", lambda: triton_copy[(x.numel() // 1024,)](x, y, 1024)

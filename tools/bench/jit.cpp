@@ -22,7 +22,7 @@
 namespace bench {
 namespace {
 
-constexpr std::size_t quick_step = 6;  // with --quick only each sixth family is measured
+constexpr std::size_t quick_step = 6;  // --quick measures every sixth family
 
 /// Runs this program again with `--probe probe`, and returns the two numbers that it prints. Work that
 /// happens once in a process, such as loading NVRTC, can only be measured in a new process. Throws
@@ -80,7 +80,8 @@ Samples time_calls(unsigned rounds, std::size_t calls, const Function& function)
   return Samples(std::move(values));
 }
 
-/// Pairs of times, of tmajit and of NVRTC alone, and their differences. The two take turns at going first.
+/// Times of tmajit and of NVRTC alone in the same rounds, and their differences. The order alternates from
+/// round to round.
 struct Pairs {
   std::vector<double> nvrtc, ours, overhead, cpu_overhead;
 
@@ -112,8 +113,8 @@ void print(Report& report, const char* what, const Pairs& pairs, nlohmann::order
                 {"cpu_overhead_ms", to_json(cpu_overhead)}};
 }
 
-/// Throws if tmajit and NVRTC alone make different code. NVRTC's options here repeat the library's, and the
-/// comparison is only valid while both are the same.
+/// Throws if tmajit and NVRTC alone make different code: RawNvrtc repeats the library's options, and times
+/// can only be compared while both have the same options.
 void require_same(const RawNvrtc::Result& raw, const tmajit::Artifact& artifact) {
   const bool same_ptx = artifact.ptx == raw.ptx.c_str();
   const bool same_cubin = artifact.cubin.size() == raw.cubin.size() &&
@@ -203,7 +204,8 @@ void measure_jit(const Options& options, Report& report) {
   }
 }
 
-// "tmajit:<family>", or "nvrtc:<family>:<path of NVRTC>". Both measured times include loading NVRTC.
+// `probe` is "tmajit:<family>" or "nvrtc:<family>:<path of NVRTC>". Both measured times include loading
+// NVRTC.
 void run_probe(const std::string& probe) {
   const std::size_t first = probe.find(':');
   const std::size_t second = probe.find(':', first + 1);

@@ -21,7 +21,8 @@ using tmajit::Operation;
 using tmajit::Tensor;
 using tmajit::TensorView;
 
-constexpr std::uint64_t memory = std::uint64_t{1} << 40;  // address of tensors; no kernel is launched
+/// Distance of the tensors' addresses. No kernel is launched, so they need no memory.
+constexpr std::uint64_t address_step = std::uint64_t{1} << 40;
 constexpr std::size_t random_shapes = 2000;
 
 /// Operations of many shapes, as one program might use them.
@@ -31,11 +32,11 @@ struct Sweep {
 };
 
 Tensor tensor(ElementType type, const std::vector<std::uint64_t>& shape, std::uint64_t number) {
-  return {TensorView::contiguous(type, shape), memory * (number + 1)};
+  return {TensorView::contiguous(type, shape), address_step * (number + 1)};
 }
 
-Tensor permuted_shape(ElementType type, const std::vector<std::uint64_t>& shape,
-                      const std::vector<std::uint32_t>& axes) {
+Tensor permuted_tensor(ElementType type, const std::vector<std::uint64_t>& shape,
+                       const std::vector<std::uint32_t>& axes) {
   std::vector<std::uint64_t> out;
   out.reserve(axes.size());
   for (const std::uint32_t axis : axes) out.push_back(shape[axis]);
@@ -44,13 +45,13 @@ Tensor permuted_shape(ElementType type, const std::vector<std::uint64_t>& shape,
 
 Operation permutation(ElementType type, const std::vector<std::uint64_t>& shape,
                       const std::vector<std::uint32_t>& axes) {
-  return tmajit::operation::permute(permuted_shape(type, shape, axes), tensor(type, shape, 1), axes);
+  return tmajit::operation::permute(permuted_tensor(type, shape, axes), tensor(type, shape, 1), axes);
 }
 
-/// Every length from 1 to `longest`.
-Sweep lengths(std::string name, std::uint64_t longest, const std::function<Operation(std::uint64_t)>& of) {
+/// The operations that `make` returns for every length from 1 to `longest`.
+Sweep lengths(std::string name, std::uint64_t longest, const std::function<Operation(std::uint64_t)>& make) {
   Sweep sweep{std::move(name), {}};
-  for (std::uint64_t n = 1; n <= longest; ++n) sweep.operations.push_back(of(n));
+  for (std::uint64_t n = 1; n <= longest; ++n) sweep.operations.push_back(make(n));
   return sweep;
 }
 
@@ -67,10 +68,11 @@ class Extents {
   std::mt19937_64 random_;
 };
 
-Sweep randoms(std::string name, std::uint64_t seed, const std::function<Operation(Extents&)>& of) {
+/// The operations that `make` returns for random extents.
+Sweep randoms(std::string name, std::uint64_t seed, const std::function<Operation(Extents&)>& make) {
   Sweep sweep{std::move(name), {}};
   Extents extents(seed);
-  for (std::size_t i = 0; i < random_shapes; ++i) sweep.operations.push_back(of(extents));
+  for (std::size_t i = 0; i < random_shapes; ++i) sweep.operations.push_back(make(extents));
   return sweep;
 }
 
@@ -152,20 +154,21 @@ void measure_kernels(const Options& options, Report& report) {
   tmajit::Chip chip;
   for (const Sweep& sweep : all_sweeps(options.seed)) {
     std::set<std::string, std::less<>> keys;
-    std::map<std::string, std::set<std::string>> choices;
+    std::map<std::string, std::set<std::string>> keys_by_family;
     for (const Operation& operation : sweep.operations) {
       for (const tmajit::KernelPlan& plan :
            tmajit::plan_kernels(operation, {.chip = chip, .tuning = &tuning})) {
         keys.emplace(plan.key());
-        choices[std::string(plan.family().name)].emplace(plan.key());
+        keys_by_family[std::string(plan.family().name)].emplace(plan.key());
       }
     }
     report.json["kernels"].push_back(
         {{"sweep", sweep.name}, {"shapes", sweep.operations.size()}, {"kernels", keys.size()}});
-    std::string by;
-    for (const auto& [family, of] : choices) by += fmt::format(" {} {}", family, of.size());
+    std::string by_family;
+    for (const auto& [family, family_keys] : keys_by_family)
+      by_family += fmt::format(" {} {}", family, family_keys.size());
     report.line(fmt::format("{:<64} {:>6} shapes {:>5} kernels:{}", sweep.name, sweep.operations.size(),
-                            keys.size(), by));
+                            keys.size(), by_family));
   }
 }
 

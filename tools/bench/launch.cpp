@@ -31,6 +31,7 @@ extern "C" __global__ void two_maps_and_an_int(const __grid_constant__ tmajit::T
 }
 )";
 
+/// One way to launch a kernel.
 struct Way {
   std::string name;
   std::function<void()> launch;
@@ -111,8 +112,8 @@ void measure_copy(const Options& options, Machine& machine, Report& report) {
   Case c = small_case("copy");
   c.family = "copy";
   c = with_tile(c, {});
-  Buffers at(machine, c);
-  const tmajit::KernelPlan plan = plan_case(c, at.first.destination, at.first.source).front();
+  Buffers buffers(machine, c);
+  const tmajit::KernelPlan plan = plan_case(c, buffers.first.destination, buffers.first.source).front();
   const tmajit::Kernel kernel = machine.runtime.kernel(plan);
   tmajit::PreparedLaunch prepared = kernel.prepare(plan);
   tmajit::PreparedLaunch rebound = kernel.prepare(plan);
@@ -122,17 +123,17 @@ void measure_copy(const Options& options, Machine& machine, Report& report) {
   const RawLauncher raw(machine, kernel, plan.launch_shape(), machine.stream);
   // Both sides must do the same work.
   const reference::Pattern pattern(c.sources[0].type, options.seed);
-  fill(*machine.device, pattern, at.first.source, at.bytes, machine.stream);
+  fill(*machine.device, pattern, buffers.first.source, buffers.bytes, machine.stream);
   raw(parameters.pointers());
   machine.device->streams().synchronize(machine.stream);
-  Check(c, pattern, options.seed).require_right(*machine.device, at.first.destination, machine.stream);
+  Check(c, pattern, options.seed).require_right(*machine.device, buffers.first.destination, machine.stream);
 
   race_host(options, machine, report, "copy, one tile",
             {raw_way(raw, parameters.pointers()),
              {"PreparedLaunch", [&] { prepared(machine.stream); }},
              {"PreparedLaunch rebound, maps encoded",
               [&] {
-                const auto [to, from] = at.next();
+                const auto [to, from] = buffers.next();
                 rebound.rebind(std::array{to, from});
                 rebound(machine.stream);
               }},
@@ -144,18 +145,18 @@ void measure_copy(const Options& options, Machine& machine, Report& report) {
 void measure_move(const Options& options, Machine& machine, Report& report) {
   const tmajit::Dims axes{1, 0};
   const Case c = small_case("permute", {{"axes", axes}});
-  Buffers at(machine, c);
-  const tmajit::Tensor destination = tensors(c.destinations, at.first.destination).front();
-  const tmajit::Tensor source = tensors(c.sources, at.first.source).front();
+  Buffers buffers(machine, c);
+  const tmajit::Tensor destination = tensors(c.destinations, buffers.first.destination).front();
+  const tmajit::Tensor source = tensors(c.sources, buffers.first.source).front();
   const tmajit::Plan move =
-      tmajit::plan(machine.runtime, operation_of(c, at.first.destination, at.first.source));
+      tmajit::plan(machine.runtime, operation_of(c, buffers.first.destination, buffers.first.source));
   const tmajit::PreparedLaunch prepared = move.kernels().front().prepare(move.plans().front());
   race_host(options, machine, report, "transpose, one tile",
             {{"PreparedLaunch", [&] { prepared(machine.stream); }},
              {"Plan", [&] { move(machine.stream); }},
              {"Plan, other addresses",
               [&] {
-                const auto [to, from] = at.next();
+                const auto [to, from] = buffers.next();
                 move({&to, 1}, {&from, 1}, machine.stream);
               }},
              {"permute(), planned again",

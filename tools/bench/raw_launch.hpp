@@ -11,7 +11,8 @@
 
 namespace bench {
 
-/// Launches a kernel by cuLaunchKernelEx alone; on the simulated device, by the library's shortest path.
+/// Launches a kernel by cuLaunchKernelEx alone; on the simulated device, by Kernel::launch(shape,
+/// parameters).
 class RawLauncher {
  public:
   RawLauncher(Machine& machine, const tmajit::Kernel& kernel, const tmajit::LaunchShape& shape,
@@ -36,7 +37,7 @@ class RawLauncher {
         "cuLaunchKernelEx");
   }
 
-  /// Name of the call that it makes, for reports.
+  /// Name of the call that launches, for reports.
   [[nodiscard]] const char* name() const {
     return raw_ ? "cuLaunchKernelEx" : "Kernel::launch(shape, parameters)";
   }
@@ -66,6 +67,7 @@ class RawParameters {
     }
   }
   [[nodiscard]] std::span<void*> pointers() { return pointers_; }
+  /// The first tensor map; the plan must have one.
   [[nodiscard]] tmajit::EncodedTensorMap& map() { return maps_.front(); }
 
  private:

@@ -17,12 +17,11 @@
 namespace bench {
 namespace {
 
-constexpr std::size_t finalists =
-    24;  // entrants that are measured again, in more rounds, besides the default
-constexpr std::size_t shown = 10;
-constexpr unsigned heat_rounds = 3;  // rounds of the first pass, the heats
+constexpr unsigned heat_rounds = 3;    // rounds of the heats, the first pass, which has all entrants
+constexpr std::size_t finalists = 24;  // fastest entrants of the heats, which the final measures again
+constexpr std::size_t printed_finalists = 10;
 
-/// The case to tune: a case of the list, or that case with the user's expression.
+/// The case to tune: a case of the list, with the user's expression if there is one.
 Case sweep_case(const Options& options, tmajit::ElementType type, std::uint64_t size) {
   for (Case& c : list_cases({.types = {type}, .sizes = {size}})) {
     if (!c.tile || c.family != options.sweep) continue;
@@ -62,8 +61,8 @@ std::vector<Box> boxes(const Case& c) {
   return result;
 }
 
-/// Bytes of loads that an SM has in flight: too few cannot hide the memory's latency, and more than 96 KiB
-/// were never faster.
+/// Whether an SM has a useful number of bytes of loads in flight: too few cannot hide the memory's latency,
+/// and more than 96 KiB were never faster.
 bool plausible(const tmajit::KernelPlan& plan, std::uint32_t ctas_per_sm) {
   constexpr std::uint64_t min_bytes = 16 << 10;
   constexpr std::uint64_t max_bytes = 96 << 10;
@@ -71,21 +70,21 @@ bool plausible(const tmajit::KernelPlan& plan, std::uint32_t ctas_per_sm) {
   return bytes >= min_bytes && bytes <= max_bytes;
 }
 
-/// All combinations of the tile's numbers that the family uses; its other numbers have their defaults.
+/// All combinations of the tile's parameters that the family uses; parameters that it ignores are 0.
 std::vector<Tile> grid(const Case& c) {
   const bool computes = tmajit::find_family(c.family).computes;
   using Values = std::vector<std::uint32_t>;
   const Values output_stages = computes ? Values{2, 3, 4} : Values{0};
   const Values warps = computes ? Values{4, 8, 12, 16} : Values{0};
-  constexpr std::array counts{1U, 2U, 3U, 4U, 6U, 8U, 12U, 16U};  // values for stages and for CTAs
+  constexpr std::array counts{1U, 2U, 3U, 4U, 6U, 8U, 12U, 16U};  // of stages, and of CTAs on an SM
   std::vector<Tile> tiles;
   for (const Box& box : boxes(c)) {
     for (const std::uint32_t stages : counts) {
       for (const std::uint32_t out : output_stages) {
         for (const std::uint32_t warp : warps) {
           for (const std::uint32_t ctas : counts) {
-            for (const std::uint32_t share : {0U, stages, 2 * stages}) {
-              tiles.push_back({box, stages, out, warp, ctas, share});
+            for (const std::uint32_t tiles_per_cta : {0U, stages, 2 * stages}) {
+              tiles.push_back({box, stages, out, warp, ctas, tiles_per_cta});
             }
           }
         }
@@ -140,13 +139,14 @@ void compile_all(const std::vector<Case>& cases, Report& report) {
   if (failure) std::rethrow_exception(failure);
 }
 
+/// A candidate and its measured bandwidth.
 struct Entrant {
-  Case c;
+  Case candidate;
   double gbps = 0;
 
-  [[nodiscard]] bool is_default() const { return *c.tile == Tile{}; }
+  [[nodiscard]] bool is_default() const { return *candidate.tile == Tile{}; }
   void set_time(const Samples& microseconds) {
-    gbps = gigabytes_per_second(traffic(c).bytes(), microseconds.median());
+    gbps = gigabytes_per_second(traffic(candidate).bytes(), microseconds.median());
   }
 };
 
@@ -165,30 +165,30 @@ class SweepRun {
   SweepRun(Machine& machine, Report& report, std::vector<Case> cases, const Options& options)
       : machine_(machine),
         report_(report),
-        how_(machine.contest.plan(traffic(cases.front()).bytes(), options.rounds, Memory::beyond_l2)),
-        workload_(machine, largest(cases), how_.sets, options.seed) {
+        timing_(machine.contest.plan(traffic(cases.front()).bytes(), options.rounds, Memory::beyond_l2)),
+        workload_(machine, largest(cases), timing_.sets, options.seed) {
     for (Case& c : cases) entrants_.push_back({std::move(c)});
   }
 
-  /// Checks every entrant and times it briefly. Entrants with wrong results are reported and drop out.
+  /// Checks every entrant and times it briefly. Entrants with wrong results are reported and removed.
   void heats() {
-    ContestPlan how = how_;
-    how.rounds = std::min(how.rounds, heat_rounds);
+    ContestPlan timing = timing_;
+    timing.rounds = std::min(timing.rounds, heat_rounds);
     std::vector<Entrant> correct;
     for (std::size_t i = 0; i < entrants_.size(); ++i) {
       Entrant entrant = entrants_[i];
-      const std::string tile = plan_case(entrant.c).front().choice().text();
+      const std::string tile = plan_case(entrant.candidate).front().choice().text();
       report_.progress(fmt::format("[{}/{}] {}", i + 1, entrants_.size(), tile));
-      const std::vector<PreparedCase> prepared = workload_.prepare(entrant.c);
+      const std::vector<PreparedCase> prepared = workload_.prepare(entrant.candidate);
       try {
-        workload_.require_right(entrant.c, prepared.front());
+        workload_.require_right(entrant.candidate, prepared.front());
       } catch (const tmajit::Error& error) {
         report_.failure(tile, error);
         if (machine_.lost_by(error)) throw;
         continue;
       }
       const Contestant run = [&](std::size_t set) { prepared[set](machine_.stream); };
-      entrant.set_time(machine_.contest.run({&run, 1}, how).front());
+      entrant.set_time(machine_.contest.run({&run, 1}, timing).front());
       correct.push_back(std::move(entrant));
     }
     entrants_ = std::move(correct);
@@ -203,7 +203,7 @@ class SweepRun {
     if (finalists_.size() > finalists + 1) finalists_.resize(finalists + 1);
 
     std::vector<std::vector<PreparedCase>> prepared;
-    for (const Entrant& entrant : finalists_) prepared.push_back(workload_.prepare(entrant.c));
+    for (const Entrant& entrant : finalists_) prepared.push_back(workload_.prepare(entrant.candidate));
     std::vector<Contestant> contestants;
     contestants.reserve(prepared.size() + 1);
     for (const std::vector<PreparedCase>& sets : prepared) {
@@ -211,8 +211,8 @@ class SweepRun {
     }
     contestants.emplace_back([this](std::size_t set) { workload_.copy(set); });
     report_.progress(fmt::format("final of {}", finalists_.size()));
-    const std::vector<Samples> times = machine_.contest.run(contestants, how_);
-    driver_ = gigabytes_per_second(workload_.copy_bytes(), times.back().median());
+    const std::vector<Samples> times = machine_.contest.run(contestants, timing_);
+    driver_gbps_ = gigabytes_per_second(workload_.copy_bytes(), times.back().median());
     for (std::size_t i = 0; i < finalists_.size(); ++i) finalists_[i].set_time(times[i]);
     std::stable_sort(finalists_.begin(), finalists_.end(), faster);
   }
@@ -221,16 +221,16 @@ class SweepRun {
     report_.line(fmt::format("{:>5} {:>9} {:>8}  {}", "place", "GB/s", "ratio", "kernel"));
     for (std::size_t i = 0; i < finalists_.size(); ++i) {
       const Entrant& entrant = finalists_[i];
-      const double ratio = entrant.gbps / driver_;
-      const nlohmann::ordered_json spec = spec_of(entrant.c);
+      const double ratio = entrant.gbps / driver_gbps_;
+      const nlohmann::ordered_json spec = spec_of(entrant.candidate);
       entry["finalists"].push_back(
           {{"gbps", entrant.gbps}, {"ratio", ratio}, {"default", entrant.is_default()}, {"spec", spec}});
-      if (i >= shown && !entrant.is_default()) continue;
+      if (i >= printed_finalists && !entrant.is_default()) continue;
       report_.line(fmt::format("{:>5} {:>9.1f} {:>8.3f}  {}{}", i + 1, entrant.gbps, ratio,
                                spec["choice"].get<std::string>(),
                                entrant.is_default() ? "  <- default" : ""));
     }
-    // If the default is among the finalists only as the default, its rank is that of the first pass.
+    // The default is always a finalist, so its place in the heats is reported, too.
     const auto default_entrant = std::ranges::find_if(entrants_, &Entrant::is_default);
     if (default_entrant != entrants_.end()) {
       const auto rank = 1 + std::ranges::count_if(entrants_, [&](const Entrant& other) {
@@ -239,26 +239,27 @@ class SweepRun {
       report_.line(fmt::format("The default came in place {} of {} in the heats.", rank, entrants_.size()));
       entry["default_place_in_heats"] = rank;
     }
-    report_.line(fmt::format("cuMemcpyDtoDAsync: {:.1f} GB/s", driver_));
-    entry["memcpy_gbps"] = driver_;
+    report_.line(fmt::format("cuMemcpyDtoDAsync: {:.1f} GB/s", driver_gbps_));
+    entry["memcpy_gbps"] = driver_gbps_;
     for (const Entrant& entrant : entrants_) {
-      entry["heats"].push_back({{"gbps", entrant.gbps}, {"spec", spec_of(entrant.c)}});
+      entry["heats"].push_back({{"gbps", entrant.gbps}, {"spec", spec_of(entrant.candidate)}});
     }
   }
 
  private:
-  /// The entrant with the largest destination; the size of a snapshot's destination depends on its tile.
+  /// The case with the largest destination, whose memory is enough for all: the size of a snapshot's
+  /// destination depends on the tile.
   static const Case& largest(const std::vector<Case>& cases) {
     return *std::ranges::max_element(cases, {}, [](const Case& c) { return c.destinations.front().bytes(); });
   }
 
   Machine& machine_;
   Report& report_;
-  ContestPlan how_;
+  ContestPlan timing_;
   Workload workload_;
   std::vector<Entrant> entrants_;
   std::vector<Entrant> finalists_;
-  double driver_ = 0;
+  double driver_gbps_ = 0;
 };
 
 }  // namespace

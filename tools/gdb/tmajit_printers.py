@@ -32,7 +32,7 @@ def tuple_text(numbers):
     return "(" + ", ".join(map(str, numbers)) + ")"
 
 
-def by(numbers):
+def extents_text(numbers):
     return "x".join(map(str, numbers))
 
 
@@ -83,7 +83,7 @@ class KernelChoice:
             values = array(number["values"], 8)
             while len(values) > 1 and values[-1] == 0:
                 values.pop()
-            words.append(f"{view_text(number['name'])}={by(values)}")
+            words.append(f"{view_text(number['name'])}={extents_text(values)}")
         return " ".join(words)
 
 
@@ -92,9 +92,9 @@ class LaunchShape:
         self.value = value
 
     def to_string(self):
-        text = f"grid {by(array(self.value['grid'], 3))}, block {by(array(self.value['block'], 3))}"
+        text = f"grid {extents_text(array(self.value['grid'], 3))}, block {extents_text(array(self.value['block'], 3))}"
         cluster = array(self.value["cluster"], 3)
-        text += f", cluster {by(cluster)}" if cluster != [1, 1, 1] else ""
+        text += f", cluster {extents_text(cluster)}" if cluster != [1, 1, 1] else ""
         return text + (f", {int(self.value['shared_bytes'])} bytes shared" if int(self.value["shared_bytes"]) else "")
 
 

@@ -27,17 +27,17 @@ using Entry = tmajit::DiskCache::Entry;
 /// How many of a key's 64 digits the table shows; --json prints all.
 constexpr std::size_t key_digits = 8;
 
-std::time_t seconds(const Entry& entry) {
+std::time_t stored_time(const Entry& entry) {
   const auto time =
       std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::file_clock::to_sys(entry.stored));
   return std::chrono::system_clock::to_time_t(time);
 }
 
-/// The family of a generated kernel; the entry's name of a user's kernel.
+/// A generated kernel is shown as its family, a user's kernel as its entry point.
 std::string kernel_name(const Entry& entry) {
-  constexpr std::string_view own_prefix = "tmajit_";
-  const bool generated = !entry.made_for.operation.empty() && entry.entry.starts_with(own_prefix);
-  return generated ? entry.entry.substr(own_prefix.size()) : entry.entry;
+  constexpr std::string_view generated_prefix = "tmajit_";
+  const bool generated = !entry.made_for.operation.empty() && entry.entry.starts_with(generated_prefix);
+  return generated ? entry.entry.substr(generated_prefix.size()) : entry.entry;
 }
 
 std::uint64_t total_bytes(const std::vector<Entry>& entries) {
@@ -83,7 +83,7 @@ int list(const std::string& directory, bool json) {
                         {"types", entry.made_for.types},
                         {"shape", entry.made_for.shape},
                         {"bytes", entry.bytes},
-                        {"stored", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(seconds(entry)))}});
+                        {"stored", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(stored_time(entry)))}});
     }
     print_json({{"directory", cache.directory().string()}, {"entries", listed}});
     return 0;
@@ -94,7 +94,7 @@ int list(const std::string& directory, bool json) {
     rows.push_back({entry.key.hex().substr(0, key_digits), kernel_name(entry),
                     operation.empty() ? "own" : operation, types.empty() ? "–" : types,
                     shape.empty() ? "–" : shape, describe_bytes(entry.bytes),
-                    fmt::format("{:%Y-%m-%d %H:%M}", fmt::gmtime(seconds(entry)))});
+                    fmt::format("{:%Y-%m-%d %H:%M}", fmt::gmtime(stored_time(entry)))});
   }
   if (!entries.empty()) write_stdout(format_table(rows, columns(STDOUT_FILENO)));
   return 0;

@@ -107,7 +107,7 @@ void add_action(CLI::App& command, Session& session, std::function<int(bool json
 
 namespace {
 
-/// Returns false if --help or --version was asked for, which is then printed. Throws CLI::Error and
+/// If --help or --version is given, prints its text and returns false. Throws CLI::Error and
 /// Error{invalid_argument} for wrong usage.
 bool parse(CLI::App& app, int argc, const char* const* argv) {
   command_line::refuse_empty_values(std::span(argv, static_cast<std::size_t>(argc)));

@@ -13,8 +13,8 @@ namespace jitc {
 namespace exit_code {
 inline constexpr int done = 0;     ///< done, and nothing found
 inline constexpr int found = 1;    ///< findings, reports, results that differ
-inline constexpr int refused = 2;  ///< a command line, or an input, that can never be right
-inline constexpr int failed = 3;   ///< it could not be done: no device, no compiler, no memory, no such file
+inline constexpr int refused = 2;  ///< the command line or an input is not legal
+inline constexpr int failed = 3;   ///< no device, no compiler, no memory, no such file
 }  // namespace exit_code
 
 /// The action that the command line asks for. It runs after the whole line has been parsed.
@@ -24,7 +24,8 @@ struct Session {
   std::string log_level;
 };
 
-/// Each adds its commands to `app`; parsing one sets the session's action. `session` must outlive both.
+// Each function adds its commands to `app`. Parsing a command sets the action of `session`, which must
+// outlive `app`.
 void add_stage_commands(CLI::App& app, Session& session);
 void add_run_command(CLI::App& app, Session& session);
 void add_launch_file_command(CLI::App& app, Session& session);

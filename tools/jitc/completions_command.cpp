@@ -17,7 +17,8 @@ namespace {
 
 namespace command_line = tmajit::command_line;
 
-/// Adds a command that prints `text` of a command line's description, or writes it with -o.
+/// Adds a command that describes the command line of `app`, passes the description to `text`, and prints the
+/// result or writes it to the file of -o.
 CLI::App& add_printer(CLI::App& app, Session& session, const char* name, const char* description,
                       std::function<std::string(const command_line::CommandText&)> text) {
   auto& command = *app.add_subcommand(name, description);

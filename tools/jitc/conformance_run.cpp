@@ -35,7 +35,8 @@ void write_line(int fd, const Json& json) {
   }
 }
 
-/// Runs a worker: writes a line for the device, then a line for each case from `first` on.
+/// Runs in the child process: writes one line of JSON for the device, then one for each case from `first` on.
+/// "last" is true in the last line of this process.
 void work(const ConformanceRun& run, std::size_t first, int fd) {
   try {
     const DeviceChoice choice = select_device(run.device, {}, false);
@@ -60,17 +61,18 @@ void work(const ConformanceRun& run, std::size_t first, int fd) {
   }
 }
 
+/// A child process that runs the cases from `first` on; the parent reads its lines through a pipe.
 class Worker {
  public:
   Worker(const ConformanceRun& run, std::size_t first) {
     std::array<int, 2> ends{};
     if (::pipe(ends.data()) != 0) fail_to_start();
-    out_ = tmajit::Descriptor(ends[0]);
-    const tmajit::Descriptor in(ends[1]);
+    read_end_ = tmajit::Descriptor(ends[0]);
+    const tmajit::Descriptor write_end(ends[1]);
     child_ = ::fork();
     if (child_ < 0) fail_to_start();
     if (child_ != 0) return;
-    work(run, first, in.get());
+    work(run, first, write_end.get());
     ::_exit(0);
   }
   Worker(const Worker&) = delete;
@@ -83,22 +85,22 @@ class Worker {
   }
 
   /// The next line; nullopt if the process has ended or hangs.
-  [[nodiscard]] std::optional<Json> line() {
+  [[nodiscard]] std::optional<Json> next_line() {
     while (true) {
-      const std::size_t at = text_.find('\n');
+      const std::size_t at = unread_.find('\n');
       if (at != std::string::npos) {
-        const Json json = Json::parse(std::string_view(text_).substr(0, at));
-        text_.erase(0, at + 1);
+        const Json json = Json::parse(std::string_view(unread_).substr(0, at));
+        unread_.erase(0, at + 1);
         return json;
       }
-      ::pollfd ready{.fd = out_.get(), .events = POLLIN, .revents = 0};
+      ::pollfd ready{.fd = read_end_.get(), .events = POLLIN, .revents = 0};
       const int count = ::poll(&ready, 1, case_timeout_ms);
       if (count < 0 && errno == EINTR) continue;
       if (count <= 0) return std::nullopt;
       std::array<char, 4096> part{};
-      const auto got = ::read(out_.get(), part.data(), part.size());
+      const auto got = ::read(read_end_.get(), part.data(), part.size());
       if (got <= 0) return std::nullopt;
-      text_.append(part.data(), static_cast<std::size_t>(got));
+      unread_.append(part.data(), static_cast<std::size_t>(got));
     }
   }
 
@@ -108,9 +110,9 @@ class Worker {
          std::generic_category().message(errno));
   }
 
-  tmajit::Descriptor out_;
+  tmajit::Descriptor read_end_;
   ::pid_t child_ = 0;
-  std::string text_;
+  std::string unread_;  ///< text from the pipe after the last line that next_line() returned
 };
 
 /// The result of a case whose process ended without reporting one.
@@ -133,7 +135,7 @@ ConformanceResults run_conformance(const ConformanceRun& run) {
     for (bool last = false; !last && results.cases.size() < run.cases.size();) {
       const std::string& name = run.cases[results.cases.size()]->name;
       progress.note(name);
-      std::optional<Json> line = worker.line();
+      std::optional<Json> line = worker.next_line();
       if (line && line->contains("failed"))
         fail(static_cast<tmajit::ErrorCode>(line->at("code").get<int>()), "{}",
              line->at("failed").get<std::string>());

@@ -53,10 +53,10 @@ DeviceArrays::DeviceArrays(std::shared_ptr<tmajit::Device> device, const Problem
     HostLayout layout{.strides = c_order(extents(view))};
     std::span<const std::byte> elements;
     if (problem.files.empty()) {
-      auto& made_up =
-          made_up_.emplace_back(memory.bytes == 0 ? 0 : view.elements() * tmajit::size_of(view.type));
-      fill_with_random(made_up, view.type, seed + i);
-      elements = made_up;
+      auto& generated =
+          generated_.emplace_back(memory.bytes == 0 ? 0 : view.elements() * tmajit::size_of(view.type));
+      fill_with_random(generated, view.type, seed + i);
+      elements = generated;
     } else {
       layout = problem.files[i].layout();
       elements = problem.files[i].data();
@@ -69,11 +69,12 @@ DeviceArrays::DeviceArrays(std::shared_ptr<tmajit::Device> device, const Problem
     if (!problem.request.combines()) continue;
     if (problem.into) {
       const auto image = image_of(output, problem.into->data(), problem.into->layout());
-      before_.emplace_back(image.bytes.begin(), image.bytes.end());
+      initial_outputs_.emplace_back(image.bytes.begin(), image.bytes.end());
       continue;
     }
     // The kernel combines results with the outputs' content, which must be numbers.
-    fill_with_random(before_.emplace_back(output.memory.bytes), output.view.type, seed + outputs_.size() + 1);
+    fill_with_random(initial_outputs_.emplace_back(output.memory.bytes), output.view.type,
+                     seed + outputs_.size() + 1);
   }
   reset_outputs();
 }
@@ -87,10 +88,10 @@ Addresses DeviceArrays::addresses() const {
 
 void DeviceArrays::reset_outputs() const {
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    if (before_.empty()) {
+    if (initial_outputs_.empty()) {
       device_->memory().fill(outputs_[i].address(), untouched, outputs_[i].bytes(), nullptr);
     } else {
-      upload(*device_, outputs_[i].address(), before_[i]);
+      upload(*device_, outputs_[i].address(), initial_outputs_[i]);
     }
   }
 }
@@ -112,16 +113,16 @@ std::vector<Difference> DeviceArrays::compare_outputs() const {
   for (const auto& image : images_) at.inputs.push_back(reinterpret_cast<std::uintptr_t>(image.bytes.data()));
   std::vector<std::vector<std::byte>> expected;
   for (const auto& output : problem_.outputs) {
-    if (before_.empty()) {
+    if (initial_outputs_.empty()) {
       expected.emplace_back(output.memory.bytes, untouched);
     } else {
-      expected.push_back(before_[expected.size()]);
+      expected.push_back(initial_outputs_[expected.size()]);
     }
     at.outputs.push_back(reinterpret_cast<std::uintptr_t>(expected.back().data()));
   }
   const Progress progress("checking on the CPU");
   bool makes_values = false;
-  std::vector<double> allowed;  // errors of the output; an operation that computes has only one
+  std::vector<double> allowed;  // errors of the only output of an operation that computes
   for (const auto& move : problem_.operation(at).moves) {
     reference::compute(move);
     makes_values = makes_values || reference::makes_values(move);

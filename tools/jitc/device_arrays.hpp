@@ -13,7 +13,7 @@
 
 namespace jitc {
 
-/// The arrays of a problem on a device, and the inputs in host memory, too.
+/// The arrays of a problem on a device, and copies of the inputs in host memory.
 class DeviceArrays {
  public:
   /// Inputs come from the files or are generated from `seed`. Outputs hold a pattern, which shows missed
@@ -40,9 +40,9 @@ class DeviceArrays {
   std::shared_ptr<tmajit::Device> device_;
   std::vector<tmajit::Buffer> inputs_;
   std::vector<tmajit::Buffer> outputs_;
-  std::vector<std::vector<std::byte>> made_up_;
-  std::vector<MemoryImage> images_;             ///< images of the inputs
-  std::vector<std::vector<std::byte>> before_;  ///< initial bytes of the outputs; empty: the pattern
+  std::vector<std::vector<std::byte>> generated_;        ///< elements of inputs without files
+  std::vector<MemoryImage> images_;                      ///< bytes of each input's memory on the device
+  std::vector<std::vector<std::byte>> initial_outputs_;  ///< bytes before a run; empty: the pattern
 };
 
 }  // namespace jitc

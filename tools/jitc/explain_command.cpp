@@ -27,7 +27,7 @@ struct ExplainOptions {
 
 MoveExplanation explain(const Problem& problem, tmajit::Runtime& runtime) {
   const Progress progress("planning and compiling");
-  return tmajit::plan(runtime, problem.operation(problem.unplaced()), problem.request.family_name())
+  return tmajit::plan(runtime, problem.operation(problem.planning_addresses()), problem.request.family_name())
       .explain();
 }
 

@@ -23,8 +23,9 @@ namespace {
 
 using tmajit::BoxLayout, tmajit::ColourBy, tmajit::LayoutView, tmajit::ShownAccess;
 
-constexpr std::uint32_t lines_of_text = 32;
-constexpr std::uint32_t lines_of_picture = 64;
+// A line shows the 128 bytes of all banks.
+constexpr std::uint32_t default_lines_of_text = 32;
+constexpr std::uint32_t default_lines_of_picture = 64;
 /// Bytes that a swizzle moves as one unit.
 constexpr std::uint32_t unit_bytes = 16;
 
@@ -33,10 +34,10 @@ struct LayoutOptions {
   std::string box;
   std::string swizzle = "none";
   std::string interleave = "none";
-  std::string colour;  ///< default: column, and row where all columns have one colour
+  std::string colour;  ///< default: column; row for a box of one column
   std::string pattern;
-  std::optional<std::uint32_t> width;        ///< bytes per lane; default: an element, or a matrix's row
-  std::optional<std::uint32_t> instruction;  ///< default: the one with most conflicts
+  std::optional<std::uint32_t> width;        ///< bytes per lane; default: an element, or a row of a matrix
+  std::optional<std::uint32_t> instruction;  ///< default: the first with most conflicts
   std::optional<std::uint32_t> lines;        ///< 0: all
   std::string out;
 };
@@ -95,7 +96,7 @@ int layout(const LayoutOptions& options, bool json) {
                                    tmajit::parse<tmajit::Swizzle>(options.swizzle),
                                    tmajit::parse<tmajit::Interleave>(options.interleave)),
                   .extents = extents,
-                  .lines = options.lines.value_or(picture ? lines_of_picture : lines_of_text),
+                  .lines = options.lines.value_or(picture ? default_lines_of_picture : default_lines_of_text),
                   .cut_hint = "--lines 0 shows all"};
   view.colour = colour_by(options.colour, view.box);
   view.patterns = tmajit::conflicts_of_patterns(view.box, extents);

@@ -41,7 +41,7 @@ struct LintCommand : KernelOptions {
   bool require_kernel = false;
 };
 
-/// A PTX module to check, and facts about it that its text does not have.
+/// A PTX module to check, and facts that its text does not state.
 struct Subject {
   std::string text;
   tmajit::Artifact artifact = {};  ///< the same PTX, and its CUDA C++ if jitc compiled it
@@ -49,33 +49,34 @@ struct Subject {
   std::size_t first_given_map = 0;  ///< index of the first of LintOptions::maps that the user gave
 };
 
-/// PARAM=REST
+/// Splits "PARAM=REST" at the equals sign; errors end with `expected`, the form of the option's value.
 std::pair<std::string, std::string> split_fact(std::string_view option, const std::string& text,
-                                               std::string_view need) {
+                                               std::string_view expected) {
   const std::size_t equals = text.find('=');
   if (equals == 0 || equals == std::string::npos || equals + 1 == text.size())
-    refuse("{} {}: {}", option, text, need);
+    refuse("{} {}: {}", option, text, expected);
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
-/// Splits a position "0+64", byte 64 of parameter 0, into parameter and offset; "0" has offset 0.
-MapFacts placed(MapFacts facts, std::string_view option, const std::string& text, std::string_view need) {
+/// Splits a parameter such as "0+64", byte 64 of parameter 0, into parameter and offset; "0" has offset 0.
+MapFacts with_offset(MapFacts facts, std::string_view option, const std::string& text,
+                     std::string_view expected) {
   const std::size_t plus = facts.parameter.find('+');
   if (plus == std::string::npos) return facts;
   const auto offset = parse_number<decltype(MapFacts::offset)>(facts.parameter.substr(plus + 1));
-  if (plus == 0 || !offset) refuse("{} {}: {}", option, text, need);
+  if (plus == 0 || !offset) refuse("{} {}: {}", option, text, expected);
   facts.parameter.resize(plus);
   facts.offset = *offset;
   return facts;
 }
 
-/// "0=bf16:64x64:128B"
+/// Parses a value of --map: "0=bf16:64x64:128B".
 MapFacts parse_map(const std::string& text) {
-  constexpr auto need =
+  constexpr auto expected =
       "a parameter's name or number, its type, its box and perhaps a swizzle: 0=bf16:64x64:128B";
-  const auto [parameter, rest] = split_fact("--map", text, need);
+  const auto [parameter, rest] = split_fact("--map", text, expected);
   const auto words = split(rest, ':');
-  if (words.size() < 2 || words.size() > 3) refuse("--map {}: {}", text, need);
+  if (words.size() < 2 || words.size() > 3) refuse("--map {}: {}", text, expected);
   const auto box = parse_box(words[1], "--map");
   if (box.size() > tmajit::max_map_rank)
     refuse("--map {}: a box has at most {} dimensions", text, tmajit::max_map_rank);
@@ -85,19 +86,19 @@ MapFacts parse_map(const std::string& text) {
   if (words.size() == 3) spec.swizzle = tmajit::parse<tmajit::Swizzle>(words[2]);
   std::copy(box.begin(), box.end(), spec.box.begin());
   std::fill_n(spec.element_strides.begin(), box.size(), 1U);
-  return placed(map_facts(parameter, spec), "--map", text, need);
+  return with_offset(map_facts(parameter, spec), "--map", text, expected);
 }
 
-/// "0=8192"
+/// Parses a value of --box-bytes: "0=8192".
 MapFacts parse_box_bytes(const std::string& text) {
-  constexpr auto need = "a parameter's name or number, and bytes: 0=8192";
-  const auto [parameter, rest] = split_fact("--box-bytes", text, need);
+  constexpr auto expected = "a parameter's name or number, and bytes: 0=8192";
+  const auto [parameter, rest] = split_fact("--box-bytes", text, expected);
   const auto bytes = parse_number<decltype(MapFacts::box_bytes)>(rest);
-  if (!bytes || *bytes == 0) refuse("--box-bytes {}: {}", text, need);
+  if (!bytes || *bytes == 0) refuse("--box-bytes {}: {}", text, expected);
   MapFacts facts;
   facts.parameter = parameter;
   facts.box_bytes = *bytes;
-  return placed(facts, "--box-bytes", text, need);
+  return with_offset(facts, "--box-bytes", text, expected);
 }
 
 bool is_operation(std::string_view word) {
@@ -112,12 +113,12 @@ void add_facts(const LintCommand& command, Subject& subject) {
   for (const std::string& text : command.box_bytes) subject.options.maps.push_back(parse_box_bytes(text));
 }
 
-/// The symbol of the kernel that --entry names by `words`. Empty if the text does not parse, which lint
-/// reports.
-std::string entry_of(const Subject& subject, const std::string& words) {
-  if (words.empty() || !tmajit::ptx::parse(subject.text, subject.options.name)) return {};
+/// The symbol of the kernel whose name contains `part`, the value of --entry. Empty if the text does not
+/// parse, which lint reports.
+std::string entry_of(const Subject& subject, const std::string& part) {
+  if (part.empty() || !tmajit::ptx::parse(subject.text, subject.options.name)) return {};
   try {
-    return tmajit::choose_kernel(tmajit::kernels_of(subject.text, subject.options.name), words).name;
+    return tmajit::choose_kernel(tmajit::kernels_of(subject.text, subject.options.name), part).name;
   } catch (const Error& error) {
     refuse("{}: --entry: {}", subject.options.name, error.what());
   }
@@ -168,7 +169,7 @@ Subject make_kernel(const LintCommand& command) {
   }
   const Problem problem = make_problem(command.problem, Purpose::look);
   auto runtime = planning_runtime(command.compiler, select_chip("auto").chip);
-  const auto plans = plan_kernels(problem, problem.unplaced(), runtime);
+  const auto plans = plan_kernels(problem, problem.planning_addresses(), runtime);
   const auto& plan = kernel_of_step(plans, command.step);
   const auto kernel = make_kernels({plan}, runtime).front();
   Subject subject;
@@ -209,8 +210,8 @@ std::vector<tmajit::SourceLocation> locations_of(const Subject& subject, const t
   return locations;
 }
 
-/// Prints the source lines that a finding's instruction comes from, the user's own first, unless the finding
-/// says as much.
+/// Prints the source lines that a finding's instruction comes from, those in the user's files first. Prints
+/// nothing if the finding itself names the only line.
 void say_places(const Subject& subject, const tmajit::Finding& finding) {
   const auto locations = own_first(locations_of(subject, finding));
   if (locations.size() < 2 && (locations.empty() || locations.front().text.empty())) return;
@@ -237,11 +238,11 @@ void refuse_unknown_parameters(const Subject& subject) {
     const auto* const kernel = std::get_if<tmajit::ptx::Function>(&directive);
     if (kernel == nullptr || !kernel->is_entry || !kernel->body) continue;
     if (!options.entry.empty() && kernel->name != options.entry) continue;
-    std::vector<std::string> own;
+    std::vector<std::string> parameters;
     std::map<std::pair<std::size_t, std::uint64_t>, std::size_t> seen;
     for (std::size_t i = 0; i < kernel->parameters.size(); ++i) {
       names.push_back(kernel->parameters[i].name);
-      own.push_back(fmt::format("{} {}", i, names.back()));
+      parameters.push_back(fmt::format("{} {}", i, names.back()));
       for (std::size_t fact = subject.first_given_map; fact < options.maps.size(); ++fact) {
         const MapFacts& facts = options.maps[fact];
         if (facts.parameter != names.back() && facts.parameter != std::to_string(i)) continue;
@@ -252,8 +253,9 @@ void refuse_unknown_parameters(const Subject& subject) {
                  shown(options.maps[before->second]), shown(facts), tmajit::check::shown_name(kernel->name));
       }
     }
-    declared += fmt::format("; kernel {} has {}", tmajit::check::shown_name(kernel->name),
-                            own.empty() ? "no parameters" : fmt::format("{}", fmt::join(own, ", ")));
+    declared +=
+        fmt::format("; kernel {} has {}", tmajit::check::shown_name(kernel->name),
+                    parameters.empty() ? "no parameters" : fmt::format("{}", fmt::join(parameters, ", ")));
   }
   for (std::size_t fact = subject.first_given_map; fact < options.maps.size(); ++fact) {
     if (found[fact] || declared.empty()) continue;

@@ -37,7 +37,7 @@ class Builder {
     read_ranges();
     for (const auto& path : options_.in) problem_.files.emplace_back(path);
     count_inputs();
-    types_ = choose_types(named, problem_.files, count_);
+    types_ = choose_types(named, problem_.files, input_count_);
     make_inputs();
     read_views();
     require_same_bits();
@@ -55,6 +55,7 @@ class Builder {
   [[nodiscard]] bool combines() const { return problem_.request.combines(); }
   [[nodiscard]] bool convolves() const { return is("convolution"); }
   [[nodiscard]] const std::string& text(std::string_view option) const { return options_.argument(option); }
+  /// Whether a tensor map describes the arrays as they are, so that rows must begin at multiples of 16 bytes.
   [[nodiscard]] bool has_mapped_rows() const {
     return operation().needs_mapped_rows && !problem_.request.family->flat;
   }
@@ -108,42 +109,42 @@ class Builder {
         refuse("{} takes no --parts beside --in: each file says how long its input is; leave --parts out",
                problem_.word);
       }
-      count_ = tmajit::parse_parts(text("--parts"), "--parts").size();
+      input_count_ = tmajit::parse_parts(text("--parts"), "--parts").size();
     } else if (!problem_.files.empty()) {
-      count_ = problem_.files.size();
+      input_count_ = problem_.files.size();
     } else if (options_.inputs) {
-      count_ = *options_.inputs;
+      input_count_ = *options_.inputs;
     } else {
-      count_ = is("concat") ? 2 : inputs_read;
+      input_count_ = is("concat") ? 2 : inputs_read;
     }
-    if (options_.inputs && *options_.inputs != count_) {
+    if (options_.inputs && *options_.inputs != input_count_) {
       refuse("--inputs {}, but {} given with {}", *options_.inputs,
-             count_ == 1 ? "1 is" : fmt::format("{} are", count_),
+             input_count_ == 1 ? "1 is" : fmt::format("{} are", input_count_),
              problem_.files.empty() ? "--parts" : "--in");
     }
     const auto* const family = problem_.request.family;
     const auto limit = family != nullptr && computes() ? family->max_inputs : operation().max_sources;
-    if (count_ > limit) {
+    if (input_count_ > limit) {
       if (limit == 0) {
         refuse("{} computes from coordinates alone and takes no input, but {} given; map takes inputs",
-               problem_.word, count_ == 1 ? "1 is" : fmt::format("{} are", count_));
+               problem_.word, input_count_ == 1 ? "1 is" : fmt::format("{} are", input_count_));
       }
-      refuse(limit == 1
-                 ? fmt::format("{} takes one input, but {} are given; map and concat take several",
-                               problem_.word, count_)
-                 : fmt::format("{} takes at most {} inputs, but {} are given", problem_.word, limit, count_));
+      refuse(limit == 1 ? fmt::format("{} takes one input, but {} are given; map and concat take several",
+                                      problem_.word, input_count_)
+                        : fmt::format("{} takes at most {} inputs, but {} are given", problem_.word, limit,
+                                      input_count_));
     }
-    if (count_ < least) {
+    if (input_count_ < least) {
       refuse("{} needs {}, but {} given{}", problem_.word,
              least == 1 ? "an input" : fmt::format("{} inputs", least),
-             count_ == 1 ? "1 is" : fmt::format("{} are", count_),
+             input_count_ == 1 ? "1 is" : fmt::format("{} are", input_count_),
              problem_.files.empty() ? "" : " with --in");
     }
-    if (inputs_read > count_) {
-      if (count_ == 0)
+    if (inputs_read > input_count_) {
+      if (input_count_ == 0)
         refuse("--inputs 0, but --expr reads x{}: legal is {} or more", inputs_read - 1, inputs_read);
       refuse("--expr reads x{}, but there {} only {}; the last is x{}", inputs_read - 1,
-             count_ == 1 ? "is" : "are", counted(count_, "input"), count_ - 1);
+             input_count_ == 1 ? "is" : "are", counted(input_count_, "input"), input_count_ - 1);
     }
   }
 
@@ -228,20 +229,21 @@ class Builder {
 
   void make_inputs() {
     const auto& strides = options_.strides;
-    if (strides.size() > 1 && strides.size() != count_) {
-      refuse("--strides is given {} times; legal is once{}", strides.size(),
-             count_ == 1 ? "" : fmt::format(" for all inputs, or once for each of the {}", count_));
+    if (strides.size() > 1 && strides.size() != input_count_) {
+      refuse(
+          "--strides is given {} times; legal is once{}", strides.size(),
+          input_count_ == 1 ? "" : fmt::format(" for all inputs, or once for each of the {}", input_count_));
     }
-    for (std::size_t i = 0; i < count_; ++i) {
+    for (std::size_t i = 0; i < input_count_; ++i) {
       problem_.inputs.push_back(make_array(
           types_.inputs[i], shape_of(i), strides.empty() ? "" : strides[strides.size() == 1 ? 0 : i],
-          "--strides", options_.offset, count_ == 1 ? "input" : fmt::format("input {}", i)));
-      if (purpose_ == Purpose::run && !problem_.files.empty()) require_room(i);
+          "--strides", options_.offset, input_count_ == 1 ? "input" : fmt::format("input {}", i)));
+      if (purpose_ == Purpose::run && !problem_.files.empty()) require_distinct_addresses(i);
     }
   }
 
   /// Refuses strides that give different elements of a file one address: only one of them could be kept.
-  void require_room(std::size_t input) const {
+  void require_distinct_addresses(std::size_t input) const {
     const auto& [view, memory, name] = problem_.inputs[input];
     const auto& file = problem_.files[input];
     const auto lost = first_lost_element(memory, view, file.data(), file.layout());
@@ -348,7 +350,7 @@ class Builder {
   }
 
   void make_outputs() {
-    if (count_ == 0) return add_output(types_.output, shape_of(0), "output");
+    if (input_count_ == 0) return add_output(types_.output, shape_of(0), "output");
     if (writes_images() && !options_.out_strides.empty())
       refuse("{} writes plain bytes and takes no --out-strides", problem_.word);
     const auto views = tmajit::destinations_of(problem_.operation_name, source_views(), problem_.given);
@@ -393,7 +395,7 @@ class Builder {
 
   const ProblemOptions& options_;
   Purpose purpose_;
-  std::size_t count_ = 1;
+  std::size_t input_count_ = 1;
   OperandTypes types_;
   Problem problem_;
 };

@@ -21,7 +21,8 @@ Difference compare(const Array& array, std::span<const std::byte> expected, std:
   if (expected.empty() || std::memcmp(expected.data(), found.data(), expected.size()) == 0) return difference;
   const auto shape = extents(array.view);
   const std::uint32_t size = tmajit::size_of(array.view.type);
-  std::vector<std::byte> rest(found.begin(), found.end());
+  // The loop replaces the elements by the expected ones, so that only stray bytes still differ.
+  std::vector<std::byte> without_elements(found.begin(), found.end());
   std::uint64_t number = 0;  // index of the element in C order
   for_each_row<1>(
       shape, {strides(array.view)}, [&](const auto& offsets, std::uint64_t count, const auto& steps) {
@@ -31,7 +32,7 @@ Difference compare(const Array& array, std::span<const std::byte> expected, std:
                                          (offsets[0] + static_cast<std::int64_t>(i) * steps[0]) * size);
           const auto* const want = expected.data() + at;
           const auto* const got = found.data() + at;
-          std::memcpy(rest.data() + at, want, size);
+          std::memcpy(without_elements.data() + at, want, size);
           const double error = allowed.empty() ? 0 : allowed[number];
           if (reference::is_right(array.view.type, makes_values, error, want, got)) continue;
           if (difference.wrong++ != 0) continue;
@@ -42,7 +43,8 @@ Difference compare(const Array& array, std::span<const std::byte> expected, std:
           for (std::size_t d = shape.size(); d-- > 0; left /= shape[d]) difference.index[d] = left % shape[d];
         }
       });
-  for (std::size_t at = 0; at < rest.size(); ++at) difference.stray_bytes += rest[at] != expected[at] ? 1 : 0;
+  for (std::size_t at = 0; at < without_elements.size(); ++at)
+    difference.stray_bytes += without_elements[at] != expected[at] ? 1 : 0;
   return difference;
 }
 

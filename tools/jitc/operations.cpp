@@ -43,7 +43,7 @@ const FamilyInfo* family_called(std::string_view word) {
   return found == families.end() ? nullptr : &*found;
 }
 
-std::string tile_words() {
+std::string tile_families() {
   std::vector<std::string_view> words;
   for (const auto& family : tmajit::families()) {
     if (family.does(tiles)) words.push_back(family.name);
@@ -89,6 +89,7 @@ std::string takers(std::string_view option) {
                        : fmt::format("{} and {} do", fmt::join(names, ", "), last);
 }
 
+/// The request for a kernel of `family` whose tile the user chose.
 Request with_tile(const FamilyInfo& family, const ProblemOptions& options) {
   if (const auto other = planner_option(options, family); !other.empty()) {
     if (other == "--expr" || other == "--op") refuse("{} takes no {}; {}", family.name, other, takers(other));
@@ -131,7 +132,7 @@ Request read_request(const ProblemOptions& options) {
     const auto& family = options.argument("--family");
     const auto* const found = family_called(family.empty() ? "copy" : family);
     if (found == nullptr || !found->does(tiles))
-      refuse("--family {}: tiles of your choice are for {}", family, tile_words());
+      refuse("--family {}: tiles of your choice are for {}", family, tile_families());
     return with_tile(*found, options);
   }
   if (!options.argument("--family").empty()) refuse("{} takes no --family; tiles does", options.word);
@@ -144,7 +145,7 @@ Request read_request(const ProblemOptions& options) {
   if (family != nullptr && family->does(tiles)) return with_tile(*family, options);
   if (!tile.empty()) {
     refuse("{} chooses a tile, but for {}{} the planner does; tiles of your choice are for {}", tile,
-           operation == nullptr ? "family " : "", options.word, tile_words());
+           operation == nullptr ? "family " : "", options.word, tile_families());
   }
   return {.operation = operation_called(options.argument("--expr").empty() ? "copy" : "map"),
           .family = family};

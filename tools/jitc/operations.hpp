@@ -21,7 +21,7 @@ using Shape = std::vector<std::uint64_t>;
 /// Every word that OPERATION may be.
 [[nodiscard]] std::vector<std::string_view> operation_words();
 
-/// The request that OPERATION and the options that come with it make together.
+/// What OPERATION and its options ask for.
 struct Request {
   const tmajit::OperationInfo* operation = nullptr;  ///< never null after read_request()
   const tmajit::FamilyInfo* family = nullptr;        ///< only this family's kernels are requested; null: any

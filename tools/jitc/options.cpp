@@ -15,7 +15,7 @@
 namespace jitc {
 namespace {
 
-/// The values of `option` that an operation names. Operations share options.
+/// The values of `option` that any operation lists; several operations may share an option.
 std::vector<std::string_view> choices_of(std::string_view option) {
   std::vector<std::string_view> words;
   for (const auto& operation : tmajit::operations()) {

@@ -12,7 +12,7 @@
 namespace jitc {
 namespace {
 
-/// NAME=VALUE
+/// Parses "NAME=VALUE".
 tmajit::KernelConstant parse_constant(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos) refuse("-D {}: a name and its value are needed: stages=4", text);
@@ -43,17 +43,18 @@ bool is_own_kernel(std::string_view word) {
 }
 
 void check_own_usage(const CLI::App& command, std::string_view word, bool may_be_ptx) {
-  constexpr std::array of_operations{tensors_group, views_group, arguments_group, tiles_group};
-  constexpr std::array of_operations_alone{"--step", "--check", "--seed"};
+  constexpr std::array operation_groups{tensors_group, views_group, arguments_group, tiles_group};
+  constexpr std::array operation_options{"--step", "--check", "--seed"};
   const bool own = is_own_kernel(word);
   for (const auto* option : command.get_options()) {
     if (option->count() == 0) continue;
     const auto is_in = [&](const auto& names, const std::string& name) {
       return std::find(names.begin(), names.end(), name) != names.end();
     };
-    const bool is_operations =
-        is_in(of_operations, option->get_group()) || is_in(of_operations_alone, option->get_name());
-    if (own && is_operations) refuse("{} is an option of operations; {} is a file", option->get_name(), word);
+    const bool is_for_operations =
+        is_in(operation_groups, option->get_group()) || is_in(operation_options, option->get_name());
+    if (own && is_for_operations)
+      refuse("{} is an option of operations; {} is a file", option->get_name(), word);
     if (may_be_ptx && option->get_name() == "--entry") continue;
     if (!own && option->get_group() == own_group)
       refuse("{} is an option of a file such as kernel.cu; {} is no such file", option->get_name(), word);

@@ -23,7 +23,7 @@ struct OwnOptions {
 inline constexpr auto own_group = "Kernel of your own";
 /// Adds these options to `command`, except --launch. `values` must outlive the parse.
 void add_own_options(CLI::App& command, OwnOptions& values);
-/// --launch FILE
+/// Adds --launch.
 void add_launch_option(CLI::App& command, OwnOptions& values);
 
 /// Whether an OPERATION is a file of CUDA C++: it ends with ".cu".

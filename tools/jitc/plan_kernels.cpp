@@ -16,10 +16,10 @@
 
 namespace jitc {
 
-void add_kernel_options(CLI::App& command, KernelOptions& options, const std::string& word) {
+void add_kernel_options(CLI::App& command, KernelOptions& options, const std::string& alternatives) {
   add_problem_options(command, options.problem);
   auto* const operation = command.get_option("OPERATION");
-  operation->description(word + operation->get_description())->check(offers({"FILE"}));
+  operation->description(alternatives + operation->get_description())->check(offers({"FILE"}));
   OptionGroup(command).add_number("--step", options.step, "N", "Which kernel, if an operation takes several",
                                   1, std::numeric_limits<std::uint32_t>::max());
   add_own_options(command, options.own);

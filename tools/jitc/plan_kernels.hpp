@@ -11,15 +11,15 @@
 
 namespace jitc {
 
-/// A kernel to make and not to run: of an operation, or of a file.
+/// Options that select a kernel, of an operation or from a file, which is compiled and not run.
 struct KernelOptions {
-  ProblemOptions problem;  ///< its word may also be a file
-  std::uint32_t step = 1;  ///< step among several kernels, from 1
+  ProblemOptions problem;  ///< ProblemOptions::word may also be a file
+  std::uint32_t step = 1;  ///< which of the operation's kernels, from 1
   OwnOptions own;
   CompilerOptions compiler;
 };
-/// `word` says in the help what OPERATION may be besides an operation.
-void add_kernel_options(CLI::App& command, KernelOptions& options, const std::string& word);
+/// `alternatives` precedes the help text of OPERATION, and says which files it may be instead.
+void add_kernel_options(CLI::App& command, KernelOptions& options, const std::string& alternatives);
 
 /// The chip that --device names to a command that plans and runs nothing.
 struct ChipChoice {

@@ -13,10 +13,11 @@ namespace {
 
 using tmajit::Tensor;
 
-std::vector<Tensor> placed(std::span<const Array> arrays, std::span<const std::uint64_t> at) {
+/// Tensors of arrays whose memory begins at `addresses`.
+std::vector<Tensor> tensors_of(std::span<const Array> arrays, std::span<const std::uint64_t> addresses) {
   std::vector<Tensor> tensors;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
-    tensors.emplace_back(arrays[i].view, at[i] + arrays[i].memory.first);
+    tensors.emplace_back(arrays[i].view, addresses[i] + arrays[i].memory.first);
   }
   return tensors;
 }
@@ -32,16 +33,16 @@ Tensor InputViews::of(Tensor tensor) const {
 }
 
 tmajit::Operation Problem::operation(const Addresses& at) const {
-  auto sources = placed(inputs, at.inputs);
+  auto sources = tensors_of(inputs, at.inputs);
   for (auto& source : sources) source = views.of(source);
-  return tmajit::make_operation(operation_name, placed(outputs, at.outputs), sources, given);
+  return tmajit::make_operation(operation_name, tensors_of(outputs, at.outputs), sources, given);
 }
 
 std::string_view Problem::descr(const Array& output) const {
   return outputs_are_booleans ? std::string_view("|b1") : npy_descr(output.view.type);
 }
 
-Addresses Problem::unplaced() const {
+Addresses Problem::planning_addresses() const {
   // MemorySpan::of() limits a tensor to half this distance on either side of its first element.
   constexpr std::uint64_t distance = std::uint64_t{1} << 49U;
   Addresses at;

@@ -28,7 +28,7 @@ struct InputViews {
   std::vector<tmajit::Slice> slices;
   std::vector<std::uint32_t> flips;
   std::vector<std::uint32_t> axes;
-  std::optional<Shape> shape;  ///< to broadcast to
+  std::optional<Shape> shape;  ///< shape to broadcast to
   [[nodiscard]] tmajit::Tensor of(tmajit::Tensor tensor) const;
 };
 
@@ -37,8 +37,8 @@ struct Problem {
   std::string word;       ///< as it was typed: "permute", "bulk"
   std::string arguments;  ///< as text: "--axes 0,2,1,3"
   Request request;
-  std::string operation_name = {};  ///< operation on the views: "pad" for permute --pad
-  tmajit::Arguments given;          ///< arguments of that operation
+  std::string operation_name = {};  ///< operation applied to the views: "pad" for permute --pad
+  tmajit::Arguments given;          ///< arguments of `operation_name`
   InputViews views;
   std::vector<Array> inputs;
   std::vector<Array> outputs;
@@ -54,18 +54,17 @@ struct Problem {
   [[nodiscard]] std::string_view descr(const Array& output) const;
 
   /// Returns addresses for plans that never run: multiples of 256, far apart.
-  [[nodiscard]] Addresses unplaced() const;
+  [[nodiscard]] Addresses planning_addresses() const;
 };
 
-/// Use that a problem is made for.
+/// What a problem is made for.
 enum class Purpose {
   look,  ///< nothing runs: the default shape of inputs is the box's, or 4096x4096
   run,   ///< inputs need files or a shape; rows that tiles cannot take are padded on the device
 };
 
-/// Interprets the options. The result may break rules that kernels have.
-/// Throws Error{invalid_argument} where the options contradict each other or the files, Error{io} for a bad
-/// file.
+/// Interprets the options. Planning checks the rules of kernels, which the result may break. Throws
+/// Error{invalid_argument} where the options contradict each other or the files, Error{io} for a bad file.
 [[nodiscard]] Problem make_problem(const ProblemOptions& options, Purpose purpose);
 
 /// "permute --axes 0,2,1,3: f32 64x128x256x512 -> f32 64x256x128x512"

@@ -20,7 +20,7 @@ namespace jitc {
 using tmajit::describe;
 using tmajit::Json;
 
-// The library's JSON, parsed.
+// These parse the JSON text that the library writes.
 [[nodiscard]] Json to_json(const tmajit::KernelPlan& plan);
 [[nodiscard]] Json to_json(const std::vector<tmajit::Violation>& violations);
 [[nodiscard]] Json to_json(const tmajit::Kernel& kernel, const tmajit::LaunchShape& launch);

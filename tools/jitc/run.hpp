@@ -24,7 +24,7 @@ struct RunOptions {
   std::vector<std::string> out;   ///< one per output, or none
   std::string device = "auto";
   std::uint32_t repeat = 20;
-  OwnOptions own;   ///< options of a kernel.cu; --launch and --entry also with --ptx
+  OwnOptions own;   ///< options of a file of CUDA C++; --launch and --entry also belong to --ptx
   std::string ptx;  ///< file of a PTX kernel; empty: none
   std::string format = "text";
 };
@@ -36,7 +36,7 @@ struct RunOptions {
 /// Runs the kernel of --ptx on the simulated device.
 [[nodiscard]] int run_ptx(const RunOptions& options, bool json);
 
-// Functions that these runs share.
+// Functions that the three kinds of runs share.
 
 /// Prints the report as JSON, or the findings of the simulated device as SARIF or JUnit, if asked for.
 void print_result(const RunOptions& options, const DeviceChoice& choice, const Json& report, bool json);

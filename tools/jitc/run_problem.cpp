@@ -47,7 +47,7 @@ class OutputFiles {
   void reserve(const Problem& problem) {
     for (std::size_t i = 0; i < files_.size(); ++i) {
       const auto& view = problem.outputs[i].view;
-      room_.push_back(
+      elements_.push_back(
           files_[i]->reserve(problem.descr(problem.outputs[i]), tmajit::size_of(view.type), extents(view)));
     }
   }
@@ -55,7 +55,7 @@ class OutputFiles {
   void write(const Problem& problem, const DeviceArrays& arrays, Json& report, bool json) {
     const Progress progress("writing");
     for (std::size_t i = 0; i < files_.size(); ++i) {
-      arrays.read_elements(i, room_[i]);
+      arrays.read_elements(i, elements_[i]);
       files_[i]->commit();
       const auto path = files_[i]->path().string();
       report["outputs"].push_back(path);
@@ -67,7 +67,7 @@ class OutputFiles {
 
  private:
   std::vector<std::unique_ptr<OutputArray>> files_;
-  std::vector<std::span<std::byte>> room_;
+  std::vector<std::span<std::byte>> elements_;  ///< the mapped elements of each file, after reserve()
 };
 
 /// Refuses --check, before anything runs, for operations that the CPU does not compute.
@@ -76,7 +76,7 @@ void require_checkable(const Problem& problem) {
     refuse("--check: {} writes tiles in the layout of shared memory, which the CPU does not compute",
            problem.word);
   }
-  for (const auto& move : problem.operation(problem.unplaced()).moves) {
+  for (const auto& move : problem.operation(problem.planning_addresses()).moves) {
     if (reference::understands(move)) continue;
     refuse(
         "--check has nothing to compare '{}' with: the CPU evaluates expressions of numbers, sources, + - * "
@@ -167,7 +167,7 @@ int run_problem(const RunOptions& options, bool json) {
   {
     // Broken rules are reported before a device is looked for.
     auto planning = planning_runtime(options.compiler);
-    static_cast<void>(plan_kernels(problem, problem.unplaced(), planning));
+    static_cast<void>(plan_kernels(problem, problem.planning_addresses(), planning));
   }
   auto chosen = runtime_options(options.compiler);
   const auto choice = select_device(options.device, options.simulation, options.wants_simulation);

@@ -79,7 +79,7 @@ DeviceChoice select_device(const std::string& text, const SimulationOptions& sim
     return {tmajit::open_gpu(gpu->ordinal), nullptr, {}};
   const auto found = find_hopper();
   if (found.gpu) return {tmajit::open_gpu(found.gpu->ordinal), nullptr, {}};
-  // Advice follows a semicolon; none is needed here.
+  // The text before the semicolon is the reason. Advice follows it, which is not needed here.
   return simulate(simulation, found.why.substr(0, found.why.find(';')));
 }
 

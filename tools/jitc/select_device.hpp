@@ -11,7 +11,7 @@
 
 namespace jitc {
 
-/// A device to run on.
+/// The device that a command runs on.
 struct DeviceChoice {
   std::shared_ptr<tmajit::Device> device;
   std::unique_ptr<Simulation> simulation;  ///< simulation of the same device; null for a GPU

@@ -30,7 +30,7 @@ std::string describe_count(std::uint64_t n) {
   return fmt::format("{:.1f} million", static_cast<double>(n) * 1e-6);
 }
 
-/// Result of a run.
+/// The result of Simulation::run().
 struct Result {
   std::vector<Report> reports;
   std::string printed;  ///< output of printf
@@ -51,7 +51,7 @@ Json simulation_json(const SimulationOptions& options, const Result& result, con
           {"reports", reports}};
 }
 
-/// Prints the same as text, with each report in full.
+/// Prints options, counts and reports as text, each report in full.
 void say_result(const SimulationOptions& options, const Result& result, const Artifacts& artifacts) {
   say("sim", "mode {}, seed {}: {} thread-instructions in {:.3f} s on this CPU, {}", options.mode,
       options.seed, describe_count(result.thread_instructions), result.host_seconds,
@@ -109,7 +109,7 @@ void add_simulation_options(CLI::App& command, SimulationOptions& values) {
   group.add_number("--sim-threads", values.threads, "N", "Host threads that run CTAs; default: one a core", 1,
                    1024);
   group.add_number("--sim-limit", values.limit, "N",
-                   "End a kernel, as one that never ends, after N warp-instructions of one CTA", 1,
+                   "End a kernel, as an infinite loop, after N warp-instructions of one CTA", 1,
                    std::numeric_limits<std::uint64_t>::max());
   group.add_number("--sim-heap", values.heap_mib, "MIB",
                    "Size of the heap for malloc in kernels, like cudaLimitMallocHeapSize on a GPU", 1,
@@ -159,7 +159,7 @@ bool Simulation::run(const Artifacts& artifacts, const std::function<void()>& la
   {
     Progress progress("simulating");
     progress_ = &progress;
-    const std::shared_ptr<void> forget(nullptr, [this](void*) { progress_ = nullptr; });
+    const std::shared_ptr<void> reset_progress(nullptr, [this](void*) { progress_ = nullptr; });
     const auto before = device_->thread_instructions();
     const auto start = std::chrono::steady_clock::now();
     launch();

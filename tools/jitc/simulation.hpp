@@ -21,9 +21,9 @@ class Progress;
 /// Options of the simulated device.
 struct SimulationOptions {
   std::string mode = "late";
-  std::uint64_t seed = 1;  ///< fixed, so that a command can be repeated
-  std::uint32_t threads = 0;
-  std::uint64_t limit = tmajit::SimOptions{}.instruction_limit;
+  std::uint64_t seed = 1;                                        ///< fixed, so that a command can be repeated
+  std::uint32_t threads = 0;                                     ///< host threads; 0: one per core
+  std::uint64_t limit = tmajit::SimOptions{}.instruction_limit;  ///< warp-instructions of a CTA
   std::uint64_t heap_mib = tmajit::SimOptions{}.heap_bytes >> 20;
   double timeout = 0;              ///< seconds; 0: none
   std::vector<std::string> allow;  ///< rules, separated by commas
@@ -39,8 +39,8 @@ inline constexpr auto simulation_group = "Simulated device";
 /// The kernels that run, so that reports can show their source.
 using Artifacts = std::vector<const tmajit::Artifact*>;
 
-/// A simulated device, and the progress that is shown while it runs. Cannot be moved: the device calls back
-/// into it.
+/// A simulated device, and the progress that is shown while it runs. A Simulation cannot be moved, because
+/// the device calls back into it.
 class Simulation {
  public:
   explicit Simulation(const SimulationOptions& options);
@@ -48,17 +48,16 @@ class Simulation {
   Simulation& operator=(const Simulation&) = delete;
 
   [[nodiscard]] const std::shared_ptr<tmajit::SimDevice>& device() const noexcept { return device_; }
-  /// Whether outputs are written after a run; `right`: it had no reports.
+  /// Whether outputs are written after a run; it was `right` if it had no reports.
   [[nodiscard]] bool writes(bool right) const noexcept {
     return right || options_.write_anyway || options_.keep_going;
   }
 
-  /// Findings of the last run, in lint's form, each with the threads at fault; their source locations; the
-  /// kernels.
+  /// Findings of the last run.
   struct Found {
-    std::vector<tmajit::Finding> findings;
-    std::vector<std::vector<tmajit::SourceLocation>> locations;
-    std::vector<std::string> kernels;
+    std::vector<tmajit::Finding> findings;                       ///< in lint's form; each names its threads
+    std::vector<std::vector<tmajit::SourceLocation>> locations;  ///< of each finding
+    std::vector<std::string> kernels;                            ///< entry points of the kernels that ran
   };
   [[nodiscard]] const Found& found() const noexcept { return found_; }
 

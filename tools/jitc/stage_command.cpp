@@ -44,7 +44,7 @@ std::string cubin_text(const tmajit::Artifact& artifact) {
   return {reinterpret_cast<const char*>(artifact.cubin.data()), artifact.cubin.size()};
 }
 
-/// The source needs no compiler. Its cache key does: without a compiler it is null.
+/// A source needs no compiler, but its cache key does: the key is null if there is no compiler.
 Product make_source(tmajit::Source source, const StageOptions& options) {
   Json key = nullptr;
   try {
@@ -75,7 +75,8 @@ Product make_compiled(Stage stage, const tmajit::Kernel& kernel, const tmajit::L
   return product;
 }
 
-/// Makes the product of a file of CUDA C++, for the launch that --launch describes, if it is given.
+/// Makes the product of a kernel from a file of CUDA C++. The file of --launch, if given, sets its shared
+/// memory.
 Product make_own_product(Stage stage, const StageOptions& options) {
   const std::string& path = options.problem.word;
   const tmajit::KernelFile file = read_own_kernel(path, options.own);
@@ -97,11 +98,11 @@ Product make_own_product(Stage stage, const StageOptions& options) {
   return product;
 }
 
-/// Nothing runs, so no device is needed.
+/// Makes the product of an operation's kernel. Nothing runs, so no device is needed.
 Product make_product(Stage stage, const StageOptions& options) {
   const auto problem = make_problem(options.problem, Purpose::look);
   auto runtime = planning_runtime(options.compiler, select_chip("auto").chip);
-  const auto plans = plan_kernels(problem, problem.unplaced(), runtime);
+  const auto plans = plan_kernels(problem, problem.planning_addresses(), runtime);
   const auto& plan = kernel_of_step(plans, options.step);
   if (plans.size() > 1) say("step", "{} of {}; --step N shows another", options.step, plans.size());
   auto product = stage == Stage::source

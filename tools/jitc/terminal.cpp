@@ -15,10 +15,10 @@ bool is_terminal(int fd) {
 }
 
 std::size_t columns(int fd) {
-  constexpr std::size_t page = 160;
+  constexpr std::size_t without_terminal = 160;
   ::winsize size{};
   if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return page;
+  return without_terminal;
 }
 
 bool takes_colour(int fd) {
@@ -36,7 +36,7 @@ void tell(std::string_view text) noexcept {
 }
 
 void say(std::string_view title, std::string_view text) {
-  constexpr std::size_t margin = 9;
+  constexpr std::size_t margin = 9;  // the title's 8 columns and a space
   // Only a terminal gets wrapped lines.
   const std::size_t width = is_terminal(STDERR_FILENO) ? columns(STDERR_FILENO) : std::string::npos;
   std::string front = styled(fmt::format("{:<8}", title), Style::bold, STDERR_FILENO) + ' ';

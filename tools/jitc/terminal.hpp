@@ -17,7 +17,7 @@
 namespace jitc {
 
 [[nodiscard]] bool is_terminal(int fd);
-/// Columns of the terminal `fd`; a constant large number if `fd` is no terminal.
+/// Columns of the terminal `fd`, or 160 if `fd` is no terminal.
 [[nodiscard]] std::size_t columns(int fd);
 
 /// Whether `fd` is a terminal and $NO_COLOR is not set.
@@ -27,7 +27,7 @@ using tmajit::Style;
 /// `text` in a colour, if `fd` takes colours.
 [[nodiscard]] std::string styled(std::string_view text, Style style, int fd);
 
-/// Wider pages are hard to read, however wide the terminal.
+/// Columns of the widest page: wider ones are hard to read on any terminal.
 inline constexpr std::size_t widest_page = 118;
 
 /// Writes to standard error. Ignores failures, because there is no other stream to report them on.

@@ -51,8 +51,8 @@ struct TuneCommandOptions {
   [[nodiscard]] bool measures() const { return all || !problem.word.empty(); }
 };
 
-/// The file in which a runtime with these options keeps its choices. Throws Error{invalid_argument} with
-/// --no-cache, which keeps none.
+/// The file in which a runtime with these options stores its choices. Throws Error{invalid_argument} with
+/// --no-cache, because then nothing is stored.
 std::filesystem::path tuning_file(const CompilerOptions& options) {
   const auto directory = runtime_options(options).cache_directory;
   if (!directory) {
@@ -61,7 +61,7 @@ std::filesystem::path tuning_file(const CompilerOptions& options) {
   return *directory / "tuning.json";
 }
 
-tmajit::TuningTable own_choices(const CompilerOptions& options) {
+tmajit::TuningTable stored_choices(const CompilerOptions& options) {
   tmajit::TuningTable table;
   table.load(tuning_file(options));
   return table;
@@ -74,14 +74,15 @@ struct KnownChoice {
 };
 /// The choices of tuning.json, and the shipped ones for shape classes that it does not have.
 std::vector<KnownChoice> known_choices(const CompilerOptions& options) {
-  const auto own = own_choices(options).all();
+  const auto file_choices = stored_choices(options).all();
   std::vector<KnownChoice> choices;
-  choices.reserve(own.size());
-  for (const auto& choice : own) choices.push_back({.choice = choice});
+  choices.reserve(file_choices.size());
+  for (const auto& choice : file_choices) choices.push_back({.choice = choice});
   for (const auto& choice : tmajit::TuningTable::shipped().all()) {
-    const bool replaced = std::any_of(own.begin(), own.end(), [&](const tmajit::TunedChoice& mine) {
-      return mine.chip == choice.chip && mine.shape_class == choice.shape_class;
-    });
+    const bool replaced =
+        std::any_of(file_choices.begin(), file_choices.end(), [&](const tmajit::TunedChoice& stored) {
+          return stored.chip == choice.chip && stored.shape_class == choice.shape_class;
+        });
     if (!replaced) choices.push_back({.choice = choice, .shipped = true});
   }
   return choices;
@@ -108,20 +109,20 @@ std::string choice_table(std::span<const KnownChoice> choices) {
   return format_table(rows, columns(STDOUT_FILENO));
 }
 
-/// Writes the file's own choices, those of this machine and imported ones, to `target`. Returns how many they
-/// are. Throws Error{io}.
+/// Writes the choices of tuning.json, measured here or imported, to `target`. Returns their number. Throws
+/// Error{io}.
 std::size_t export_choices(const CompilerOptions& options, const std::string& target) {
-  const auto table = own_choices(options);
+  const auto table = stored_choices(options);
   write_text(target, table.json());
   return table.all().size();
 }
 
-/// Adds the choices of `source` to the file and returns how many they are. Throws Error{io} or
-/// {invalid_argument}; the file is then as before.
+/// Adds the choices of `source` to tuning.json and returns their number. Throws Error{io} or
+/// Error{invalid_argument}, and leaves tuning.json unchanged then.
 std::size_t import_choices(const CompilerOptions& options, const std::string& source) {
   tmajit::TuningTable imported;
   imported.add_json(InputFile(source).text(), tmajit::input_name(source));
-  auto table = own_choices(options);
+  auto table = stored_choices(options);
   for (const auto& choice : imported.all()) table.add(choice);
   const auto target = tuning_file(options);
   std::error_code error;  // ignored: save() reports a missing folder
@@ -134,11 +135,11 @@ std::size_t import_choices(const CompilerOptions& options, const std::string& so
 struct Tuned {
   std::string move;
   std::uint64_t bytes = 0;       ///< read and written by the largest step
-  tmajit::KernelChoice planned;  ///< choice for that step before tuning
+  tmajit::KernelChoice planned;  ///< choice for the largest step before tuning
   TuneReport report;
 
   [[nodiscard]] const TuneReport::Candidate& winner() const { return report.candidates.front(); }
-  /// Time of the kernel chosen before, relative to the winner's; nullopt if it was not a candidate.
+  /// Time of the kernel planned before tuning, relative to the winner's; nullopt if it was not a candidate.
   [[nodiscard]] std::optional<double> gain() const {
     for (const auto& candidate : report.candidates) {
       if (candidate.choice == planned) return candidate.microseconds / winner().microseconds;
@@ -165,14 +166,14 @@ void check_usage(const TuneCommandOptions& options) {
 }
 
 /// Makes a problem; refuses one whose tile the user chose.
-Problem planned(const ProblemOptions& options) {
+Problem make_tunable_problem(const ProblemOptions& options) {
   auto problem = make_problem(options, Purpose::look);
   if (problem.operation_name != tmajit::Tiles::operation) return problem;
   refuse("tune measures the kernels that a planner chooses from, but the tile of this {} is given",
          options.word);
 }
 
-/// Every operation that is asked for.
+/// The operations to tune: each one for each element type.
 std::vector<ProblemOptions> requests(const TuneCommandOptions& options) {
   std::vector<std::string> types;
   for (const auto type : parse_types(options.types)) types.emplace_back(tmajit::name(type));
@@ -288,13 +289,13 @@ tmajit::Runtime open_runtime(const TuneCommandOptions& options, bool json) {
   return runtime;
 }
 
-void tune_measuring(const TuneCommandOptions& options, Json& report, bool json) {
+void tune_operations(const TuneCommandOptions& options, Json& report, bool json) {
   const auto moves = requests(options);
-  static_cast<void>(planned(moves.front()));  // reports wrong usage before a GPU is looked for
+  static_cast<void>(make_tunable_problem(moves.front()));  // reports wrong usage before a GPU is looked for
   auto runtime = open_runtime(options, json);
   std::vector<Tuned> all;
   for (std::size_t i = 0; i < moves.size(); ++i) {
-    const auto problem = planned(moves[i]);
+    const auto problem = make_tunable_problem(moves[i]);
     const auto position = moves.size() == 1 ? std::string("tuning")
                                             : fmt::format("tuning, operation {} of {}", i + 1, moves.size());
     all.push_back(tune_one(runtime, problem, options, position));
@@ -344,7 +345,7 @@ int run_tune(const TuneCommandOptions& options, bool json) {
     report["imported"] = count;
     if (!json) say("import", "{} from {}", counted(count, "choice"), tmajit::input_name(options.import_from));
   }
-  if (options.measures()) tune_measuring(options, report, json);
+  if (options.measures()) tune_operations(options, report, json);
   if (!options.export_to.empty()) {
     const auto count = export_choices(options.compiler, options.export_to);
     report["exported"] = count;

@@ -58,7 +58,8 @@ Json json_of(const std::vector<KernelConstant>& constants) {
   return json;
 }
 
-/// Kernels of a file and their launches, by constants. Launches on the same buffers share them.
+/// Makes the kernel of a file and its launch for given constants. Launches with equal descriptions of buffers
+/// share the buffers.
 class Variants {
  public:
   Variants(const tmajit::Runtime& runtime, const TuneOwnOptions& options)
@@ -77,21 +78,22 @@ class Variants {
 
  private:
   const LaunchBuffers& buffers_of(const tmajit::KernelFile& file) {
-    for (const auto& [described, buffers] : all_) {
+    for (const auto& [described, buffers] : buffers_) {
       if (described == file.launch->buffers) return buffers;
     }
     LaunchBuffers buffers(*file.launch, file.launch_folder);
     buffers.upload(device_);
-    return all_.emplace_back(file.launch->buffers, std::move(buffers)).second;
+    return buffers_.emplace_back(file.launch->buffers, std::move(buffers)).second;
   }
 
   std::shared_ptr<tmajit::Device> device_;
   const TuneOwnOptions& options_;
   std::mutex mutex_;
-  std::list<std::pair<std::vector<tmajit::BufferDescription>, LaunchBuffers>> all_;
+  std::list<std::pair<std::vector<tmajit::BufferDescription>, LaunchBuffers>> buffers_;
 };
 
-/// Writes the launch file with these constants and leaves all else, expressions of constants included.
+/// Writes a copy of the launch file with the values of these constants. Expressions that use the constants
+/// stay as they are.
 void save_launch(const TuneOwnOptions& options, const std::vector<KernelConstant>& constants) {
   Json launch = Json::parse(InputFile(options.own.launch).text());
   for (const auto& constant : constants) launch["constants"][constant.name] = constant.literal();

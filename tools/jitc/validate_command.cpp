@@ -23,7 +23,7 @@ int validate(const ProblemOptions& options, bool json) {
   std::vector<tmajit::Violation> broken;
   try {
     const Progress progress("planning");
-    plans = plan_kernels(problem, problem.unplaced(), runtime);
+    plans = plan_kernels(problem, problem.planning_addresses(), runtime);
   } catch (const tmajit::SpecError& error) {
     broken = error.violations();
   }

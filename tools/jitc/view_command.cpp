@@ -22,7 +22,7 @@ struct ViewCommand : KernelOptions {
   std::string out;
 };
 
-constexpr auto word_help =
+constexpr auto alternatives_help =
     "A file of CUDA C++ (kernel.cu), a file of PTX (kernel.ptx, - for standard input), or an operation: ";
 
 tmajit::ViewedKernel viewed(const KernelOptions& options) {
@@ -34,7 +34,7 @@ tmajit::ViewedKernel viewed(const KernelOptions& options) {
   if (is_own_kernel(word)) return viewed_kernel(runtime, read_own_kernel(word, options.own));
   const Problem problem = make_problem(options.problem, Purpose::look);
   const auto plan =
-      tmajit::plan(runtime, problem.operation(problem.unplaced()), problem.request.family_name());
+      tmajit::plan(runtime, problem.operation(problem.planning_addresses()), problem.request.family_name());
   static_cast<void>(kernel_of_step({plan.plans().begin(), plan.plans().end()}, options.step));
   auto kernel = viewed_kernel(runtime, plan, options.step - 1);
   kernel.title = describe(problem);
@@ -45,7 +45,7 @@ tmajit::ViewedKernel viewed(const KernelOptions& options) {
 KernelOptions compared(const std::string& words, const KernelOptions& first) {
   CLI::App app;
   KernelOptions options;
-  add_kernel_options(app, options, word_help);
+  add_kernel_options(app, options, alternatives_help);
   options.problem.word = first.problem.word;
   app.get_option("OPERATION")->required(!words.starts_with('-'));
   try {
@@ -88,7 +88,7 @@ int view(const ViewCommand& command, bool json) {
 void add_view_command(CLI::App& app, Session& session) {
   auto& command = *app.add_subcommand("view", "Write a page with a kernel's source, PTX and SASS in step");
   auto options = std::make_shared<ViewCommand>();
-  add_kernel_options(command, *options, word_help);
+  add_kernel_options(command, *options, alternatives_help);
   OptionGroup group(command);
   group.add("--compare", options->compare, "WORDS",
             "Show the differences to another kernel. WORDS are its operation or file, and its options");

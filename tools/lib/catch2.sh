@@ -57,7 +57,7 @@ provide_catch2() {
     install_packages catch2
   else
     step catch2 "unpack Catch2 3 from the release's backports into build/deps" catch2_from_backports ||
-      die "Catch2 3 could not be had; install it so that find_package(Catch2 3) finds it."
+      die "Catch2 3 could not be fetched; install it so that find_package(Catch2 3) finds it."
   fi
   have_catch2 || die "Catch2 3 was installed, but catch2/catch_all.hpp is not where it should be."
 }

@@ -1,5 +1,5 @@
 # Provides the three parts of CUDA that tmajit uses: headers, NVRTC and nvdisasm. To be sourced.
-# Parts that no installed toolkit has come from the Python registry's CUDA wheels.
+# The Python registry's CUDA wheels provide the parts that no installed toolkit has.
 
 # Runs the search of the CMake build, so that set-up and build find the same parts. Sets CUDA_ROOT and NVDISASM, each
 # empty if not found.

@@ -12,7 +12,7 @@ import random
 import struct
 import sys
 
-SAMPLES = 10_000
+SAMPLES = 10_000  # random elements that are checked
 
 
 def write_matrix(path: pathlib.Path, rows: int, columns: int) -> None:
@@ -43,7 +43,7 @@ def open_matrix(path: pathlib.Path):
 
 
 def check(before: pathlib.Path, after: pathlib.Path) -> None:
-    """Compares random elements, the first and the last with silu in double precision."""
+    """Compares random elements, and the first and the last element, with silu in double precision."""
     input_file, input_start, shape = open_matrix(before)
     output_file, output_start, output_shape = open_matrix(after)
     if shape != output_shape:

@@ -10,9 +10,8 @@
 
 namespace tools {
 
-/// A device whose operations are no-ops, so that the time of a launch is that of the library alone. It counts
-/// allocations, kernels and timers that still exist. Devices of tests that need more behaviour derive from
-/// it. Thread-safe.
+/// A device whose operations are no-ops, so that a launch takes only the library's own time. It counts the
+/// allocations, kernels and timers that exist. Tests derive devices with more behaviour from it. Thread-safe.
 class NullDevice : public tmajit::Device,
                    protected tmajit::DeviceMemory,
                    protected tmajit::DeviceStreams,
@@ -25,10 +24,9 @@ class NullDevice : public tmajit::Device,
     info_.sm_count = 132;
   }
 
-  // The time that timers read, and whether the device has yet to reach the point where they were stopped.
-  std::atomic<std::int64_t> clock_ns = 0;
-  std::atomic<bool> timers_pending = false;
-  std::atomic<std::int64_t> timers_started = 0;
+  std::atomic<std::int64_t> clock_ns = 0;          ///< the time that timers read
+  std::atomic<bool> timers_pending = false;        ///< whether the device has not reached the timers' ends
+  std::atomic<std::int64_t> timers_started = 0;    ///< number of calls of StreamTimer::start()
   std::atomic<tmajit::Stream> captured = nullptr;  ///< the stream that is being captured; null: none
 
   /// Number of timers that exist.

@@ -14,7 +14,7 @@ import re
 import sys
 import xml.etree.ElementTree as xml
 
-# The reason for a skip in a test's output: that of Catch2's SKIP(), or a line that a program or script prints.
+# Where a test's output gives the reason for a skip: Catch2's SKIP() prints it, or a program or script prints a line.
 REASONS = (
     re.compile(r"SKIPPED:\s*\n(?:explicitly with message:\s*\n)?\s*(\S.*)"),
     re.compile(r"^\s*SKIP(?:PED)?: *(\S.*)", re.MULTILINE),
@@ -69,7 +69,7 @@ def read_labels(path: pathlib.Path) -> dict[str, list[str]]:
 def read(path: pathlib.Path) -> list[Test]:
     labels = read_labels(path.with_suffix(".json"))
 
-    def of(case: xml.Element) -> Test:
+    def test_of(case: xml.Element) -> Test:
         return Test(
             run=path.parent.name,
             name=case.get("name", "?"),
@@ -79,7 +79,7 @@ def read(path: pathlib.Path) -> list[Test]:
             seconds=float(case.get("time") or 0),
         )
 
-    return [of(case) for case in xml.parse(path).getroot().iter("testcase")]
+    return [test_of(case) for case in xml.parse(path).getroot().iter("testcase")]
 
 
 def print_rooms(tests: list[Test]) -> None:

@@ -8,7 +8,7 @@ import shutil
 import sys
 import zipfile
 
-KEPT = ("include", "lib", "bin")
+UNPACKED_FOLDERS = ("include", "lib", "bin")
 
 
 def unpack(wheel: pathlib.Path, folder: pathlib.Path) -> int:
@@ -16,11 +16,11 @@ def unpack(wheel: pathlib.Path, folder: pathlib.Path) -> int:
     with zipfile.ZipFile(wheel) as archive:
         for entry in archive.infolist():
             parts = pathlib.PurePosixPath(entry.filename).parts
-            if entry.is_dir() or parts[0] != "nvidia" or len(parts) < 4 or parts[2] not in KEPT or ".." in parts:
+            if entry.is_dir() or parts[0] != "nvidia" or len(parts) < 4 or parts[2] not in UNPACKED_FOLDERS or ".." in parts:
                 continue
             target = folder.joinpath(*parts[2:])
             target.parent.mkdir(parents=True, exist_ok=True)
-            # Write to a temporary name first: after an interrupted run no incomplete library must have the final name.
+            # Write to a temporary name first, so that an interrupted run leaves no incomplete library with the final name.
             partial = target.with_name(target.name + ".partial")
             with archive.open(entry) as source, open(partial, "wb") as sink:
                 shutil.copyfileobj(source, sink)

@@ -22,10 +22,10 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
 
 nlohmann::ordered_json to_json(const std::vector<Array>& arrays) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
-  const BufferLayout where = buffer_layout(arrays);
+  const BufferLayout layout = buffer_layout(arrays);
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     json.push_back(
-        {{"type", tmajit::name(arrays[i].type)}, {"shape", arrays[i].shape}, {"offset", where.offsets[i]}});
+        {{"type", tmajit::name(arrays[i].type)}, {"shape", arrays[i].shape}, {"offset", layout.offsets[i]}});
   }
   return json;
 }
@@ -62,7 +62,7 @@ nlohmann::ordered_json to_json(const tmajit::Arguments& arguments) {
   return json;
 }
 
-std::uint64_t total(const std::vector<Array>& arrays) {
+std::uint64_t total_bytes(const std::vector<Array>& arrays) {
   std::uint64_t bytes = 0;
   for (const Array& array : arrays) bytes += array.bytes();
   return bytes;
@@ -72,10 +72,10 @@ std::uint64_t total(const std::vector<Array>& arrays) {
 
 Traffic traffic(const Case& c) {
   Traffic result;
-  result.written = total(c.destinations);
-  const bool slices = c.operation == "slice";
-  result.read = slices ? result.written : total(c.sources);
-  result.sectors = slices ? sector_bytes_of(c) + result.written : result.bytes();
+  result.written = total_bytes(c.destinations);
+  const bool is_slice = c.operation == "slice";
+  result.read = is_slice ? result.written : total_bytes(c.sources);
+  result.sectors = is_slice ? sector_bytes_of(c) + result.written : result.bytes();
   return result;
 }
 
@@ -103,7 +103,7 @@ nlohmann::ordered_json to_json(const Tile& tile) {
 }
 
 nlohmann::ordered_json to_json(const Case& c) {
-  constexpr std::array peers{"none", "eager", "all"};
+  constexpr std::array peers{"none", "eager", "all"};  // the names of enum Peers
   const Traffic bytes = traffic(c);
   nlohmann::ordered_json json{
       {"label", c.label()},

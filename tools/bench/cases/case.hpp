@@ -27,8 +27,8 @@ struct BufferLayout {
   std::uint64_t bytes = 0;
 };
 BufferLayout buffer_layout(const std::vector<Array>& arrays);
-/// Bytes to allocate for the buffer of one side: those that its arrays need, and at least as many as the
-/// driver's copy reads or writes there, which moves as many bytes as the case.
+/// Bytes to allocate for the buffer of one side: enough for its arrays, and for the driver's copy, which
+/// moves as many bytes as the case.
 std::uint64_t buffer_bytes(const Case& c, const std::vector<Array>& arrays);
 
 /// The case with traffic and layout as JSON, for the Python programs.

@@ -21,8 +21,8 @@ using tmajit::ElementType;
 
 namespace {
 
-/// The groups of operations' cases, the most important first; groups that are not named here follow.
-constexpr auto groups = std::to_array<std::string_view>(
+/// The groups of the operations' cases, the most important first; other groups follow.
+constexpr auto group_order = std::to_array<std::string_view>(
     {"peers",  "1 GiB",     "small",   "copy",    "map",   "slice",  "odd",
      "layout", "cast",      "made up", "random",  "pad",   "flip",   "concat",
      "split",  "broadcast", "size",    "stencil", "scans", "ragged", "windows"});
@@ -95,18 +95,18 @@ CaseBuilder measured(const ListOptions& options) {
     if (add != nullptr) add(all);
   }
   std::vector<Case> cases = all.take();
-  std::ranges::stable_sort(cases, {},
-                           [](const Case& c) { return std::ranges::find(groups, c.group) - groups.begin(); });
+  std::ranges::stable_sort(
+      cases, {}, [](const Case& c) { return std::ranges::find(group_order, c.group) - group_order.begin(); });
   for (Case& c : cases) all.add(std::move(c));
   return all;
 }
 
-/// Different cases, each drawn by `draw(drawer)` from numbers that the seed determines.
+/// Distinct random cases, which the seed determines.
 class DrawnCases {
  public:
   explicit DrawnCases(const ListOptions& options) : drawer_(options.seed, options.tiny) {}
 
-  /// Case number `number` of an operation, in this type if the operation has cases of several types.
+  /// Adds random case `number` of an operation; `type` is its element type, if the operation has several.
   void add(std::string_view operation, std::size_t number, ElementType type) {
     drawer_.number = number;
     drawer_.type = type;
@@ -119,7 +119,8 @@ class DrawnCases {
   UniqueCases cases_;
 };
 
-/// Views and computations in the order in which they are drawn. Published figures depend on this order.
+/// The operations of --random-views, in the order in which their cases are drawn. Published figures depend on
+/// this order.
 constexpr auto views = std::to_array<std::string_view>({"pad", "slice", "flip", "broadcast", "cast", "map"});
 constexpr std::array drawn_types{ElementType::f32, ElementType::bf16, ElementType::u8, ElementType::f64};
 

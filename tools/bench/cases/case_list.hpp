@@ -16,7 +16,7 @@ struct ListOptions {
   std::size_t random = 0;
   bool random_f64 = false;    ///< also permutations of f64
   bool random_views = false;  ///< pads, slices, flips, broadcasts, casts and maps instead of permutations
-  /// If not empty: instead of the list, the cases of this operation; with `random` that many of random
+  /// If not empty: instead of the list, the cases of this operation, or `random` cases of it with random
   /// shapes.
   std::string_view operation = {};
   /// Element types, and bytes of the largest operand, of the cases with a tile of the caller's choice.

@@ -23,16 +23,16 @@ namespace bench {
 
 /// A part of a move, computed in host memory.
 struct ComputedPart {
-  std::size_t move;  ///< move of the operation
+  std::size_t move;  ///< index of the move in the operation
   reference::Part part;
-  std::vector<double> allowed;  ///< errors of its elements; empty: none
+  std::vector<double> allowed;  ///< allowed errors of its elements; empty: 0
 };
 
 namespace {
 
 using reference::Part, reference::Index;
 
-/// Limit for the elements that the host reads to check one case. The first two parts are always checked.
+/// Limit for the elements that the host reads to check one case. Both ends are checked even beyond the limit.
 constexpr std::uint64_t read_limit = 1ULL << 24;
 
 std::uint64_t elements(const tmajit::TensorView& view) {
@@ -60,17 +60,17 @@ class DeviceCopy {
   DeviceCopy(const tmajit::Tensor& destination, const Part& part, tmajit::Device& device,
              tmajit::DevicePtr offset, tmajit::Stream stream) {
     // With negative strides the first element is not the lowest in memory.
-    std::int64_t last = 0;
-    std::int64_t least = 0;
+    std::int64_t highest = 0;
+    std::int64_t lowest = 0;
     for (std::uint32_t d = 0; d < destination.view.rank; ++d) {
       const std::int64_t reach =
           static_cast<std::int64_t>(part.count.at(d) - 1) * destination.view.strides.at(d);
-      (reach < 0 ? least : last) += reach;
+      (reach < 0 ? lowest : highest) += reach;
     }
-    const std::int64_t begin = reference::offset_of(destination.view, part.first) + least;
+    const std::int64_t begin = reference::offset_of(destination.view, part.first) + lowest;
     const auto size = static_cast<std::int64_t>(tmajit::size_of(destination.view.type));
     first_ = reference::element_at(destination, begin);
-    bytes_.resize(static_cast<std::uint64_t>((last - least + 1) * size));
+    bytes_.resize(static_cast<std::uint64_t>((highest - lowest + 1) * size));
     device.memory().copy_out(bytes_, reinterpret_cast<tmajit::DevicePtr>(first_) + offset, stream);
     device.streams().synchronize(stream);
   }
@@ -115,20 +115,22 @@ ComputedPart compute(const tmajit::Move& move, std::size_t number, const Part& p
   return {number, part, reference::allowed_errors(move, part)};
 }
 
-/// The parts to check: both ends of a move's destination and random parts, or all of a small destination.
-void compute_parts(const tmajit::Move& move, std::size_t number, std::uint64_t seed, std::uint64_t part,
-                   std::vector<ComputedPart>& computed) {
+/// Computes the parts to check: both ends of a move's destination and random parts, each of `part_elements`
+/// elements, or all of a small destination.
+void compute_parts(const tmajit::Move& move, std::size_t number, std::uint64_t seed,
+                   std::uint64_t part_elements, std::vector<ComputedPart>& computed) {
   constexpr int random_parts = 14;
+  constexpr std::uint64_t all_parts = random_parts + 2;
   const tmajit::TensorView& view = move.destination.view;
   if (elements(view) == 0 || !reference::understands(move)) return;
   const std::uint64_t all = reference::reads_of(move, reference::whole(view));
-  if (elements(view) <= 32 * part && all <= read_limit) {
+  if (elements(view) <= 32 * part_elements && all <= read_limit) {
     computed.push_back(compute(move, number, reference::whole(view)));
     return;
   }
   // Fewer elements are compared if each is computed from many source elements.
   const std::uint64_t reads = std::max<std::uint64_t>(all / elements(view), 1);
-  const std::uint64_t count = std::clamp<std::uint64_t>(read_limit / 16 / reads, 1, part);
+  const std::uint64_t count = std::clamp<std::uint64_t>(read_limit / all_parts / reads, 1, part_elements);
   std::vector<std::uint64_t> positions{0, UINT64_MAX};
   std::mt19937_64 random(seed);
   for (int i = 0; i < random_parts; ++i) positions.push_back(random());
@@ -140,10 +142,11 @@ void compute_parts(const tmajit::Move& move, std::size_t number, std::uint64_t s
   }
 }
 
-/// Checks a snapshot byte by byte: tiles in row-major order of their positions, zeros outside of the tensor.
+/// Checks about `byte_count` bytes of a snapshot, which holds the tiles in row-major order of their
+/// positions, with zeros outside of the tensor: the last tile and random tiles.
 std::string check_images(const Case& c, const std::byte* source, tmajit::Device& device,
                          tmajit::DevicePtr destination, std::uint64_t seed, tmajit::Stream stream,
-                         std::uint64_t part) {
+                         std::uint64_t byte_count) {
   const tmajit::BoxLayout layout(c.sources.front().type, c.image);
   const Shape& shape = c.sources.front().shape;
   const auto byte_of = [&](std::uint64_t tile, std::uint32_t byte) {
@@ -164,7 +167,7 @@ std::string check_images(const Case& c, const std::byte* source, tmajit::Device&
   };
   const Shape& images = c.destinations.front().shape;
   std::mt19937_64 random(seed);
-  for (std::uint64_t checked_bytes = 0; checked_bytes < 16 * part; checked_bytes += images[1]) {
+  for (std::uint64_t checked_bytes = 0; checked_bytes < byte_count; checked_bytes += images[1]) {
     const std::uint64_t tile = checked_bytes == 0 ? images[0] - 1 : random() % images[0];
     std::vector<std::byte> found(images[1]);
     device.memory().copy_out(found, destination + tile * images[1], stream);
@@ -181,28 +184,31 @@ std::string check_images(const Case& c, const std::byte* source, tmajit::Device&
 struct Check::State {
   Case c;
   std::uint64_t seed;
-  std::uint64_t part;
+  std::uint64_t part_elements;
   RepeatedMemory sources;
   std::unique_ptr<std::byte[]> results = {};  // NOLINT: untouched pages take no memory
   tmajit::Operation operation = {};           ///< from sources to results
   std::vector<ComputedPart> computed = {};
 };
 
-Check::Check(const Case& c, const reference::Pattern& pattern, std::uint64_t seed, std::uint64_t part)
-    : state_(new State{c, seed, part, RepeatedMemory(pattern.period(), buffer_layout(c.sources).bytes)}) {
+Check::Check(const Case& c, const reference::Pattern& pattern, std::uint64_t seed,
+             std::uint64_t part_elements)
+    : state_(new State{c, seed, part_elements,
+                       RepeatedMemory(pattern.period(), buffer_layout(c.sources).bytes)}) {
   if (!c.image.empty()) return;
   state_->results.reset(new std::byte[buffer_layout(c.destinations).bytes]);
   state_->operation = operation_of(c, reinterpret_cast<tmajit::DevicePtr>(state_->results.get()),
                                    reinterpret_cast<tmajit::DevicePtr>(state_->sources.data()));
   for (std::size_t i = 0; i < state_->operation.moves.size(); ++i)
-    compute_parts(state_->operation.moves[i], i, seed + i, part, state_->computed);
+    compute_parts(state_->operation.moves[i], i, seed + i, part_elements, state_->computed);
 }
 Check::~Check() = default;
 
 std::string Check::wrong(tmajit::Device& device, tmajit::DevicePtr destination, tmajit::Stream stream) const {
   const State& state = *state_;
   if (!state.c.image.empty())
-    return check_images(state.c, state.sources.data(), device, destination, state.seed, stream, state.part);
+    return check_images(state.c, state.sources.data(), device, destination, state.seed, stream,
+                        16 * state.part_elements);
   const auto host = reinterpret_cast<tmajit::DevicePtr>(state.results.get());
   for (const ComputedPart& one : state.computed) {
     const std::string wrong =
@@ -226,14 +232,15 @@ std::optional<double> tolerance(const Case& c) {
   const tmajit::Move move = operation_of(c).moves.front();
   if (!reference::understands(move)) return std::nullopt;
   if (!tmajit::is_float(type)) return 0;
-  // Each result is a sum of this many numbers, accumulated in a type that the peer chooses.
   if (c.arguments.text("op") == "sum") {
+    // The error grows with the number of summands, because the peer chooses the type in which it accumulates.
     const Part one = part_at(move.destination.view, 1, 0);
     const double rounding = type == ElementType::bf16 ? 8e-3 : 1e-6;
     return 2e-7 * static_cast<double>(reference::reads_of(move, one)) + rounding;
   }
   const auto expression = reference::Expression::parse(c.library_expression());
   if (!expression || (expression->is_exact() && expression->offsets() == 0)) return 0;
+  // A few roundings in the destination's type.
   switch (type) {
     case ElementType::f64: return 1e-14;
     case ElementType::f32: return 2e-6;

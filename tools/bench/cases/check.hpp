@@ -13,8 +13,8 @@
 
 namespace bench {
 
-/// Elements of each part of a large destination that check() compares.
-inline constexpr std::uint64_t compared_part = 1ULL << 14;
+/// Elements of each part of a large destination that a Check compares.
+inline constexpr std::uint64_t compared_part_elements = 1ULL << 14;
 
 /// Value of every byte of the destinations before the checked kernel runs.
 inline constexpr std::byte poison{0xA5};
@@ -25,7 +25,7 @@ inline constexpr std::byte poison{0xA5};
 class Check {
  public:
   Check(const Case& c, const reference::Pattern& pattern, std::uint64_t seed,
-        std::uint64_t part = compared_part);
+        std::uint64_t part_elements = compared_part_elements);
   Check(const Check&) = delete;
   Check& operator=(const Check&) = delete;
   ~Check();

@@ -17,8 +17,8 @@ using tmajit::Tensor;
 
 namespace {
 
-/// The plan of the case by a kernel of `family`; empty if the family cannot do the case.
-std::optional<tmajit::KernelPlan> find(const Case& c, std::string_view family) {
+/// The case's plan for a kernel of `family`; empty if the family cannot do the case.
+std::optional<tmajit::KernelPlan> find_plan(const Case& c, std::string_view family) {
   try {
     for (const tmajit::KernelPlan& plan : plan_case(c)) {
       if (plan.family().name == family) return plan;
@@ -33,10 +33,10 @@ std::optional<tmajit::KernelPlan> find(const Case& c, std::string_view family) {
 
 std::vector<Tensor> tensors(const std::vector<Array>& arrays, tmajit::DevicePtr buffer) {
   std::vector<Tensor> result;
-  const BufferLayout where = buffer_layout(arrays);
+  const BufferLayout layout = buffer_layout(arrays);
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     result.push_back(
-        {tmajit::TensorView::contiguous(arrays[i].type, arrays[i].shape), buffer + where.offsets[i]});
+        {tmajit::TensorView::contiguous(arrays[i].type, arrays[i].shape), buffer + layout.offsets[i]});
   }
   return result;
 }
@@ -99,7 +99,7 @@ nlohmann::ordered_json to_json(const tmajit::KernelPlan& plan) {
 }
 
 tmajit::KernelPlan Representative::plan() const {
-  return find(example, name()).value();
+  return find_plan(example, name()).value();
 }
 
 Representative representative(std::string_view family) {
@@ -112,7 +112,7 @@ Representative representative(std::string_view family) {
     if (!c.family.empty()) return false;
     c.family = family;
     try {
-      return find(c, family).has_value();
+      return find_plan(c, family).has_value();
     } catch (const tmajit::Error& error) {
       // No kernel of the family, or no tile of the case, is legal.
       if (error.code() != tmajit::ErrorCode::invalid_argument) throw;
@@ -120,7 +120,7 @@ Representative representative(std::string_view family) {
     }
   };
   const auto chosen_for = [&](const Case& c) {
-    return c.family.empty() && find(c, family).has_value() && possible_for(c);
+    return c.family.empty() && find_plan(c, family).has_value() && possible_for(c);
   };
   auto found = std::ranges::find_if(all, made_for);
   if (found == all.end()) found = std::ranges::find_if(all, chosen_for);

@@ -33,7 +33,7 @@ std::vector<tmajit::KernelPlan> plan_case(const Case& c, tmajit::DevicePtr desti
 /// The case with a tile of the caller's choice. Throws tmajit::SpecError if the tile is not legal.
 Case with_tile(Case c, const Tile& tile);
 
-/// A plan's kernel before it is compiled, with all its numbers, as JSON.
+/// A plan's kernel, tile and launch parameters as JSON. Compiles nothing.
 nlohmann::ordered_json to_json(const tmajit::KernelPlan& plan);
 
 /// A case of the list that represents a kernel family.
@@ -41,13 +41,13 @@ struct Representative {
   Case example;  ///< the case; its `family` is the represented family
 
   [[nodiscard]] std::string_view name() const { return example.family; }
-  /// The family's kernel for it.
+  /// The plan of the family's kernel for the example.
   [[nodiscard]] tmajit::KernelPlan plan() const;
 };
 
 /// The first case of the list that is made for the family; if there is none, the first case for which the
-/// planner chooses the family, then the first that the family can do. So new families need no change here.
-/// Throws tmajit::Error{unsupported} if the family can do no case of the list.
+/// planner chooses the family, then the first that the family can do. Throws tmajit::Error{unsupported} if
+/// the family can do no case of the list.
 Representative representative(std::string_view family);
 
 }  // namespace bench

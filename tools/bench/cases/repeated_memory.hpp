@@ -6,8 +6,8 @@
 
 namespace bench {
 
-/// Host memory with periodic contents: the pages of one period are mapped at successive addresses. Whatever
-/// its size, it uses the physical memory of one period.
+/// Host memory with periodic contents: the pages of one period are mapped at successive addresses, so that
+/// any size takes the physical memory of one period.
 class RepeatedMemory {
  public:
   /// Throws std::system_error if the system has no address space for `bytes`.

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint64_t sector_bytes = 32;
 
-/// Number of rows that start at each byte of a sector.
+/// For each byte of a sector, the number of rows that start there.
 using Starts = std::array<std::uint64_t, sector_bytes>;
 
 /// A dimension of a slice: the number of its elements or rows, and their distance in bytes.

@@ -6,9 +6,11 @@
 namespace bench {
 namespace {
 
+// Memory that reset_l2() overwrites, larger than L2, and how often.
 constexpr std::uint64_t scratch_bytes = 256ULL << 20;
 constexpr int scratch_fills = 6;
 
+/// Launches that move fewer bytes are timed as nodes of a graph.
 constexpr std::uint64_t graph_below = 128ULL << 20;
 constexpr std::size_t graph_nodes = 200;
 /// With several sets of buffers, a sample moves at least this many bytes, which takes about a millisecond,

@@ -28,7 +28,7 @@ struct ContestPlan {
   unsigned rounds = 15;      ///< samples of each contestant
   std::size_t launches = 1;  ///< launches in a sample, one after the other
   std::size_t sets = 1;      ///< sets of buffers, which launches take in turn
-  bool graph = false;        ///< the launches are nodes of one CUDA graph, a chain
+  bool graph = false;        ///< whether the launches are a chain of nodes of one CUDA graph
 };
 
 /// Times contestants in turn, round by round, so that changes in the machine's speed affect all of them.

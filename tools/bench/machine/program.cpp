@@ -119,9 +119,9 @@ int run_with_report(const char* program, const ProgramOptions& options,
   if (!options.json.empty())
     report.write(options.json);  // fails before the measurements if the path cannot be written
   std::exception_ptr failure;
-  bool well = false;
+  bool succeeded = false;
   try {
-    well = measure(report);
+    succeeded = measure(report);
   } catch (const std::exception& error) {
     report.json["failures"].push_back(error.what());
     failure = std::current_exception();
@@ -129,7 +129,7 @@ int run_with_report(const char* program, const ProgramOptions& options,
   // Also keep the results from before a failure.
   if (!options.json.empty()) report.write(options.json);
   if (failure) std::rethrow_exception(failure);
-  return well && !report.failed() ? 0 : 1;
+  return succeeded && !report.failed() ? 0 : 1;
 }
 
 int run_program(const char* name, const std::function<int()>& run) noexcept {

@@ -76,7 +76,7 @@ class Report {
 
 nlohmann::ordered_json to_json(const Samples& samples);
 
-/// Options of both programs.
+/// Options of both tmajit-bench and tmajit-movement.
 struct ProgramOptions {
   std::string device = "auto";  ///< auto, none, gpu, gpu:N; sim to test the benchmark itself
   unsigned rounds = 15;         ///< measurements of each contestant
@@ -87,19 +87,20 @@ struct ProgramOptions {
 
 /// Adds these options to a command line; `quick` is the help text of --quick.
 void add_options(CLI::App& app, ProgramOptions& options, const char* quick);
-/// Parses the command line, then calls `rest`, which may throw CLI::ParseError, too. With --quick and without
-/// --rounds there are `quick_rounds` rounds. Returns an exit code if the program shall end: 0 after --help, 2
-/// after a message on wrong usage.
+/// Parses the command line, then calls `rest`, which may also throw CLI::ParseError. With --quick and without
+/// --rounds, `options.rounds` becomes `quick_rounds`. Returns an exit code if the program shall end: 0 after
+/// --help, 2 after a message on wrong usage.
 std::optional<int> parse(
     CLI::App& app, int argc, char** argv, ProgramOptions& options, unsigned quick_rounds,
     const std::function<void()>& rest = [] {});
 
-/// Calls `measure`, which fills a report and returns whether it succeeded. Then writes the report for --json,
-/// also if the run ended early. Returns the exit code.
+/// Calls `measure`, which fills a report and returns whether it succeeded. Then writes the report to the file
+/// of --json, even if `measure` throws. Returns the exit code.
 int run_with_report(const char* program, const ProgramOptions& options,
                     const std::function<bool(Report&)>& measure);
 
-/// Returns the exit code of `run`. Prints an exception; its exit code is 2 for wrong usage, else 1.
+/// Returns the exit code of `run`. If `run` throws, prints the exception and returns 2 for wrong usage, else
+/// 1.
 int run_program(const char* name, const std::function<int()>& run) noexcept;
 
 }  // namespace bench

@@ -20,7 +20,7 @@ class DynamicLibrary {
  public:
   /// `what` is the library's name in messages. Throws tmajit::Error{unavailable}.
   DynamicLibrary(const char* what, const std::string& path)
-      : purpose_(what), library_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+      : name_(what), library_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
     if (library_ != nullptr) return;
     throw tmajit::Error(tmajit::ErrorCode::unavailable,
                         fmt::format("{} cannot be loaded: {}", what, dlerror()));
@@ -30,11 +30,11 @@ class DynamicLibrary {
   void bind(const char* name, Function& function) const {
     function = reinterpret_cast<Function>(dlsym(library_, name));
     if (function != nullptr) return;
-    throw tmajit::Error(tmajit::ErrorCode::unavailable, fmt::format("{} has no {}", purpose_, name));
+    throw tmajit::Error(tmajit::ErrorCode::unavailable, fmt::format("{} has no {}", name_, name));
   }
 
  private:
-  const char* purpose_;
+  const char* name_;
   void* library_;
 };
 

@@ -68,8 +68,8 @@ Workload::Workload(Machine& machine, const Case& c, std::size_t sets, std::uint6
       seed_(seed),
       sets_(sets),
       pattern_(c.data_type(), seed),
-      source_bytes_(
-          std::max(buffer_bytes(c, c.sources), traffic(c).sectors / 2)),  // the driver copies as much
+      // The driver's copy reads as many bytes as it writes.
+      source_bytes_(std::max(buffer_bytes(c, c.sources), traffic(c).sectors / 2)),
       destination_bytes_(buffer_bytes(c, c.destinations)),
       copied_bytes_(traffic(c).sectors / 2),
       sources_(machine.device, sets * source_bytes_),
@@ -89,11 +89,11 @@ std::vector<PreparedCase> Workload::prepare(const Case& c) const {
 }
 
 void Workload::require_right(const Case& c, const PreparedCase& prepared) const {
-  require_right(expected(c, compared_part), prepared);
+  require_right(expected(c, compared_part_elements), prepared);
 }
 
-Check Workload::expected(const Case& c, std::uint64_t part) const {
-  return Check(c, pattern_, seed_, part);
+Check Workload::expected(const Case& c, std::uint64_t part_elements) const {
+  return Check(c, pattern_, seed_, part_elements);
 }
 
 void Workload::require_right(const Check& expected, const PreparedCase& prepared) const {
@@ -109,10 +109,10 @@ void Workload::copy(std::size_t set) const {
 }
 
 Workload::Times Workload::time_with_driver(const std::vector<PreparedCase>& prepared,
-                                           const ContestPlan& how) const {
+                                           const ContestPlan& timing) const {
   const std::array<Contestant, 2> contestants{[&](std::size_t set) { prepared[set](machine_.stream); },
                                               [&](std::size_t set) { copy(set); }};
-  std::vector<Samples> times = machine_.contest.run(contestants, how);
+  std::vector<Samples> times = machine_.contest.run(contestants, timing);
   return {std::move(times[0]), std::move(times[1])};
 }
 

@@ -16,12 +16,12 @@
 
 namespace bench {
 
-/// A case on given buffers, compiled and ready to be enqueued repeatedly. Must not outlive its Runtime.
+/// A case on given buffers, compiled and ready to be enqueued repeatedly. It must not outlive its Runtime.
 class PreparedCase {
  public:
   PreparedCase(tmajit::Runtime& runtime, const Case& c, tmajit::DevicePtr destination,
                tmajit::DevicePtr source);
-  /// The case done by a given kernel.
+  /// Prepares a case that a given kernel does.
   PreparedCase(const tmajit::Runtime& runtime, const tmajit::KernelPlan& plan);
   void operator()(tmajit::Stream stream) const;
 
@@ -55,8 +55,9 @@ class Workload {
   /// Runs the case on the first set, over poisoned destinations, and compares with the host's results. Throws
   /// tmajit::Error{internal} that names the first difference.
   void require_right(const Case& c, const PreparedCase& prepared) const;
-  /// The same for several kernels that do one case: the host's results are computed once.
-  [[nodiscard]] Check expected(const Case& c, std::uint64_t part) const;
+  /// Computes the host's results of a case, in parts of `part_elements` elements, to check several kernels.
+  [[nodiscard]] Check expected(const Case& c, std::uint64_t part_elements) const;
+  /// Runs a kernel as above and compares with `expected`.
   void require_right(const Check& expected, const PreparedCase& prepared) const;
   /// Enqueues a copy by the driver of as many bytes as the case moves, counted in sectors.
   void copy(std::size_t set) const;
@@ -69,7 +70,7 @@ class Workload {
   };
   /// Microseconds of a prepared case and of the driver's copy, measured alternately.
   [[nodiscard]] Times time_with_driver(const std::vector<PreparedCase>& prepared,
-                                       const ContestPlan& how) const;
+                                       const ContestPlan& timing) const;
 
  private:
   Machine& machine_;

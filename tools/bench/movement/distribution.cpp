@@ -12,15 +12,17 @@
 namespace movement {
 namespace {
 
+/// The share of ratios below each bound is reported.
 constexpr std::array bounds{0.97, 0.90};
-constexpr std::size_t shown = 10;  // worst cases that are listed
+constexpr std::size_t worst_count = 10;
 
-std::string below(double bound) {
+/// Key of the share below a bound: "below_0.97".
+std::string below_key(double bound) {
   return fmt::format("below_{:.2f}", bound);
 }
 
-nlohmann::ordered_json spread(const std::string& group, const std::string& types,
-                              const std::vector<double>& ratios) {
+nlohmann::ordered_json statistics(const std::string& group, const std::string& types,
+                                  const std::vector<double>& ratios) {
   const bench::Samples ordered(ratios);
   const auto count = static_cast<double>(ratios.size());
   double logarithms = 0;
@@ -34,8 +36,8 @@ nlohmann::ordered_json spread(const std::string& group, const std::string& types
                               {"median", ordered.median()},
                               {"geometric_mean", std::exp(logarithms / count)}};
   for (const double bound : bounds) {
-    const auto fewer = std::ranges::count_if(ratios, [&](double ratio) { return ratio < bound; });
-    json[below(bound)] = static_cast<double>(fewer) / count;
+    const auto below_bound = std::ranges::count_if(ratios, [&](double ratio) { return ratio < bound; });
+    json[below_key(bound)] = static_cast<double>(below_bound) / count;
   }
   return json;
 }
@@ -54,10 +56,10 @@ nlohmann::ordered_json Distribution::json() const {
   for (const std::string& group : groups_) {
     std::vector<double> all;
     for (const auto& [types, ratios] : ratios_.at(group)) {
-      rows.push_back(spread(group, types, ratios));
+      rows.push_back(statistics(group, types, ratios));
       all.insert(all.end(), ratios.begin(), ratios.end());
     }
-    if (ratios_.at(group).size() > 1) rows.push_back(spread(group, "all", all));
+    if (ratios_.at(group).size() > 1) rows.push_back(statistics(group, "all", all));
   }
   return rows;
 }
@@ -66,7 +68,7 @@ nlohmann::ordered_json Distribution::worst() const {
   std::vector<Measured> ordered = cases_;
   std::ranges::stable_sort(ordered, {}, &Measured::ratio);
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  for (std::size_t i = 0; i < std::min(shown, ordered.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(worst_count, ordered.size()); ++i) {
     const Measured& c = ordered[i];
     rows.push_back({{"label", c.label}, {"ratio", c.ratio}, {"kernels", c.kernels}});
   }
@@ -86,10 +88,10 @@ std::vector<std::string> Distribution::lines() const {
     for (const char* key : {"least", "percent_1", "percent_10", "median", "geometric_mean"})
       line += fmt::format("{:>8.3f}", row[key].get<double>());
     for (const double bound : bounds)
-      line += fmt::format("{:>7.1f} %", 100 * row[below(bound)].get<double>());
+      line += fmt::format("{:>7.1f} %", 100 * row[below_key(bound)].get<double>());
     all.push_back(std::move(line));
   }
-  all.emplace_back("Worst beside the driver's copy");
+  all.emplace_back("Least ratios to the driver's copy");
   for (const auto& row : worst()) {
     all.push_back(fmt::format("{:>7.3f}  {:<54}{}", row["ratio"].get<double>(),
                               row["label"].get<std::string>(), row["kernels"].get<std::string>()));

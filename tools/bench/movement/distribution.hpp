@@ -10,8 +10,8 @@
 
 namespace movement {
 
-/// The distribution of many cases' ratios to the driver's copy, for each group of cases and its types, and
-/// the worst cases.
+/// The distribution of the ratios of tmajit's bandwidth to that of the driver's copy, for each group of cases
+/// and its types, and the worst cases.
 class Distribution {
  public:
   /// `kernels` names the kernels that did the case: "rows 1x4096, 256 threads".
@@ -22,7 +22,7 @@ class Distribution {
   [[nodiscard]] nlohmann::ordered_json json() const;
   /// The ten cases with the least ratios, the least first: [{"label": …, "ratio": …, "kernels": …}].
   [[nodiscard]] nlohmann::ordered_json worst() const;
-  /// The lines of both as tables; empty without cases.
+  /// json() and worst() as the lines of two tables; empty without cases.
   [[nodiscard]] std::vector<std::string> lines() const;
 
  private:

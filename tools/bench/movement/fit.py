@@ -30,10 +30,10 @@ FIXED = ("gbps", "cached_bytes", "uncached_bytes", "crowded_bytes", "cached_tile
 CLEARLY = 0.97
 CLEARLY_US = 0.1
 GOOD = 1.03  # a choice is good up to this multiple of the best candidate's time
-NEAR = 1.5  # exponent: a candidate's weight is (best time / its time) ** NEAR
-OF_CASE = 0.4  # weight of a case's mean error, which changes no choice
+WEIGHT_EXPONENT = 1.5  # a candidate's weight is (best time / its time) ** WEIGHT_EXPONENT
+MEAN_ERROR_WEIGHT = 0.4  # weight of a case's mean error: it is common to all candidates, so it changes no choice
 PRIOR = 0.1  # weight of a constant's distance from its old value
-STEPS = 25
+STEPS = 25  # limit for the iterations of a fit
 
 
 class Case:
@@ -48,7 +48,7 @@ class Case:
         self.candidates = [one for one in self.predict({}) if one["choice"] in times]
         self.us = [times[one["choice"]] for one in self.candidates]
         best = min(self.us, default=0)
-        self.weight = [(best / us)**NEAR for us in self.us]
+        self.weight = [(best / us)**WEIGHT_EXPONENT for us in self.us]
 
     def predicted(self, constants):
         times = {one["choice"]: one["us"] for one in self.predict(constants)}
@@ -68,7 +68,7 @@ class Case:
         errors = [math.log(p / us) for p, us in zip(self.predicted(constants), self.us)]
         mean = sum(w * e for w, e in zip(self.weight, errors)) / sum(self.weight)
         inside = [w * (e - mean) for w, e in zip(self.weight, errors)]
-        return inside + [OF_CASE * mean * math.sqrt(sum(w * w for w in self.weight))]
+        return inside + [MEAN_ERROR_WEIGHT * mean * math.sqrt(sum(w * w for w in self.weight))]
 
 
 def load(paths, library):
@@ -145,15 +145,15 @@ def fit(cases, start, fixed=()):
             for k in range(len(x)):
                 system[k][k] *= 1 + damping
             step = solve(system, [-s for s in slope])
-            there = [a + max(-1, min(1, s)) for a, s in zip(x, step)]
-            new = residuals(there)
-            if cost(new, there) < before:
+            trial = [a + max(-1, min(1, s)) for a, s in zip(x, step)]
+            new = residuals(trial)
+            if cost(new, trial) < before:
                 break
             damping *= 4
         else:
             break
-        gain = 1 - cost(new, there) / before
-        x, values, damping = there, new, damping / 4
+        gain = 1 - cost(new, trial) / before
+        x, values, damping = trial, new, damping / 4
         if gain < 1e-4:
             break
     return {**start, **{name: math.exp(value) for name, value in zip(names, x)}}
@@ -171,7 +171,7 @@ def judge(title, cases, constants):
     return sorted(zip(regrets, cases), key=lambda pair: -pair[0])
 
 
-def tell_errors(cases, constants):
+def print_errors(cases, constants):
     ratios = {}
     for case in cases:
         for one, us, predicted in zip(case.candidates, case.us, case.predicted(constants)):
@@ -181,7 +181,7 @@ def tell_errors(cases, constants):
         print(f"{family:<20}{len(values):>8}" + "".join(f"{quantile(values, q):8.2f}" for q in (0.1, 0.5, 0.9)))
 
 
-def keep(cases, path):
+def write_times(cases, path):
     """Writes the file of measured times that tests/plan/choices_test.cpp uses, one case in each line."""
     lines = [json.dumps({**case.record,
                          "us": {one["choice"]: round(us, 2) for one, us in zip(case.candidates, case.us)}})
@@ -210,7 +210,7 @@ def main():
     if unknown := set(fixed) - set(start):
         sys.exit(f"fit.py: --fix: there is no constant {', '.join(sorted(unknown))}; the header has {', '.join(start)}")
     if options.keep:
-        keep(cases, options.keep)
+        write_times(cases, options.keep)
     order = sorted(cases, key=lambda case: case.label)
     random.Random(options.seed).shuffle(order)
     cut = round(options.held_out * len(order))
@@ -223,7 +223,7 @@ def main():
         judge("fitted constants, held-out cases", held_out, constants)
     constants = fit(cases, start, fixed)
     worst = judge("fitted to all", cases, constants)
-    tell_errors(cases, constants)
+    print_errors(cases, constants)
     print("\nThe worst choices:")
     for regret, case in worst[:10]:
         predicted = case.predicted(constants)

@@ -45,26 +45,28 @@ constexpr const char* examples =
     "  tmajit-movement --model --random 40 --json model.json\n"
     "  tmajit-movement --model --tuned --random 25 --seed 104 --json choices.json";
 
-constexpr double max_predicted = 4;  // --model --quick: limit, in multiples of the least prediction
-constexpr std::uint32_t improve_candidates = 12;  // --tuned: Improve::candidates; docs/explain.md says why
+/// --model --quick leaves out candidates whose predicted time is more than this many times the least.
+constexpr double max_predicted = 4;
+/// Improve::candidates of --tuned; docs/explain.md gives the reason.
+constexpr std::uint32_t improve_candidates = 12;
 
 /// The command line.
 struct Options : bench::ProgramOptions {
   std::vector<std::string> only;  ///< parts of labels; empty for all cases
   bool list = false;
   std::size_t random = 0;                 ///< random permutations of each type instead of the list
-  bool random_views = false;              ///< as many of each other kind of move instead
-  bool random_f64 = false;                ///< permutations of f64, too
+  bool random_views = false;              ///< `random` pads, slices, flips … instead of permutations
+  bool random_f64 = false;                ///< also random permutations of f64
   std::vector<std::string> permutations;  ///< instead of the list: "u8 100x1048576 1,0"
   bool reductions = false;                ///< reductions instead of the list, or random ones
   bool scans = false;                     ///< cumulative sums instead of the list, or random ones
   bool casts = false;                     ///< casts between all element types instead of the list
   bool model = false;                     ///< measures every candidate, and predicts its time
   std::string family = {};                ///< only candidates of this family; empty: all
-  bool tuned = false;                     ///< also the final choices of tune() and improve
-  bool jit = false;                       ///< the cost of planning, too
-  bool targets = false;                   ///< exit code 1 if one is missed
-  bool tiny = false;                      ///< for tests
+  bool tuned = false;                     ///< also measures the final choices of tune() and improve
+  bool jit = false;                       ///< also measures the cost of planning
+  bool targets = false;                   ///< exit code 1 if a target is missed
+  bool tiny = false;                      ///< few elements, to test the benchmark itself
   double limit_s = 0;                     ///< no case begins after this time; 0: no limit
 };
 
@@ -141,7 +143,7 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
   return exit_code;
 }
 
-/// "u8 100x1048576 1,0".
+/// Parses "u8 100x1048576 1,0".
 Case permutation_of(const std::string& text) {
   std::istringstream words(text);
   std::string type;
@@ -161,16 +163,16 @@ std::vector<Case> chosen(const Options& options) {
     for (const std::string& text : options.permutations) cases.push_back(permutation_of(text));
     return cases;
   }
-  const std::string_view alone = options.reductions ? "reduce"
-                                 : options.scans    ? "scan"
-                                 : options.casts    ? "cast"
-                                                    : "";
+  const std::string_view only_operation = options.reductions ? "reduce"
+                                          : options.scans    ? "scan"
+                                          : options.casts    ? "cast"
+                                                             : "";
   std::vector<Case> cases = bench::list_cases({.seed = options.seed,
                                                .tiny = options.tiny,
                                                .random = options.random,
                                                .random_f64 = options.random_f64,
                                                .random_views = options.random_views,
-                                               .operation = alone});
+                                               .operation = only_operation});
   std::erase_if(cases, [&](const Case& c) {
     const auto in_label = [label = c.label()](const std::string& part) {
       return label.find(part) != std::string::npos;
@@ -200,7 +202,7 @@ void describe_setting(const Options& options, const tmajit::DeviceInfo& info, Re
                           info.name, info.sm_count, options.seed));
 }
 
-/// The kernels of a plan, each once: "rows 1x4096, 256 threads; general".
+/// The kernels of a plan's steps, equal neighbours once: "rows 1x4096, 256 threads; general".
 std::string kernels_of(const nlohmann::ordered_json& plan) {
   std::vector<std::string> names;
   for (const auto& step : plan["steps"]) names.push_back(step["choice"]);
@@ -213,7 +215,7 @@ class Measurement {
   Measurement(const Options& options, const std::shared_ptr<tmajit::Device>& device, Report& report)
       : options_(options), report_(report), machine_(device) {}
 
-  /// Whether every target was met.
+  /// Measures all cases. Returns whether every target was met.
   bool run() {
     const auto start = Clock::now();
     const std::vector<Case> cases = chosen(options_);
@@ -249,13 +251,13 @@ class Measurement {
       report_.json["why_left_out"] = fmt::format("--limit {:g} s was over", options_.limit_s);
       report_.line(fmt::format("{} cases left out: --limit {:g} s was over", left_out, options_.limit_s));
     }
-    if (spreads()) tell_distribution();
-    return options_.random > 0 || options_.reductions || options_.scans || tell_targets();
+    if (reports_distribution()) report_distribution();
+    return options_.random > 0 || options_.reductions || options_.scans || report_targets();
   }
 
  private:
-  /// Whether there are many cases of one kind, so that the distribution of their ratios is reported.
-  [[nodiscard]] bool spreads() const { return options_.random > 0 || options_.casts; }
+  /// Whether the run has many cases of one kind, for which the distribution of the ratios is reported.
+  [[nodiscard]] bool reports_distribution() const { return options_.random > 0 || options_.casts; }
 
   void add(const Target& target) {
     targets_.push_back(target);
@@ -265,15 +267,15 @@ class Measurement {
   /// Checks and measures a case. Throws the errors of the library.
   void measure_case(const Case& c, nlohmann::ordered_json& entry) {
     const bench::Traffic moved = traffic(c);
-    const bench::ContestPlan how =
+    const bench::ContestPlan timing =
         machine_.contest.plan(moved.sectors, options_.rounds, bench::Memory::one_set);
-    const bench::Workload workload(machine_, c, how.sets, options_.seed);
+    const bench::Workload workload(machine_, c, timing.sets, options_.seed);
     const std::vector<bench::PreparedCase> prepared = workload.prepare(c);
     entry["notes"]["tmajit"] = prepared.front().describe();
     workload.require_right(c, prepared.front());
-    const auto [our_times, driver_times] = workload.time_with_driver(prepared, how);
-    entry["graph"] = how.graph;
-    entry["launches"] = how.launches;
+    const auto [our_times, driver_times] = workload.time_with_driver(prepared, timing);
+    entry["graph"] = timing.graph;
+    entry["launches"] = timing.launches;
     entry["microseconds"] = {{"tmajit", bench::to_json(our_times)}, {"driver", bench::to_json(driver_times)}};
 
     const double ours = our_times.median();
@@ -287,7 +289,7 @@ class Measurement {
                                gigabytes_per_second(moved.sectors, ours)));
     }
     if (const std::optional<Target> target = movement::target_of(c, ours, driver)) add(*target);
-    if (spreads()) distribution_.add(c, driver / ours, kernels_of(entry["notes"]["tmajit"]));
+    if (reports_distribution()) distribution_.add(c, driver / ours, kernels_of(entry["notes"]["tmajit"]));
   }
 
   void measure_planning() {
@@ -305,14 +307,14 @@ class Measurement {
     for (const Target& target : movement::targets_of_jit(jit)) add(target);
   }
 
-  void tell_distribution() {
+  void report_distribution() {
     report_.line("");
     for (const std::string& line : distribution_.lines()) report_.line(line);
     report_.json["distribution"] = {{"driver", distribution_.json()}, {"worst", distribution_.worst()}};
     save();
   }
 
-  bool tell_targets() {
+  bool report_targets() {
     std::size_t missed = 0;
     for (const Target& target : targets_) missed += target.met() ? 0 : 1;
     report_.line(fmt::format("\n{} of {} targets met", targets_.size() - missed, targets_.size()));
@@ -340,8 +342,8 @@ void measure_candidates(const Options& options, const std::shared_ptr<tmajit::De
                         Report& report) {
   std::optional<bench::Machine> machine;
   if (device && !options.tuned) machine.emplace(device);
-  // A separate cache hides choices that were tuned earlier: they are not the planner's, and improve skips
-  // classes with such a choice.
+  // A separate cache hides choices that were tuned earlier: with them plans would not be the cost model's
+  // choices, and improve would skip their shape classes.
   if (device && options.tuned) machine.emplace(device, tmajit::DiskCache::default_directory() / "choices");
   tmajit::Improve improve{.candidates = improve_candidates};
   if (options.tiny) improve.min_predicted_us = 0;
@@ -356,7 +358,7 @@ void measure_candidates(const Options& options, const std::shared_ptr<tmajit::De
                           report, [&] {
                             if (!options.json.empty()) report.write(options.json);
                           });
-  movement::tell_model(report);
+  movement::report_model(report);
 }
 
 bool measure(const Options& options, Report& report) {

@@ -21,9 +21,11 @@ using tmajit::KernelPlan;
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint64_t compared_elements = 512;  // of each part: few, as there are many candidates
-constexpr std::size_t launch_limit = 40;          // launches in a sample: few, as there are many candidates
-constexpr std::size_t cases_at_once = 8;  // cases whose kernels are compiled together, to keep all cores busy
+// Few elements of each part are compared, and a sample has few launches, because a case has many candidates.
+constexpr std::uint64_t compared_elements = 512;
+constexpr std::size_t launch_limit = 40;
+/// Cases whose kernels are compiled together, to keep all cores busy.
+constexpr std::size_t cases_at_once = 8;
 
 /// The constants of the cost model that fit.py fits, by name.
 struct CostName {
@@ -63,7 +65,7 @@ std::vector<KernelPlan> candidates_of(const Case& c, const tmajit::Chip& chip, t
     return tmajit::plan_candidates(operation.moves.front(), {.chip = chip, .family = family});
   } catch (const tmajit::Error& error) {
     if (family.empty() || error.code() != tmajit::ErrorCode::invalid_argument) throw;
-    return {};  // the family cannot do it
+    return {};  // the family cannot do the case
   }
 }
 
@@ -134,14 +136,14 @@ tmajit::KernelChoice choice_of(const Settled& settled) {
   return settled.move->plans().front().choice();
 }
 
-/// The final choices of a case as JSON: the planner's choice, whose second measurement is the first of
-/// `again`, and the choices made by measuring.
+/// The final choices of a case as JSON: the planner's choice and the choices made by measuring. `final_times`
+/// are their times in this order, measured together with the candidates.
 Json to_json(const std::vector<KernelPlan>& plans, std::span<const Settled> settled,
-             std::span<const bench::Samples> again) {
+             std::span<const bench::Samples> final_times) {
   std::size_t next = 0;
   const auto measured = [&](const tmajit::KernelChoice& choice) {
     const auto found = std::ranges::find(plans, choice, &KernelPlan::choice);
-    const bench::Samples& times = again[next++];
+    const bench::Samples& times = final_times[next++];
     return Json{{"choice", choice.text()},
                 {"candidate", found - plans.begin()},
                 {"us", times.median()},
@@ -149,13 +151,13 @@ Json to_json(const std::vector<KernelPlan>& plans, std::span<const Settled> sett
   };
   Json json{{"model", measured(plans.front().choice())}};
   for (const Settled& one : settled) {
-    json[one.by] = one.move ? measured(choice_of(one)) : Json{{"why_not", one.why_not}};
-    json[one.by]["calls"] = one.calls;
+    json[one.method] = one.move ? measured(choice_of(one)) : Json{{"why_not", one.why_not}};
+    json[one.method]["calls"] = one.calls;
   }
   return json;
 }
 
-/// Makes the kernels of plans, in as many threads as there are cores.
+/// Compiles the plans' kernels, one thread per core.
 std::vector<tmajit::Kernel> compile(const tmajit::Runtime& runtime, const std::vector<KernelPlan>& plans) {
   std::vector<std::optional<tmajit::Kernel>> kernels(plans.size());
   std::atomic<std::size_t> next = 0;
@@ -178,7 +180,7 @@ class ModelMeasurement {
   ModelMeasurement(bench::Machine& machine, const ModelOptions& options)
       : machine_(machine), options_(options) {}
 
-  /// Compiles the kernels of the cases, which measure() then finds. The caller must keep them until then.
+  /// Compiles the kernels of the cases. While the caller holds them, measure() finds them in the runtime.
   [[nodiscard]] std::vector<tmajit::Kernel> compile_all(std::span<const Case> cases) const {
     std::vector<KernelPlan> plans;
     for (const Case& c : cases) {
@@ -189,10 +191,10 @@ class ModelMeasurement {
   }
 
   [[nodiscard]] Json measure(const Case& c) const {
-    bench::ContestPlan how =
+    bench::ContestPlan timing =
         machine_.contest.plan(traffic(c).bytes(), options_.rounds, bench::Memory::one_set);
-    how.launches = std::min(how.launches, launch_limit);
-    const bench::Workload workload(machine_, c, how.sets, options_.seed);
+    timing.launches = std::min(timing.launches, launch_limit);
+    const bench::Workload workload(machine_, c, timing.sets, options_.seed);
     const std::vector<Settled> settled = settle(c, workload);
     const std::vector<KernelPlan> plans =
         plans_to_measure(c, workload.destination(), workload.source(), settled);
@@ -214,9 +216,9 @@ class ModelMeasurement {
     for (const Settled& one : settled) {
       if (one.move) contestants.emplace_back([&one, this](std::size_t) { (*one.move)(machine_.stream); });
     }
-    const std::vector<bench::Samples> times = machine_.contest.run(contestants, how);
+    const std::vector<bench::Samples> times = machine_.contest.run(contestants, timing);
     Json json = to_json(c, plans);
-    json["launches"] = how.launches;
+    json["launches"] = timing.launches;
     json["driver_us"] = times[plans.size()].median();
     for (std::size_t i = 0; i < plans.size(); ++i) {
       json["candidates"][i]["us"] = times[i].median();

@@ -21,8 +21,8 @@ namespace movement {
 /// several kernels, and for cases that `family` cannot do, if it is given.
 nlohmann::ordered_json predict_case(const bench::Case& c, const tmajit::Chip& chip, std::string_view family);
 
-/// The predicted time of each of these kernels on a chip, as JSON: a list of "choice", "family", "default",
-/// "allowed" (whether a planner may choose it without a measurement) and "us".
+/// The predicted time on a chip of every kernel that could do a case, as JSON: a list of "choice", "family",
+/// "default", "allowed" (whether a planner may choose the kernel without a measurement) and "us".
 nlohmann::ordered_json predicted_times(const bench::Case& c, const tmajit::Chip& chip);
 /// The chip of a report. Its "costs" have the names of tmajit::Costs; missing costs are those of an H200.
 /// Throws Error{invalid_argument} for an unknown cost.
@@ -32,15 +32,16 @@ struct ModelOptions {
   unsigned rounds = 5;
   std::uint64_t seed = 1;
   double limit_s = 0;  ///< no case begins after this time; 0: no limit
-  double max_predicted =
-      0;  ///< leaves out candidates with more than this many times the least prediction; 0: leaves out none
+  /// Candidates whose predicted time is more than this many times the least are left out; 0: none is left
+  /// out.
+  double max_predicted = 0;
   std::string_view family = {};  ///< measure only candidates of this family; empty: all
   bool tuned = false;            ///< also measures the choices of tune() and improve: "settled"
   tmajit::Improve improve = {};  ///< options of RuntimeOptions::improve
 };
 
-/// Checks and measures all candidates of all cases. The report's "results" have the format above, with
-/// "driver_us". If `machine` is null, it only predicts.
+/// Checks and measures all candidates of all cases. The report's "results" have the format of predict_case(),
+/// with "driver_us". If `machine` is null, it only predicts.
 ///
 /// With `tuned` each result has "settled", with the keys "model", "tuned" and "improved" for the planner,
 /// tune() and RuntimeOptions::improve. Each has the final "choice", its number among the "candidates", its

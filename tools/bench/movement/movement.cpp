@@ -28,19 +28,20 @@ struct tmajit_movement_plan {
 
 namespace {
 
+/// The texts that a thread's last calls returned.
 struct Answer {
-  std::string text;
-  std::string error;
-  std::string code;
+  std::string text;   ///< JSON
+  std::string error;  ///< the message of the last error
+  std::string code;   ///< the name of its tmajit::ErrorCode
 };
 
 Answer& answer() {
-  thread_local Answer own;
-  return own;
+  thread_local Answer of_thread;
+  return of_thread;
 }
 
-/// The result of `call`; if it throws, `failed`, and the reason is stored: no exception may leave a C
-/// function.
+/// Returns the result of `call`. If it throws, stores the reason and returns `failed`, because no exception
+/// may leave a C function.
 template <class Result, class Call>
 Result guard(Result failed, const Call& call) noexcept {
   try {
@@ -73,8 +74,8 @@ const char* tell(const Call& call) noexcept {
   });
 }
 
-/// The name of the one operation whose cases are listed; empty for the usual list.
-std::string_view alone(int reductions, int scans) {
+/// The name of the only operation whose cases are listed; empty: the default list.
+std::string_view only_operation(int reductions, int scans) {
   return reductions != 0 ? "reduce" : scans != 0 ? "scan" : "";
 }
 
@@ -93,9 +94,10 @@ const char* tmajit_movement_error_code() {
   return answer().code.c_str();
 }
 
-/// The list of cases as JSON; `seed` is that of random cases. Needs no GPU. tiny: cases have few elements.
-/// random: instead of the list, this many random permutations of each type; with `views`, this many of each
-/// other kind of move. reductions, scans: only these operations; with `random`, this many random cases.
+/// The list of cases as JSON. Needs no GPU. seed: seed of random cases. tiny: cases have few elements.
+/// random: instead of the list, this many random permutations of each type; with `views`, this many pads,
+/// slices, flips, broadcasts, casts and maps each. reductions, scans: only these operations; with `random`,
+/// this many random cases.
 const char* tmajit_movement_cases(uint64_t seed, int tiny, size_t random, int views, int reductions,
                                   int scans) {
   return tell([&] {
@@ -104,7 +106,7 @@ const char* tmajit_movement_cases(uint64_t seed, int tiny, size_t random, int vi
                                 .tiny = tiny != 0,
                                 .random = random,
                                 .random_views = views != 0,
-                                .operation = alone(reductions, scans)}))
+                                .operation = only_operation(reductions, scans)}))
       list.push_back(to_json(c));
     return list;
   });
@@ -122,7 +124,7 @@ tmajit_movement_session* tmajit_movement_open(const char* device, uint64_t seed,
                                                           .tiny = tiny != 0,
                                                           .random = random,
                                                           .random_views = views != 0,
-                                                          .operation = alone(reductions, scans)})};
+                                                          .operation = only_operation(reductions, scans)})};
   });
 }
 

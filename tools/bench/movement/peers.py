@@ -14,14 +14,14 @@ import sys
 import time
 from pathlib import Path
 
-# A case has one kernel, for which PyTorch's pool of compiling processes takes more time than it saves.
+# A case has one kernel, for which starting PyTorch's pool of compiler processes takes longer than it saves.
 os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from peer_comparison import chart, contest, distribution, distribution_chart, earlier, results, run, table, targets, warm
 from peer_comparison.library import Library, TmajitError, find
 
-# Name of the peer: (module, function in it that makes an Entry, package to which the module's VERSION belongs).
+# {name of the peer: (module, function in it that makes an Entry, package to which the module's VERSION belongs)}.
 PEERS = {
     "eager": ("torch_moves", "eager", "torch"),
     "compile": ("torch_moves", "compiled", "torch"),
@@ -164,20 +164,20 @@ def failed(report):
                for result in report["results"] for name in result.get("errors", {}))
 
 
-def kind(options):
-    """The list of cases that the options select, as arguments of Library."""
+def list_arguments(options):
+    """The options that select the list of cases, as arguments of Library's methods."""
     return {"random": options.random, "views": options.random_views, "reductions": options.reductions,
             "scans": options.scans}
 
 
 def choose(library, options):
     """[(index, case)] of the cases of this run."""
-    chosen = run.select(library.cases(options.seed, **kind(options)), options.only, options.quick)
+    chosen = run.select(library.cases(options.seed, **list_arguments(options)), options.only, options.quick)
     return earlier.part_of(chosen, *options.part) if options.part else chosen
 
 
 def load(options):
-    """load_peers(), with torch.compile configured by the options."""
+    """The result of load_peers(), after torch.compile has been configured."""
     loaded = load_peers(options.peers)
     if "compile" in loaded[0]:
         from peer_comparison import torch_moves
@@ -186,18 +186,18 @@ def load(options):
 
 
 def warm_part(options, chosen, machine):
-    """The work of one process of make_ahead()."""
+    """The work of one process of compile_ahead()."""
     number, parts = map(int, options.warm_part.split("/"))
     options.peers = warm.peers_to_warm(options.peers)
     makers, _, _ = load(options)
     warm.compile_part(machine, warm.cases_to_compile(chosen, options.peers)[number::parts], makers)
     if "cutensor-jit" in makers:
         from peer_comparison import cutensor_moves
-        cutensor_moves.keep_kernels(number)
+        cutensor_moves.write_kernels(number)
     return 0
 
 
-def make_ahead(options, cases, arguments, free_bytes):
+def compile_ahead(options, cases, arguments, free_bytes):
     """Compiles the peers' kernels of `cases` in several processes, if that saves time."""
     count = warm.processes_for(cases, free_bytes) if options.warm is None else options.warm
     if count < 2 or not cases:
@@ -209,8 +209,8 @@ def make_ahead(options, cases, arguments, free_bytes):
           f"{time.monotonic() - options.start:.0f} s", flush=True)
 
 
-class Keeper:
-    """Writes the report every few seconds, not after every case: it is written as a whole and may be long."""
+class PeriodicWriter:
+    """Writes the report at most every ten seconds, because each time the whole report is written."""
 
     def __init__(self, path):
         self._path, self._last = path, time.monotonic()
@@ -235,19 +235,19 @@ def measure(options, library, arguments):
     chosen = earlier.missing(choose(library, options), old)
     if options.warm_part:
         return warm_part(options, chosen, torch_machine.TorchMachine())
-    make_ahead(options, warm.cases_to_compile(chosen, options.peers), arguments, torch_machine.free_bytes())
+    compile_ahead(options, warm.cases_to_compile(chosen, options.peers), arguments, torch_machine.free_bytes())
     machine = torch_machine.TorchMachine()
     device = f"gpu:{torch_machine.ordinal()}"
-    session = library.open(device, options.seed, **kind(options))
+    session = library.open(device, options.seed, **list_arguments(options))
     makers, versions, absent = load(options)
     if options.before:
         other = Library.of_other_build(options.before)
-        makers[results.BEFORE] = run.before(other.open(device, options.seed, **kind(options)), machine,
-                                            other.cases(options.seed, **kind(options)))
-    told = session.describe()
+        makers[results.BEFORE] = run.before(other.open(device, options.seed, **list_arguments(options)), machine,
+                                            other.cases(options.seed, **list_arguments(options)))
+    description = session.describe()
     report = {
-        "device": told["device"],
-        "versions": {"tmajit": told["tmajit"], "NVRTC": told["nvrtc"], **versions},
+        "device": description["device"],
+        "versions": {"tmajit": description["tmajit"], "NVRTC": description["nvrtc"], **versions},
         "peers": list(makers),
         "absent": absent,
         **{name: getattr(options, name) for name in ("rounds", "seed", "random", "reductions", "scans")},
@@ -256,7 +256,7 @@ def measure(options, library, arguments):
     }
     if old:
         try:
-            earlier.go_on(old, report)
+            earlier.continue_run(old, report)
         except ValueError as error:
             raise TmajitError("invalid_argument", f"--resume: {options.json}: {error}") from error
     print(table.setting(report), flush=True)
@@ -269,14 +269,14 @@ def measure(options, library, arguments):
                 print(f"peers.py: the cost of planning: {error}", file=sys.stderr)
                 absent["cost of planning"] = str(error)
         print("\n" + table.header(report), flush=True)
-        keep = Keeper(options.json)
+        write_sometimes = PeriodicWriter(options.json)
 
         def on_result(result):
             run.progress("")
             print(table.row(report, result), flush=True)
             for name, why in result.get("errors", {}).items():
                 print(f"  {name}: {why}", file=sys.stderr, flush=True)
-            keep(report)
+            write_sometimes(report)
 
         run.run(session, machine, chosen, makers, options, report, on_result)
     finally:

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t shown_choices = 10;  // of the worst choices
+constexpr std::size_t shown_choices = 10;  // number of worst choices that are printed
 
 /// The candidate with the least measured time; null if none was measured.
 const Json* best_of(const Json& result) {
@@ -35,16 +35,16 @@ struct JudgedChoice {
   double ratio;  ///< ratio of their times
 };
 
-/// Returns the choice by `by` ("model", or the name of a Settled) for each case that has one.
-std::vector<JudgedChoice> choices_by(const Json& results, const std::string& by) {
+/// For each case with a choice by `method` ("model", or a Settled::method), returns this choice.
+std::vector<JudgedChoice> choices_by(const Json& results, const std::string& method) {
   std::vector<JudgedChoice> choices;
   for (const Json& result : results) {
     const Json* const best = best_of(result);
     if (best == nullptr) continue;
     std::size_t candidate = 0;  // the planner's choice
-    if (by != "model") {
-      if (!result.contains("settled") || !result["settled"][by].contains("candidate")) continue;
-      candidate = result["settled"][by]["candidate"];
+    if (method != "model") {
+      if (!result.contains("settled") || !result["settled"][method].contains("candidate")) continue;
+      candidate = result["settled"][method]["candidate"];
     }
     const Json& chosen = result["candidates"][candidate];
     if (chosen["us"].is_null()) continue;
@@ -104,15 +104,15 @@ void report_worst(bench::Report& report, const std::string& label, std::vector<J
   }
 }
 
-/// Reports the reasons why cases have no choice by `by`, each with the number of cases.
-void report_reasons(bench::Report& report, const std::string& by) {
+/// Reports the reasons why cases have no choice by `method`, each with the number of cases.
+void report_reasons(bench::Report& report, const std::string& method) {
   std::map<std::string, std::size_t> reasons;
   for (const Json& result : report.json["results"]) {
-    if (!result.contains("settled") || !result["settled"][by].contains("why_not")) continue;
-    ++reasons[result["settled"][by]["why_not"]];
+    if (!result.contains("settled") || !result["settled"][method].contains("why_not")) continue;
+    ++reasons[result["settled"][method]["why_not"]];
   }
   for (const auto& [why, cases] : reasons) {
-    report.line(fmt::format("not {}: {} case{}: {}", by, cases, cases == 1 ? "" : "s", why));
+    report.line(fmt::format("not {}: {} case{}: {}", method, cases, cases == 1 ? "" : "s", why));
   }
 }
 
@@ -144,7 +144,7 @@ Json report_quantiles(bench::Report& report) {
 
 }  // namespace
 
-void tell_model(bench::Report& report) {
+void report_model(bench::Report& report) {
   report.json["quantiles"] = report_quantiles(report);
   // Add the key before taking pointers into the document: adding a key to an ordered object moves its values.
   report.json["regret"] = Json::object();
@@ -154,15 +154,15 @@ void tell_model(bench::Report& report) {
                           "within 1 %", "within 3 %", "mean", "worst"));
   const std::array<std::pair<std::string, std::string>, 3> choosers{
       {{"model", "as planned"}, {"tuned", "after tune()"}, {"improved", "after the calls of improve"}}};
-  for (const auto& [by, label] : choosers) {
+  for (const auto& [method, label] : choosers) {
     std::vector<double> ratios;
-    for (const JudgedChoice& choice : choices_by(results, by)) ratios.push_back(choice.ratio);
-    report_summary(report, by, label, ratios);
+    for (const JudgedChoice& choice : choices_by(results, method)) ratios.push_back(choice.ratio);
+    report_summary(report, method, label, ratios);
   }
   report_summary(report, "noise", "noise: a candidate's time over its own again", noise_of(results));
-  for (const auto& [by, label] : choosers) {
-    report_reasons(report, by);
-    const std::vector<JudgedChoice> choices = choices_by(results, by);
+  for (const auto& [method, label] : choosers) {
+    report_reasons(report, method);
+    const std::vector<JudgedChoice> choices = choices_by(results, method);
     if (!choices.empty()) report_worst(report, label, choices);
   }
 }

@@ -13,6 +13,6 @@ namespace movement {
 /// choices, and, if they were measured, "tuned" and "improved" for the choices of tune() and improve. "noise"
 /// has the same numbers for two measurements of one candidate in the same run, the larger divided by the
 /// smaller. Differences below the noise are not significant.
-void tell_model(bench::Report& report);
+void report_model(bench::Report& report);
 
 }  // namespace movement

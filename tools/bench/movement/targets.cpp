@@ -15,8 +15,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int hot_plans = 200;
+constexpr int hot_plans = 200;  // plans that one sample of the hot time averages
 
+// The targets.
 constexpr double max_cold_ms = 60;
 constexpr double max_hot_us = 20;
 
@@ -28,6 +29,7 @@ tmajit::Runtime fresh_runtime(const std::shared_ptr<tmajit::Device>& device) {
   return tmajit::Runtime({.device = device, .cache_directory = std::nullopt, .compile = {}});
 }
 
+/// Times of planning one case; targets.hpp explains them.
 struct Cost {
   double cold_ms = 0;
   double hot_us = 0;
@@ -54,8 +56,8 @@ Cost measure(const bench::Case& c, const std::shared_ptr<tmajit::Device>& device
   return cost;
 }
 
-/// Cases whose planning is measured: permutations of the list, one of each kind, and a map.
-std::vector<bench::Case> chosen() {
+/// Cases whose planning is measured: some permutations and maps of the list.
+std::vector<bench::Case> cases_to_plan() {
   std::vector<bench::Case> result;
   for (const bench::Case& c : bench::list_cases({})) {
     const bool permutation = c.group == "peers" && c.quick && c.types() != "bf16";
@@ -68,7 +70,8 @@ std::vector<bench::Case> chosen() {
 
 std::optional<Target> target_of(const bench::Case& c, double ours_us, double driver_us) {
   if (c.min_ratio) {
-    return Target{c.label() + ", of the driver's copy", *c.min_ratio, driver_us / ours_us, true};
+    return Target{c.label() + ", speed relative to the driver's copy", *c.min_ratio, driver_us / ours_us,
+                  true};
   }
   if (c.max_extra_us) {
     return Target{c.label() + ", us beyond the driver's copy", *c.max_extra_us, ours_us - driver_us, false};
@@ -77,7 +80,7 @@ std::optional<Target> target_of(const bench::Case& c, double ours_us, double dri
 }
 
 nlohmann::ordered_json measure_jit(const std::shared_ptr<tmajit::Device>& device, unsigned rounds) {
-  const std::vector<bench::Case> cases = chosen();
+  const std::vector<bench::Case> cases = cases_to_plan();
   nlohmann::ordered_json json{{"first_ms", measure(cases.front(), device).cold_ms},
                               {"max_cold_ms", max_cold_ms},
                               {"max_hot_us", max_hot_us},

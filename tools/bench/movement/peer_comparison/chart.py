@@ -2,7 +2,7 @@
 
 from xml.sax.saxutils import escape
 
-from . import results as r
+from . import results
 
 TYPES = ("f32", "bf16", "u8")
 LABEL_WIDTH, PANEL_WIDTH, PANEL_GAP, VALUE_WIDTH = 205, 150, 22, 62
@@ -25,10 +25,10 @@ STYLE = """
 
 
 def element(name, text="", **attributes):
-    """An SVG element; numbers with one digit, `_` in names as `-`."""
-    told = "".join(f' {key.replace("_", "-")}="{value:.1f}"' if isinstance(value, float) else
+    """An SVG element. Numbers have one decimal; `_` in the names of attributes becomes `-`."""
+    attribute_text = "".join(f' {key.replace("_", "-")}="{value:.1f}"' if isinstance(value, float) else
                    f' {key.replace("_", "-")}="{escape(str(value))}"' for key, value in attributes.items())
-    return f"<{name}{told}>{escape(text)}</{name}>"
+    return f"<{name}{attribute_text}>{escape(text)}</{name}>"
 
 
 def _text(x, y, text, kind="", anchor="start"):
@@ -43,14 +43,14 @@ def _bar(x, y, gbps, kind):
 def _row(x, y, result):
     """The bars of one case, with numbers for tmajit and the best peer."""
     parts = []
-    best = r.best_peer(result)
-    bars = [("ours", r.bandwidth(result, r.OURS)),
-            ("best", r.bandwidth(result, best[0]) if best else None),
-            ("eager", r.bandwidth(result, "eager"))]
+    best = results.best_peer(result)
+    bars = [("ours", results.bandwidth(result, results.OURS)),
+            ("best", results.bandwidth(result, best[0]) if best else None),
+            ("eager", results.bandwidth(result, "eager"))]
     for number, (kind, gbps) in enumerate(bars):
         if gbps:
             parts.append(_bar(x, y + number * (BAR + 1), gbps, kind))
-    ours, ratio = bars[0][1], r.of_best_peer(result)
+    ours, ratio = bars[0][1], results.of_best_peer(result)
     if ours:
         note = f"{ours:.0f}" + (f" · {ratio:.2f}×" if ratio else "")
         parts.append(_text(x + PANEL_WIDTH + 4, y + BAR, note, "small strong"))
@@ -61,8 +61,8 @@ def _row(x, y, result):
 
 def svg(report):
     """The chart of a report's table of peers. Raises ValueError if it has none."""
-    panels = [(t, r.table_rows(report, t)) for t in TYPES]
-    panels = [(t, rows) for t, rows in panels if any(r.microseconds(row, r.OURS) for row in rows)]
+    panels = [(t, results.table_rows(report, t)) for t in TYPES]
+    panels = [(t, rows) for t, rows in panels if any(results.microseconds(row, results.OURS) for row in rows)]
     if not panels:
         raise ValueError("the report has no row of the table of peers, which the chart shows")
     names = list(dict.fromkeys(row["name"] for _, rows in panels for row in rows))
@@ -92,7 +92,7 @@ def svg(report):
         parts.append(f'<line x1="{x}" y1="{TOP}" x2="{x}" y2="{bottom}" class="axis"/>')
         for result in rows:
             parts += _row(x, TOP + names.index(result["name"]) * ROW + 4, result)
-        copies = [value for value in (r.bandwidth(row, r.DRIVER) for row in rows) if value]
+        copies = [value for value in (results.bandwidth(row, results.DRIVER) for row in rows) if value]
         if copies:
             middle = sorted(copies)[len(copies) // 2]
             at = x + middle / FULL_SCALE * PANEL_WIDTH

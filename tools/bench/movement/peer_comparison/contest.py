@@ -95,7 +95,7 @@ def race(machine, entries, bytes_moved, rounds, always=()):
                 machine.synchronize()
                 times[entry.name].append(entry.sample())
                 continue
-            machine.space()
+            machine.reset_l2()
             pending.append((entry.name, machine.time(work[entry.name])))
         machine.synchronize()
         for name, read in pending:

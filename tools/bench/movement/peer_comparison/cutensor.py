@@ -34,6 +34,7 @@ _INVALID_VALUE, _NOT_SUPPORTED = 7, 15
 # {type: (cudaDataType_t, precision of the computation)}.
 _TYPES = {"f32": (0, "32F"), "f64": (1, "64F"), "bf16": (14, "32F"), "u8": (8, "32F"), "e4m3": (28, "32F"),
           "i32": (10, "32F")}
+# The types that cuTENSOR's manual lists for permutations.
 _DOCUMENTED = ("f32", "f64", "bf16")
 # The bits of the number 1 in each cudaDataType_t that a scaling factor may have.
 _ONE = {0: (c_uint32, 0x3F800000), 1: (c_uint64, 0x3FF0000000000000), 2: (ctypes.c_uint16, 0x3C00),
@@ -119,10 +120,10 @@ class Permutation:
 
     def __init__(self, owner, shape, axes, type_name, alignment):
         self._owner, self._made = owner, []
-        number, precision = _TYPES[type_name]
+        data_type, precision = _TYPES[type_name]
         try:
-            source = self._tensor(shape, number, alignment)
-            destination = self._tensor([shape[axis] for axis in axes], number, alignment)
+            source = self._tensor(shape, data_type, alignment)
+            destination = self._tensor([shape[axis] for axis in axes], data_type, alignment)
             rank = len(shape)
             operation = self._make("CreatePermutation", "DestroyOperationDescriptor", source,
                                    (c_int32 * rank)(*range(rank)), _OP_IDENTITY, destination,
@@ -138,18 +139,19 @@ class Permutation:
             raise
 
     def _make(self, create, destroy, *arguments):
+        """Creates an object of cuTENSOR, which close() destroys."""
         made = c_void_p()
         self._owner._call(create, self._owner._handle, ctypes.byref(made), *arguments)
         self._made.append((destroy, made))
         return made
 
-    def _tensor(self, shape, number, alignment):
+    def _tensor(self, shape, data_type, alignment):
         strides = [1] * len(shape)
         for d in range(len(shape) - 2, -1, -1):
             strides[d] = strides[d + 1] * shape[d + 1]
-        many = c_int64 * len(shape)
-        return self._make("CreateTensorDescriptor", "DestroyTensorDescriptor", len(shape), many(*shape),
-                          many(*strides), number, alignment)
+        numbers = c_int64 * len(shape)
+        return self._make("CreateTensorDescriptor", "DestroyTensorDescriptor", len(shape), numbers(*shape),
+                          numbers(*strides), data_type, alignment)
 
     def __call__(self, destination, source, stream):
         """Enqueues the move on a CUstream; works inside graph capture."""

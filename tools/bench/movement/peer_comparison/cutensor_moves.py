@@ -21,8 +21,8 @@ for _file in cache_folders.files("cutensor"):
         pass
 
 
-def keep_kernels(part):
-    """Stores the kernels that this process compiled, for later processes."""
+def write_kernels(part):
+    """Writes the kernels that this process compiled to file `part`, for later processes."""
     _compiling.write_kernels(cache_folders.folder("cutensor") / str(part))
 
 
@@ -30,11 +30,12 @@ def _entry(name, handle, case, sources, destinations):
     if case["operation"] != "permute":
         raise NotApplicable("cuTENSOR is measured with permutations")
     source, destination = sources[0].data_ptr(), destinations[0].data_ptr()
-    both = source | destination | 256
+    # The lowest bit that is set is the largest power of two, at most 256, that divides both addresses.
+    address_bits = source | destination | 256
     start = time.perf_counter()
     try:
         view, axes = case["sources"][0], case["arguments"]["axes"]
-        move = handle.permutation(view["shape"], axes, view["type"], both & -both)
+        move = handle.permutation(view["shape"], axes, view["type"], address_bits & -address_bits)
     except cutensor.Refused as error:
         raise NotApplicable(str(error)) from error
     seconds = time.perf_counter() - start

@@ -1,12 +1,12 @@
-"""The distribution of random cases' ratios, by which they are judged. Needs only the report."""
+"""The distribution of the random cases' ratios to the best peer and to the driver's copy. Needs only the report."""
 
-from . import results as r
+from . import results
 from .contest import quantile
 
-WORST = 10
+WORST = 10  # number of worst cases that are listed
 # The share of the ratios below each of these is reported.
 BOUNDS = (0.97, 0.90)
-MEASURES = {"best": r.of_best_peer, "driver": r.of_driver}
+MEASURES = {"best": results.of_best_peer, "driver": results.of_driver}
 
 
 def is_random(report):
@@ -18,7 +18,7 @@ def types_of(result):
     return "any" if result["operation"] == "cast" else result["types"]
 
 
-def spread(ratios):
+def statistics(ratios):
     """The distribution of a list of ratios, which must not be empty."""
     ordered = sorted(ratios)
     return {
@@ -27,7 +27,7 @@ def spread(ratios):
         "percent_1": quantile(ordered, 0.01),
         "percent_10": quantile(ordered, 0.10),
         "median": quantile(ordered, 0.5),
-        "geometric_mean": r.geometric_mean(ordered),
+        "geometric_mean": results.geometric_mean(ordered),
         **{f"below_{bound:.2f}": sum(ratio < bound for ratio in ordered) / len(ordered) for bound in BOUNDS},
     }
 
@@ -52,21 +52,21 @@ def _groups(report):
 
 def worst(report):
     """The worst cases relative to the best peer: [{label, ratio, peer, kernels}]."""
-    measured = [result for result in report["results"] if r.of_best_peer(result)]
-    return [{"label": result["label"], "ratio": r.of_best_peer(result), "peer": r.best_peer(result)[0],
-             "kernels": r.choices(result)} for result in sorted(measured, key=r.of_best_peer)[:WORST]]
+    measured = [result for result in report["results"] if results.of_best_peer(result)]
+    return [{"label": result["label"], "ratio": results.of_best_peer(result), "peer": results.best_peer(result)[0],
+             "kernels": results.choices(result)} for result in sorted(measured, key=results.of_best_peer)[:WORST]]
 
 
 def of(report):
     """The distribution for the report: {measure: [{"group": …, "types": …, "cases": …, …}], "worst": …}."""
-    told = {}
+    found = {}
     for measure in MEASURES:
-        told[measure] = []
+        found[measure] = []
         for group, types, wanted in _groups(report):
             values = ratios(report, measure, wanted)
             if values:
-                told[measure].append({"group": group, "types": types, **spread(values)})
-    return {**told, "worst": worst(report)}
+                found[measure].append({"group": group, "types": types, **statistics(values)})
+    return {**found, "worst": worst(report)}
 
 
 def _table(title, rows):
@@ -82,10 +82,10 @@ def _table(title, rows):
 
 
 def text(report):
-    told = of(report)
+    found = of(report)
     titles = {"best": "Ours to the best peer", "driver": "Ours to the driver's copy"}
-    parts = [_table(title, told[measure]) for measure, title in titles.items() if told[measure]]
-    if told["worst"]:
-        parts.append("\n".join(["Worst beside the best peer"] + [
-            f"{case['ratio']:>7.3f} {case['peer']:<13}{case['label']}  {case['kernels']}" for case in told["worst"]]))
+    parts = [_table(title, found[measure]) for measure, title in titles.items() if found[measure]]
+    if found["worst"]:
+        parts.append("\n".join(["Least ratios to the best peer"] + [
+            f"{case['ratio']:>7.3f} {case['peer']:<13}{case['label']}  {case['kernels']}" for case in found["worst"]]))
     return "\n\n".join(parts)

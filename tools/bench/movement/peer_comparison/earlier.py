@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+# A run can only be continued if these keys of both reports are equal.
 SAME = ("device", "versions", "peers", "rounds", "seed", "random", "views", "reductions", "scans")
 
 
@@ -12,6 +13,7 @@ def read(path):
 
 
 def _measured(result):
+    """Whether the case was measured, and not abandoned with an error of the whole case."""
     return "all" not in result.get("errors", {})
 
 
@@ -21,7 +23,7 @@ def missing(chosen, old):
     return [(index, case) for index, case in chosen if case["label"] not in done]
 
 
-def go_on(old, report):
+def continue_run(old, report):
     """Copies the results of `old` into `report`. Raises ValueError if they were measured under other conditions."""
     other = [name for name in SAME if old.get(name) != report.get(name)]
     if other:

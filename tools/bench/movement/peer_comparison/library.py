@@ -69,7 +69,8 @@ class Library:
 
     @classmethod
     def of_other_build(cls, path):
-        """Another build's library, renamed: the loader would give it this build's libtmajit.so, which has the same soname."""
+        """Loads another build's library with another soname of libtmajit.so: otherwise the loader would reuse this
+        build's libtmajit.so."""
         with tempfile.TemporaryDirectory() as folder:
             for file in (*Path(path).resolve().parent.glob("libtmajit.so.?.?"), Path(path)):
                 renamed = Path(folder, file.name)
@@ -137,7 +138,7 @@ class Session:
 
 
 class Plan:
-    """A planned move. Freed by free(), before its session is closed."""
+    """A planned move. Call free() before its session is closed."""
 
     def __init__(self, library, handle):
         self.library = library

@@ -8,10 +8,10 @@ PEERS = ("eager", "compile", "jax", "cupy", "triton", "cutensor", "cutensor-jit"
 
 def among(report, names):
     """The report with only the peers in `names`, and BEFORE."""
-    gone = set(PEERS) - {*names, BEFORE}
+    removed = set(PEERS) - {*names, BEFORE}
     rows = [{**row, "microseconds": {name: times for name, times in row.get("microseconds", {}).items()
-                                     if name not in gone}} for row in report["results"]]
-    return {**report, "peers": [name for name in report.get("peers", []) if name not in gone], "results": rows}
+                                     if name not in removed}} for row in report["results"]]
+    return {**report, "peers": [name for name in report.get("peers", []) if name not in removed], "results": rows}
 
 
 def microseconds(result, name):
@@ -39,6 +39,7 @@ def of_driver(result):
 
 
 def of_best_peer(result):
+    """tmajit's bandwidth divided by that of the fastest peer."""
     ours, best = microseconds(result, OURS), best_peer(result)
     return best[1] / ours if ours and best else None
 
@@ -48,7 +49,8 @@ def geometric_mean(values):
     return math.exp(sum(map(math.log, values)) / len(values)) if values else None
 
 
-def some(values):
+def measured(values):
+    """The values that are not None."""
     return [value for value in values if value is not None]
 
 
@@ -58,6 +60,7 @@ def table_rows(report, type_name):
 
 
 def odd_rows(report, type_name):
+    """The cases with odd extents for one type."""
     return [r for r in report["results"] if r["odd"] and r["types"] == type_name and r["peers"] == "all"]
 
 

@@ -40,12 +40,14 @@ def before(session, machine, cases):
 
 
 def driver_copy(session, machine, case):
+    """The Entry of the driver's copy, which reads and writes as many bytes as the case, counted in sectors."""
     destination, source = machine.addresses()
     half = case["sector_bytes"] // 2
     return Entry(results.DRIVER, lambda: session.copy(destination, source, half, machine.stream), lambda: [])
 
 
 def tolerance(case, name):
+    """The allowed error of contestant `name`, relative to the larger of 1 and the value."""
     if name == results.OURS:
         return case.get("tolerance", 0)
     if "tolerance" not in case:
@@ -57,7 +59,7 @@ def _prepare(machine, case, name, make, arrays, reference):
     """Makes a contestant and checks its result. Raises if the result is wrong."""
     entry = make(case, *arrays)
     try:
-        machine.forget(case)
+        machine.poison_destinations(case)
         entry.run()
         machine.synchronize()
         wrong = machine.differs(case, entry.results(), reference, tolerance(case, name))
@@ -107,7 +109,7 @@ def measure_case(session, machine, index, case, makers, seed, rounds):
     finally:
         for entry in entries:
             entry.close()
-        machine.relax()
+        machine.release_cached_memory()
     return result
 
 
@@ -146,7 +148,7 @@ def run(session, machine, chosen, peers, options, report, on_result):
             return leave_out(len(chosen) - number, f"the device failed in {case['label']}: {error}")
         except Exception as error:  # the other cases are still measured
             result = dict(case, errors={"all": contest.describe(error)})
-            machine.relax()
+            machine.release_cached_memory()
             try:
                 _require_alive(machine)
             except Lost as fatal:

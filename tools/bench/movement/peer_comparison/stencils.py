@@ -1,4 +1,4 @@
-"""Stencils for any array library: an array padded according to the boundary, and shifted views of it."""
+"""Stencils for any array library, computed from shifted views of an array that is padded according to the boundary."""
 
 import re
 
@@ -6,7 +6,7 @@ _CALL = re.compile(r"\bx\(([^)]*)\)")
 
 
 def expression(text):
-    """A stencil's C++ text as a Python function of `neighbour`, which is a function of the offsets."""
+    """A stencil's C++ text as a Python function. Its argument, neighbour(*offsets), returns a shifted view."""
     text = re.sub(r"(\d)f\b", r"\1", text)
     code = compile(re.sub(r"\bx\b(?!\()", "x()", text), "stencil", "eval")
     return lambda neighbour: eval(code, {"__builtins__": {}}, {"x": neighbour})

@@ -1,9 +1,9 @@
 """The report as text."""
 
 from . import distribution, targets
-from . import results as r
+from . import results
 
-LABEL = 50
+LABEL_WIDTH = 50
 
 
 def _number(value, form):
@@ -17,49 +17,49 @@ def _width(name):
 
 def peers_of(report):
     """The peers that a report has a column for."""
-    return [name for name in r.PEERS if name in report["peers"]]
+    return [name for name in results.PEERS if name in report["peers"]]
 
 
 def header(report):
-    names = [r.OURS, r.DRIVER, *peers_of(report)]
+    names = [results.OURS, results.DRIVER, *peers_of(report)]
     columns = "".join(f"{name:>{_width(name)}}" for name in names)
-    return f"{'GB/s read plus written, medians':<{LABEL}}{columns}{'/driver':>9}{'/best':>7}{'us':>10}  kernels"
+    return f"{'GB/s read plus written, medians':<{LABEL_WIDTH}}{columns}{'/driver':>9}{'/best':>7}{'us':>10}  kernels"
 
 
 def row(report, result):
     """The lines of one case: two if sectors have more bytes than the elements."""
-    names = [r.OURS, r.DRIVER, *peers_of(report)]
-    cells = "".join(f"{_number(r.bandwidth(result, name), '.0f'):>{_width(name)}}" for name in names)
-    text = (f"{result['label']:<{LABEL}}{cells}{_number(r.of_driver(result), '.3f'):>9}"
-            f"{_number(r.of_best_peer(result), '.2f'):>7}"
-            f"{_number(r.microseconds(result, r.OURS), '.2f'):>10}  {r.choices(result)}").rstrip()
-    ours = r.microseconds(result, r.OURS)
+    names = [results.OURS, results.DRIVER, *peers_of(report)]
+    cells = "".join(f"{_number(results.bandwidth(result, name), '.0f'):>{_width(name)}}" for name in names)
+    text = (f"{result['label']:<{LABEL_WIDTH}}{cells}{_number(results.of_driver(result), '.3f'):>9}"
+            f"{_number(results.of_best_peer(result), '.2f'):>7}"
+            f"{_number(results.microseconds(result, results.OURS), '.2f'):>10}  {results.choices(result)}").rstrip()
+    ours = results.microseconds(result, results.OURS)
     if ours and result["sector_bytes"] != result["bytes"]:
-        text += f"\n{'  counted in 32-byte sectors':<{LABEL}}{result['sector_bytes'] / ours * 1e-3:>9.0f}"
+        text += f"\n{'  counted in 32-byte sectors':<{LABEL_WIDTH}}{result['sector_bytes'] / ours * 1e-3:>9.0f}"
     return text
 
 
 def planning(report):
     jit = report["jit"]
     lines = [f"Planning; the first plan of the process took {jit['first_ms']:.1f} ms",
-             f"{'':<{LABEL}}{'cold, ms':>9}{'hot, us':>9}{'choosing, us':>14}"]
+             f"{'':<{LABEL_WIDTH}}{'cold, ms':>9}{'hot, us':>9}{'choosing, us':>14}"]
     for plan in jit["plans"]:
-        lines.append(f"{plan['label']:<{LABEL}}{plan['cold_ms']:>9.1f}{plan['hot_us']:>9.2f}"
+        lines.append(f"{plan['label']:<{LABEL_WIDTH}}{plan['cold_ms']:>9.1f}{plan['hot_us']:>9.2f}"
                      f"{plan['choosing_us']:>14.2f}")
     return "\n".join(lines)
 
 
 def means(report):
     """Geometric means over the table of peers and over odd extents."""
-    lines = [f"{'Geometric means of ours':<{LABEL}}{'rows':>6}{'/driver':>9}{'/best':>7}"]
-    sets = [(f"table of peers {t}", r.table_rows(report, t)) for t in ("f32", "bf16", "u8", "f64")]
-    sets += [(f"odd extents {t}", r.odd_rows(report, t)) for t in ("f32", "bf16", "u8")]
+    lines = [f"{'Geometric means of ours':<{LABEL_WIDTH}}{'rows':>6}{'/driver':>9}{'/best':>7}"]
+    sets = [(f"table of peers {t}", results.table_rows(report, t)) for t in ("f32", "bf16", "u8", "f64")]
+    sets += [(f"odd extents {t}", results.odd_rows(report, t)) for t in ("f32", "bf16", "u8")]
     for name, rows in sets:
-        driver = [v for v in map(r.of_driver, rows) if v]
-        best = [v for v in map(r.of_best_peer, rows) if v]
+        driver = [v for v in map(results.of_driver, rows) if v]
+        best = [v for v in map(results.of_best_peer, rows) if v]
         if driver:
-            lines.append(f"{name:<{LABEL}}{len(driver):>6}{r.geometric_mean(driver):>9.3f}"
-                         f"{_number(r.geometric_mean(best), '.2f'):>7}")
+            lines.append(f"{name:<{LABEL_WIDTH}}{len(driver):>6}{results.geometric_mean(driver):>9.3f}"
+                         f"{_number(results.geometric_mean(best), '.2f'):>7}")
     return "\n".join(lines) if len(lines) > 1 else ""
 
 

@@ -1,7 +1,7 @@
 """The targets, and which of them a report meets. Needs only the report."""
 
 from . import distribution
-from . import results as r
+from . import results
 
 TABLE_ROWS = 10  # permutations a type in the table of peers
 # Ratios to the best peer, as geometric means over the table of permutations, and over odd extents.
@@ -11,12 +11,13 @@ ODD_TARGET = 1.6
 # Random permutations: geometric means of the ratios to the best peer and to the driver's copy.
 RANDOM_TARGETS = {"f32": (1.10, 0.90), "bf16": (1.15, 0.85), "u8": (1.35, 0.75)}
 RANDOM_GROUP = "random permutation"
-EVEN = 0.97  # ratio to the best peer from which on the difference is within the error of the measurement
-EVEN_SHARE, LEAST = 0.99, 0.90
-OF_COPY, OF_COPY_SHARE = 0.6, 0.99
-VIEWS_EVEN_SHARE, VIEWS_MEAN = 0.97, 1.10
+EVEN = 0.97  # smallest ratio to the best peer whose difference from 1 is within the error of the measurement
+EVEN_SHARE = 0.99  # of permutations: share with at least EVEN
+LEAST = 0.90  # of permutations: least ratio to the best peer
+OF_COPY, OF_COPY_SHARE = 0.6, 0.99  # of permutations: share with at least OF_COPY of the driver's copy
+VIEWS_EVEN_SHARE, VIEWS_MEAN = 0.97, 1.10  # of views and reductions: share with at least EVEN, geometric mean
 OTHER_GROUPS = (RANDOM_GROUP, "random scan", "random reduction")  # all other groups are views
-SCANS_SHARE = 0.9
+SCANS_SHARE = 0.9  # of scans: share that is no slower than the best peer
 
 
 def _target(what, need, got, at_least=True):
@@ -56,46 +57,46 @@ def _of_random(report):
     for types, (best, copy) in RANDOM_TARGETS.items():
         these = lambda result, t=types: permutation(result) and result["types"] == t
         for measure, need in (("best", best), ("driver", copy)):
-            add(f"random permutations {types}", measure, these, ("geometric mean of", need, r.geometric_mean))
+            add(f"random permutations {types}", measure, these, ("geometric mean of", need, results.geometric_mean))
     add("random scans", "best", lambda result: result["group"] == "random scan",
         ("share of 1 of", SCANS_SHARE, lambda ratios: _share(ratios, 1)))
     for what, these in (("random reductions", lambda result: result["group"] == "random reduction"),
                         ("random views", lambda result: result["group"] not in OTHER_GROUPS)):
         add(what, "best", these, (f"share of {EVEN} of", VIEWS_EVEN_SHARE, lambda ratios: _share(ratios, EVEN)),
-            ("geometric mean of", VIEWS_MEAN, r.geometric_mean))
+            ("geometric mean of", VIEWS_MEAN, results.geometric_mean))
     return found, unknown
 
 
 def _of_list(report):
     found, unknown = [], []
     for result in report["results"]:
-        ours, driver = r.microseconds(result, r.OURS), r.microseconds(result, r.DRIVER)
+        ours, driver = results.microseconds(result, results.OURS), results.microseconds(result, results.DRIVER)
         if ours is None or driver is None:
             if "min_ratio" in result or "max_extra_us" in result:
                 unknown.append(result["label"])
         elif "min_ratio" in result:
-            found.append(_target(result["label"] + ", of the driver's copy", result["min_ratio"],
+            found.append(_target(result["label"] + ", speed relative to the driver's copy", result["min_ratio"],
                                  driver / ours))
         elif "max_extra_us" in result:
             found.append(_target(result["label"] + ", us beyond the driver's copy",
                                  result["max_extra_us"], ours - driver, at_least=False))
     for type_name, need in TABLE_TARGETS.items():
-        rows = r.table_rows(report, type_name)
-        ratios = r.some(map(r.of_best_peer, rows))
+        rows = results.table_rows(report, type_name)
+        ratios = results.measured(map(results.of_best_peer, rows))
         for row in rows:
-            ratio = r.of_best_peer(row)
+            ratio = results.of_best_peer(row)
             if ratio is not None:
-                found.append(_target(f"{row['label']}, of the best peer ({r.best_peer(row)[0]})", 1.0, ratio))
+                found.append(_target(f"{row['label']}, speed relative to the best peer ({results.best_peer(row)[0]})", 1.0, ratio))
         if len(ratios) == TABLE_ROWS:
             found.append(_target(f"table of peers {type_name}, geometric mean of the best peer", need,
-                                 r.geometric_mean(ratios)))
+                                 results.geometric_mean(ratios)))
         else:
             unknown.append(f"geometric mean over the table, {type_name}: "
                            f"{len(ratios)} of {TABLE_ROWS} rows have a peer")
-        odd = r.some(map(r.of_best_peer, r.odd_rows(report, type_name)))
+        odd = results.measured(map(results.of_best_peer, results.odd_rows(report, type_name)))
         if odd:
             found.append(_target(f"odd extents {type_name}, geometric mean of the best peer", ODD_TARGET,
-                                 r.geometric_mean(odd)))
+                                 results.geometric_mean(odd)))
         else:
             unknown.append(f"odd extents, {type_name}")
     jit = report.get("jit")

@@ -1,4 +1,4 @@
-"""The GPU by PyTorch: the buffers that contestants share, streams, events and graphs."""
+"""The GPU through PyTorch: the buffers that contestants share, streams, events and graphs."""
 
 import torch
 
@@ -37,6 +37,8 @@ def ordinal():
 
 
 class TorchMachine:
+    """PyTorch's current GPU, with one stream and the buffers of the sources and the destinations."""
+
     has_graphs = True
 
     def __init__(self):
@@ -45,7 +47,7 @@ class TorchMachine:
         torch.cuda.set_stream(self._stream)
         self._scratch = torch.empty(SCRATCH_BYTES, dtype=torch.uint8, device="cuda")
         self._source = self._destination = None
-        self._filled = (None, 0)
+        self._filled = (None, 0)  # mask and number of the bytes that fill() has written
 
     @property
     def stream(self):
@@ -83,11 +85,12 @@ class TorchMachine:
         words &= mask - (1 << 64) if mask >> 63 else mask
         self._filled = (mask, size)
 
-    def forget(self, case):
+    def poison_destinations(self, case):
         """Overwrites the destinations, so that no contestant is checked by another's result."""
         self._destination[: case["destination_bytes"]].fill_(0xA5)
 
     def reference(self, case, sources):
+        """The expected results of a case."""
         return [result.contiguous() for result in formula(case, precise=True)(*sources)]
 
     def differs(self, case, results, reference, tolerance):
@@ -106,6 +109,7 @@ class TorchMachine:
         return None
 
     def capture(self, run, launches):
+        """A function that replays a CUDA graph of `launches` calls of `run`."""
         graph = torch.cuda.CUDAGraph()
         torch.cuda.synchronize()
         graph.capture_begin(capture_error_mode="thread_local")
@@ -116,7 +120,7 @@ class TorchMachine:
             graph.capture_end()
         return graph.replay
 
-    def space(self):
+    def reset_l2(self):
         """Gives the host time to enqueue, and brings L2 to the same state for every contestant."""
         for _ in range(SCRATCH_FILLS):
             self._scratch.fill_(0x5A)
@@ -133,11 +137,11 @@ class TorchMachine:
         torch.cuda.synchronize()
 
     def require_alive(self):
-        """Raises if a fault has taken the context away: nothing more can be measured then."""
+        """Raises if a fault has made the context unusable, so that nothing more can be measured."""
         torch.cuda.synchronize()
 
-    def relax(self):
-        """After a case: memory that was cached for it goes back, for libraries with pools of their own."""
+    def release_cached_memory(self):
+        """After a case: returns much memory that PyTorch caches to the driver, for libraries with pools of their own."""
         if torch.cuda.memory_reserved() > torch.cuda.memory_allocated() + (24 << 30):
             torch.cuda.empty_cache()
 

@@ -1,4 +1,4 @@
-"""Cases in PyTorch's words: the reference, and the contestants eager and compile."""
+"""The cases as PyTorch programs: the reference, and the contestants eager and compile."""
 
 import time
 
@@ -30,7 +30,7 @@ REDUCTIONS = {
 
 
 def _wide(tensor):
-    """The tensor in the type in which tmajit's expressions compute: small floats as float."""
+    """The tensor in the type in which tmajit's expressions compute: bf16 and e4m3 as f32."""
     return tensor.float() if tensor.dtype in (torch.bfloat16, torch.float8_e4m3fn) else tensor
 
 
@@ -109,7 +109,7 @@ def _stencil(case, precise):
         return a
 
     compute = stencils.formula(case, pad)
-    if to == torch.uint8:  # bytes wrap
+    if to == torch.uint8:  # u8 arithmetic would wrap around
         return lambda a: compute(a.to(torch.int16)).to(to)
     return lambda a: compute(_wide(a) if precise else a).to(to)
 
@@ -158,7 +158,7 @@ def _formula(case, precise):
 
 
 def _assign(case):
-    """A function that writes the destinations, for torch.compile."""
+    """A function that computes the case and writes the destinations."""
     values = formula(case)
 
     def move(destinations, sources):
@@ -169,17 +169,17 @@ def _assign(case):
 
 
 def eager(case, sources, destinations):
-    """The code that a user would write without torch.compile, using `out=` where PyTorch has it."""
+    """PyTorch's calls for a case without torch.compile, with `out=` where PyTorch has it."""
     operation, given, to = case["operation"], case["arguments"], destinations[0]
-    own = []
     views = seen(case, sources)
     if operation in ("pad", "flip"):  # they have no `out=` and return a new tensor
         values = formula(case)
+        returned = []
 
         def run():
-            own[:] = values(*sources)
+            returned[:] = values(*sources)
 
-        return Entry("eager", run, lambda: own)
+        return Entry("eager", run, lambda: returned)
     if operation == "reduce":
         axes = given["axes"]
         run = {

@@ -8,8 +8,8 @@ from .contest import Entry, NotApplicable
 from .nest import permutation_nest
 
 VERSION = triton.__version__
-OUTER = 4  # dimensions besides the tile's two
-# (rows of a tile, columns, warps).
+OUTER = 4  # most dimensions besides the tile's two
+# (rows of a tile, columns of a tile, warps).
 CONFIGS = [(32, 32, 4), (64, 64, 4), (64, 64, 8), (128, 64, 8), (64, 128, 8), (128, 128, 8), (16, 256, 4)]
 
 
@@ -18,6 +18,8 @@ CONFIGS = [(32, 32, 4), (64, 64, 4), (64, 64, 8), (128, 64, 8), (64, 128, 8), (1
 @triton.jit(do_not_specialize=["n1", "n2", "n3"])
 def _tiles(source, destination, a_count, b_count, a_source, b_source, a_destination,
            n1, n2, n3, s0, s1, s2, s3, d0, d1, d2, d3, A: tl.constexpr, B: tl.constexpr):
+    # A tile has A elements of dimension a and B elements of dimension b. n, s and d are the extents, the source's strides
+    # and the destination's strides of the outer dimensions.
     at = tl.program_id(0)
     b_tiles = tl.cdiv(b_count, B)
     a_tiles = tl.cdiv(a_count, A)

@@ -13,7 +13,7 @@ from . import contest
 COMPILING = ("compile", "jax", "triton", "cutensor-jit")
 MIN_CASES = 12  # compiling fewer cases takes less time than starting processes
 MAX_PROCESSES = 14
-OWN_BYTES = 4 << 30  # device memory of a process besides a case's buffers
+OWN_BYTES = 4 << 30  # device memory that a process needs besides a case's buffers
 START_SECONDS, CASE_SECONDS = 60.0, 10.0  # time limit of a process: to start, and for each case
 
 
@@ -27,7 +27,7 @@ def cases_to_compile(chosen, peers):
 
 
 def processes_for(cases, free_bytes, cpus=os.cpu_count() or 1):
-    """The number of processes that save time."""
+    """The number of processes to start; 0 if compiling ahead would save no time."""
     if len(cases) < MIN_CASES:
         return 0
     need = OWN_BYTES + max(case["source_bytes"] + 2 * case["destination_bytes"] for case in cases)
@@ -71,4 +71,4 @@ def compile_part(machine, cases, makers):
                 pass
             except Exception as error:  # the run itself reports it again
                 print(f"{case['label']}: {name}: {contest.describe(error)}", file=sys.stderr)
-        machine.relax()
+        machine.release_cached_memory()
