@@ -13,10 +13,10 @@
 TMAJIT_BEGIN
 namespace lint {
 
-/// Merges findings that have one cause, after the allowed ones are removed.
+/// Merges findings that have the same cause or the same source statement, after allowed findings are removed.
 class Groups {
  public:
-  /// Stores the source statement and the cause of a finding; 0: unknown.
+  /// Stores the source statement and the cause of a finding; 0 stands for an unknown one.
   void note(const Finding& finding, std::uint64_t statement, std::uint64_t cause) {
     keys_.try_emplace(key_of(finding), Key{statement, cause});
   }
@@ -62,14 +62,15 @@ class Findings {
   Groups& groups_;
   LintResult& result_;
   std::vector<std::uint32_t> segments_;  ///< waits before each instruction; counted for the first finding
-  std::set<std::tuple<const ptx::Instruction*, std::string_view>> known_;
+  std::set<std::tuple<const ptx::Instruction*, std::string_view>>
+      added_;  ///< instruction and rule of findings
 };
 
 /// The memory of a check along a path, and the facts that the path has learned.
 struct PathState {
-  std::uint64_t memory = 0;
-  std::uint32_t origin = 0;        ///< an event that led to this memory
-  bool has_other_origins = false;  ///< whether other events led to it, too; the check treats them alike
+  std::uint64_t memory = 0;  ///< what the check follows on this path, in the check's own code; 0: nothing
+  std::uint32_t origin = 0;  ///< an event that led to this memory
+  bool has_other_origins = false;  ///< whether other events led to this memory, too
   Facts facts;
   friend bool operator==(const PathState&, const PathState&) = default;
 };
@@ -80,8 +81,8 @@ class PathCheck {
  public:
   PathCheck(const Kernel& kernel, Findings& findings) : kernel_(kernel), findings_(findings) {}
   virtual ~PathCheck() = default;
-  /// Whether step() may change a state or report a finding: in states whose memory is not 0 (`remembers`), or
-  /// in those whose memory is 0.
+  /// Whether step() may change a state or report a finding at the event. `remembers`: in states whose memory
+  /// is not 0; if false, in states whose memory is 0.
   [[nodiscard]] virtual bool concerns(std::uint32_t event, bool remembers) const = 0;
   /// Processes `event` in `state`: appends every state in which the path may continue to `next`. If it
   /// appends none, the path ends.
@@ -112,13 +113,13 @@ bool explore(PathCheck& check, check::RuleId rule);
 
 /// Alignment of the addresses of ld, st, copies and mbarriers; sizes, ranks and coordinates of copies.
 void check_accesses(const Kernel& kernel, Findings& findings);
-/// Arrival counts, expected bytes' range, mbarriers never initialised or never waited on.
+/// Ranges of arrival counts and expected bytes; mbarriers that are never initialised or never waited for.
 void check_mbarriers(const Kernel& kernel, Findings& findings);
 /// Compares the bytes that an mbarrier expects with the bytes of the loads that follow.
 void check_expected_bytes(const Kernel& kernel, Findings& findings);
 /// fence.proxy.async before bulk stores, fences after mbarrier.init.
 void check_fences(const Kernel& kernel, Findings& findings);
-/// A thread uses an mbarrier only after it has initialised it or met the thread that did.
+/// A thread uses an mbarrier only after it has initialised it, or after a barrier with the thread that has.
 void check_init_order(const Kernel& kernel, Findings& findings);
 /// Bulk stores are committed, and waited for before the thread ends.
 void check_groups(const Kernel& kernel, Findings& findings);
