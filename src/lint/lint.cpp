@@ -62,7 +62,7 @@ void Groups::apply(std::vector<Finding>& findings) const {
   // Kernel, rule, whether the number is a cause (1) or a statement (0), and the number.
   using MergeKey = std::tuple<std::string, std::string, int, std::uint64_t>;
   std::vector<Finding> merged;
-  std::map<MergeKey, std::size_t> index_of;  // indices in `merged`
+  std::map<MergeKey, std::size_t> index_of;            // indices in `merged`
   std::vector<std::vector<std::uint32_t>> more_lines;  // by the same index: lines of the other findings
   for (Finding& finding : findings) {
     const auto key = keys_.find(key_of(finding));

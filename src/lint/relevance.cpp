@@ -79,7 +79,7 @@ void Relevance::find_deciding(const PathCheck& check) {
 }
 
 bool Relevance::may_matter(std::uint32_t block, bool ends_matter) const {
-  const std::uint32_t meet = kernel_.flow.rejoins(block);
+  const std::uint32_t meet = kernel_.flow.post_dominator(block);
   llvm::SmallVector<std::uint32_t, 16> open{block};
   llvm::SmallDenseSet<std::uint32_t, 16> seen;
   while (!open.empty()) {

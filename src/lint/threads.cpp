@@ -30,7 +30,7 @@ std::vector<bool> blocks_before(const ptx::ControlFlow& flow, std::uint32_t bloc
 
 /// Whether every path from `from` reaches `block`.
 bool always_reaches(const ptx::ControlFlow& flow, std::uint32_t block, std::uint32_t from) {
-  while (from != block && from != ptx::ControlFlow::unreachable) from = flow.rejoins(from);
+  while (from != block && from != ptx::ControlFlow::unreachable) from = flow.post_dominator(from);
   return from == block;
 }
 

@@ -70,8 +70,9 @@ struct Guard {
   friend bool operator==(const Guard&, const Guard&) = default;
 };
 
-/// One instruction. `opcode` is what forms.hpp recognised. The words of its name have the order of its form,
-/// not that of the text. An unrecognised instruction keeps its text's order, opcode `unknown` and a fault.
+/// One instruction. match_form() finds its form. The form gives the opcode, and the order of the words in the
+/// name, whatever their order in the text. An instruction without a form has opcode `unknown`, a fault, and
+/// the name as in the text.
 struct Instruction {
   Location location;
   std::optional<Guard> guard;
