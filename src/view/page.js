@@ -106,8 +106,8 @@ class Page {
     document.getElementById('calls').replaceChildren(...lines);
   }
 
-  /// "init h.cuh:3 ← k.cu:10  text": each location follows the name of the inlined function that it is in. The
-  /// line ends with the text of the innermost location.
+  /// "init h.cuh:3 ← k.cu:10  text": before each location is the name of the inlined function that it is in.
+  /// The line ends with the text of the innermost location.
   callLine(kernel, chain) {
     const line = element('p');
     chain.forEach((location, depth) => {

@@ -60,14 +60,14 @@ TEST_CASE("operations on sets of numbers agree with bit sets") {
     CHECK(sets.includes(p, q) == ((x & y) == y));
     CHECK(sets.is_single(p) == (x.count() == 1));
     const std::uint64_t shift = between(random, 0, 63);
-    Bits moved;
-    Bits turned;
+    Bits shifted_bits;
+    Bits negated_bits;
     for (std::uint64_t number = 0; number < x.size(); ++number) {
       if (!x[number]) continue;
-      moved.set((number + shift) % x.size());
-      turned.set((x.size() - number) % x.size());
+      shifted_bits.set((number + shift) % x.size());
+      negated_bits.set((x.size() - number) % x.size());
     }
-    CHECK(bits_of(shifted(a, shift, width)) == moved);
-    CHECK(bits_of(negated(a, width)) == turned);
+    CHECK(bits_of(shifted(a, shift, width)) == shifted_bits);
+    CHECK(bits_of(negated(a, width)) == negated_bits);
   }
 }
