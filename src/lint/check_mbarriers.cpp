@@ -171,7 +171,8 @@ class BytesCheck final : public PathCheck {
       case Kind::invalidate:
       case Kind::wait:
         if (same || may_share_mbarrier(event, open)) {
-          // Two expect_tx may belong to one phase; the wait for another stage may come between the loads.
+          // Remaining bytes are no certain mistake: two expect_tx may belong to one phase, and a wait for
+          // another stage may come between the loads.
           const bool is_certain = same && !expects;
           if (!is_certain && open.rest.number() != 0U) {
             outcomes_[open.expect].uncertain = true;
@@ -191,7 +192,7 @@ class BytesCheck final : public PathCheck {
 
   bool retreat(PathState& state, std::int32_t rank) override {
     const Open& open = opened_[state.memory - 1];
-    // In the next iteration, the address or the remaining bytes would differ.
+    // The path ends if the next iteration would change the address or the remaining bytes.
     const auto stays = [&](const Value& value) {
       return Values::same(kernel_.values.before(value, rank), value);
     };

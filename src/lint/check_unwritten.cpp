@@ -23,7 +23,7 @@ using ptx::Opcode;
 using ptx::Operand;
 
 constexpr std::uint32_t none = ~0U;
-/// Limit of registers × blocks: 8 MB.
+/// Limit of registers × blocks, one bit each: 8 MB.
 constexpr std::size_t max_bits = 64'000'000;
 /// Limit of examined instructions, with repetitions: about a second.
 constexpr std::size_t max_steps = 10'000'000;
@@ -188,6 +188,7 @@ class UnwrittenCheck {
     });
   }
 
+  /// Gives slots to the results of an instruction that reads a register with a slot.
   void reach(std::uint32_t index) {
     ++steps_;
     if (!names_any(index)) return;
@@ -307,17 +308,17 @@ class UnwrittenCheck {
 
   void report_uses(const Parts& parts, DataFlow flow, const ptx::Instruction& in) {
     if (ptx::has_effects(flow, in.opcode) && !stores_to(in, ptx::StateSpace::local))
-      matters(parts.guard, "is the guard of");
-    for (const std::uint32_t reg : parts.addresses) matters(reg, "is an address in");
+      report_if_undefined(parts.guard, "is the guard of");
+    for (const std::uint32_t reg : parts.addresses) report_if_undefined(reg, "is an address in");
     if (flow == DataFlow::acts) {
-      for (const Part& part : parts.operands) matters(part.reg, "is an operand of");
+      for (const Part& part : parts.operands) report_if_undefined(part.reg, "is an operand of");
     } else if (flow == DataFlow::stores && stores_to(in, ptx::StateSpace::global)) {
-      for (const Part& part : parts.operands) matters(part.reg, "is stored to global memory by");
+      for (const Part& part : parts.operands) report_if_undefined(part.reg, "is stored to global memory by");
     } else if (in.opcode == Opcode::wgmma_mma_async) {
       // The descriptors, and the predicate that enables the addend.
       for (std::size_t i = in.operands[1].kind == Operand::Kind::vector ? in.operands[1].elements.size() : 0;
            i < parts.operands.size(); ++i)
-        matters(parts.operands[i].reg, "is an operand of");
+        report_if_undefined(parts.operands[i].reg, "is an operand of");
     }
   }
 
@@ -326,7 +327,7 @@ class UnwrittenCheck {
     return in.opcode == Opcode::st && !spaces.empty() && spaces.front() == space;
   }
 
-  void matters(std::uint32_t reg, std::string_view how) {
+  void report_if_undefined(std::uint32_t reg, std::string_view how) {
     if (!is_undefined(reg)) return;
     const Origin origin = origin_of(reg);
     // Each register is reported once.

@@ -183,7 +183,7 @@ Formula Conditions::less(const Value& a, const Value& b, bool is_signed, std::ui
       return Subject{.home = both.home, .per_thread = both.per_thread, .values = {a, b}};
     });
   } else {
-    // constant + form < 0.
+    // a < b if constant + form < 0.
     const std::uint64_t smallest = 1ULL << (width - 1);
     const std::uint64_t bound = ~d.constant & low_bits(width);
     d.constant = 0;

@@ -164,7 +164,7 @@ class Conditions {
   std::vector<SubjectEntry> subjects_;
   KeyTable names_;          ///< the formula of each key
   KeyTable subject_names_;  ///< the subject of each key
-  /// Mutable, since paths make new sets and results are cached.
+  /// Mutable: const functions add sets, and cache the results of set operations.
   mutable NumberSets sets_;
 };
 

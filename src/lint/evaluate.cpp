@@ -92,7 +92,8 @@ class Evaluator {
     const ScalarType type = operation_type();
     switch (in_.opcode) {
       case Opcode::mov:
-        // A register, a literal, an address, a special register; vectors are packed and unpacked.
+        // The source may be a register, a literal, an address or a special register. Packed and unpacked
+        // vectors are unknown.
         return operands().size() == 2 && operands()[0].operand->kind == Operand::Kind::symbol &&
                        operands()[1].operand->kind != Operand::Kind::vector
                    ? read(1, width_)
@@ -148,7 +149,7 @@ class Evaluator {
         return result;
       }
       case Opcode::shfl: {
-        // A lane's result follows from the operands of all lanes.
+        // The result depends only on the operands of all lanes: the same operands give the same result again.
         if (element_ != 0) return opaque();
         const Value lane = read(2, 32);
         const Value clamp = read(3, 32);

@@ -48,6 +48,7 @@ class Explorer {
   }
 
  private:
+  /// Returns whether the state was added. If not, another state covers it, or there are too many.
   bool keep(States& states, const PathState& state) {
     const auto outcome = states.add(state);
     if (outcome == States::Outcome::too_many) dropped_ = true;

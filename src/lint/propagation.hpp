@@ -65,7 +65,7 @@ class Propagation {
 
  private:
   static constexpr std::uint32_t single = ~0U;
-  /// Names the symbol of a join: its kind, a block or instruction, a slot or element.
+  /// The key of the symbol of a join: a SymbolKey, the block or instruction, the slot or element.
   using JoinKey = std::array<std::uint64_t, 3>;
 
   void find_slots();
@@ -92,7 +92,8 @@ class Propagation {
   using AllIncoming = llvm::SmallVector<Incoming, 4>;
   /// The contents at the ends of those predecessors that a pass has executed.
   [[nodiscard]] AllIncoming incoming(std::uint32_t block) const;
-  /// `before` is the result of the previous pass, if there was one.
+  /// The content of a slot at the start of a block. `before` is the result of the previous pass, if there was
+  /// one.
   Content merge(std::uint32_t block, std::uint32_t slot, AllIncoming& incoming, const Content* before);
   /// Content of a slot after slots were given up: unknown.
   Content forgotten(std::uint32_t block, std::uint32_t slot);

@@ -19,14 +19,14 @@ class Relevance {
   Relevance(const PathCheck& check, const Relevance& with_memory) : Relevance(check, false, &with_memory) {}
 
   [[nodiscard]] bool concerns(std::uint32_t event) const { return concerns_[event]; }
-  /// Whether anything that concerns the check can follow from the block's begin.
+  /// Whether anything that concerns the check can follow after the block's start.
   [[nodiscard]] bool reaches_event(std::uint32_t block) const { return reaches_[block]; }
   /// Whether it matters which edge a path takes at the block's end. It does not if all paths meet again
   /// before anything that concerns the check.
   [[nodiscard]] bool decides(std::uint32_t block) const { return decides_[block]; }
   /// Whether a guard tests the subject.
   [[nodiscard]] bool tests(SubjectId subject) const { return last_test_[subject] >= 0; }
-  /// Drops facts about subjects that no guard needs from the block's begin on.
+  /// Drops facts about subjects that no guard tests after the block's start.
   void trim(std::uint32_t block, Facts& facts) const;
 
  private:

@@ -10,7 +10,7 @@ TMAJIT_BEGIN
 namespace lint {
 namespace {
 
-/// Forms with more terms are reduced: they cost time and rarely give more facts.
+/// Limit of the terms of a form: more terms cost time and rarely give more facts.
 constexpr std::size_t max_terms = 8;
 
 /// Upper bound of parameters' addresses. They have 32 bits and do not wrap with any offset, so a 64-bit

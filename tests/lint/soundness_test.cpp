@@ -45,7 +45,7 @@ class Program {
   }
 
  private:
-  // A random register of each kind.
+  // Each of these returns a random register of its kind.
   std::string reg32() { return fmt::format("%r{}", between(random_, 0, 5)); }
   std::string reg64() { return fmt::format("%rd{}", between(random_, 0, 3)); }
   std::string predicate() { return fmt::format("%p{}", between(random_, 0, 3)); }
