@@ -103,7 +103,7 @@ struct Initializer {
     value,     ///< 3, 0f3F800000
     symbol,    ///< name + offset
     generic,   ///< generic(name) + offset
-    mask,      ///< value(name): the bits of an address that `value` masks
+    mask,      ///< value(name): the bits of the address of `name` that the mask `value` selects
     literals,  ///< {literals}: a list without addresses and lists
     list,      ///< {elements}: any other list
   };
@@ -125,7 +125,7 @@ struct Variable {
   std::optional<std::uint64_t> alignment;
   std::uint32_t vector_width = 1;  ///< 2 or 4 for .v2, .v4
   ScalarType type = ScalarType::b8;
-  /// A kernel parameter's `.ptr`: what it points to and how that is aligned.
+  /// A kernel parameter's `.ptr`: the state space to which the parameter points, and the alignment there.
   struct Pointer {
     std::optional<StateSpace> space;
     std::optional<std::uint64_t> alignment;
@@ -164,7 +164,8 @@ struct LineMark {
   std::uint64_t file = 0;
   std::uint64_t line = 0;
   std::uint64_t column = 0;
-  /// Where an inlined function stood: `, function_name $L__info_string0+off, inlined_at file line column`.
+  /// The call through which the line was inlined: `, function_name $L__info_string0+off, inlined_at file line
+  /// column`.
   struct Inlined {
     std::string function;
     std::int64_t offset = 0;

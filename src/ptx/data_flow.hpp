@@ -17,11 +17,11 @@ enum class DataFlow : std::uint8_t {
   selects,    ///< the result is operand 0 or 1, by predicate 2
   conjoins,   ///< as computes, but 0 where operand 0 or 1 is a defined 0 (and, mul); a third operand is added
   disjoins,   ///< as computes, but 1 where a bit of operand 0 or 1 is a defined 1 (or)
-  shuffles,   ///< lanes read each other's values; the last operand, the member mask, matters
-  meets,      ///< one result for all participating lanes; the member mask matters, too
+  shuffles,   ///< lanes read each other's values; the last operand, the member mask, matters at once
+  meets,      ///< one result for all participating lanes; the member mask matters at once
   fragments,  ///< products of matrices, whose lanes and registers hold rows and columns
   transposes,  ///< transposes 8 by 8 halves that all lanes hold
-  stores,      ///< operands go to memory
+  stores,      ///< operands are stored to memory
   hands_over,  ///< stores matrices, or moves fragments of unspecified layout: the simulator's code of the
                ///< instruction tracks undefined values itself
   acts,        ///< every operand matters at once

@@ -44,8 +44,8 @@ void for_each_written(const FlatInstruction& flat, const Visit& visit) {
   for (const BoundOperand& each : bound_elements(written)) visit_part(each);
 }
 
-/// Calls visit(register) for every register that the instruction reads: its guard, parts of addresses, and
-/// the accumulators of a product of a warpgroup, which it writes, too.
+/// Calls visit(register) for every register that the instruction reads, including its guard, registers in
+/// addresses, and the accumulators of wgmma.mma_async, which it also writes.
 template <class Visit>
 void for_each_read(const FlatInstruction& flat, const Visit& visit) {
   const bool skips = writes_first(*flat.instruction) && flat.instruction->opcode != Opcode::wgmma_mma_async;

@@ -34,7 +34,7 @@ struct LineRange {
 
 /// "column, 4 bytes a lane"
 [[nodiscard]] std::string describe_pattern(AccessPattern pattern, std::uint32_t width);
-/// "none", "8-way", "2-way, mean 1.25"; "–" if there is none.
+/// "none", "8-way", "2-way, mean 1.25"; "–" for nullopt.
 [[nodiscard]] std::string describe_conflicts(const std::optional<Conflicts>& conflicts);
 /// "column, 2 bytes a lane, instruction 0 of 128: 4 wavefronts instead of 1 (4-way conflict)"
 [[nodiscard]] std::string describe_access(const ShownAccess& shown);
