@@ -55,7 +55,8 @@ bool is_header(const std::string& name) {
   return !contains(sources, extension);
 }
 
-/// Whether a path is a library's file. `parts` are those below the project's root if `below_root`, else all.
+/// Whether a path is a library's file. `parts` are the folders and the file below the project's root if
+/// `below_root`, else those of the whole path.
 bool is_library(const Parts& parts, bool below_root) {
   if (parts.empty()) return false;
   const auto folders = std::span(parts).first(parts.size() - 1);
@@ -100,6 +101,7 @@ std::optional<fs::path> below(const fs::path& path, const std::string& root) {
   return relative;
 }
 
+/// The path relative to the root, also if it leads there through symbolic links; nothing if it does not.
 std::optional<fs::path> from_root(std::string_view path, const std::string& root) {
   const fs::path named = fs::path(path).lexically_normal();
   // A relative path is taken as relative to the root, in which the compiler probably ran.

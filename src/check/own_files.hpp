@@ -25,8 +25,8 @@ class OwnFiles {
   [[nodiscard]] Owner owner_of(std::string_view path);
 
   /// The frame at which a finding is reported, as an index into `paths`, the frames' files, innermost first.
-  /// It is the innermost frame of the project, or else the outermost that is no library's, or else the
-  /// outermost.
+  /// It is the innermost frame of the project. Without one, it is the outermost frame whose owner is unknown.
+  /// If all frames are of libraries, it is the outermost frame.
   [[nodiscard]] std::size_t reported_frame(std::span<const std::string_view> paths);
 
   /// The path relative to the root, with '/' between folders, if it is below the root; else the path itself.

@@ -16,7 +16,7 @@ TMAJIT_BEGIN
 namespace lint {
 namespace {
 
-bool fits(const std::string& pattern, const std::string& kernel) {
+bool matches(const std::string& pattern, const std::string& kernel) {
   if (pattern == "*") return true;
   auto glob = llvm::GlobPattern::create(pattern);
   if (glob) return glob->match(kernel);
@@ -80,7 +80,7 @@ const Comments& Allowed::comments_of(const std::string& file) {
 
 bool Allowed::allows(const Finding& finding) {
   const bool by_options = llvm::any_of(options_.allowed, [&](const AllowedRule& each) {
-    return each.rule == finding.rule && fits(each.kernel, finding.kernel);
+    return each.rule == finding.rule && matches(each.kernel, finding.kernel);
   });
   return by_options || allows_at(in_ptx_, finding.ptx_line, finding.rule) ||
          (finding.source_line != 0 &&
@@ -88,10 +88,10 @@ bool Allowed::allows(const Finding& finding) {
 }
 
 void Allowed::apply(LintResult& result) {
-  std::vector<Finding> left;
+  std::vector<Finding> not_allowed;
   for (Finding& finding : result.findings)
-    (allows(finding) ? result.allowed : left).push_back(std::move(finding));
-  result.findings = std::move(left);
+    (allows(finding) ? result.allowed : not_allowed).push_back(std::move(finding));
+  result.findings = std::move(not_allowed);
   for (const auto& [line, rules] : in_ptx_) {
     for (const std::string& rule : rules) {
       const std::string wrong = check::why_unknown(rule);

@@ -10,7 +10,7 @@
 TMAJIT_BEGIN
 namespace lint {
 
-/// The rules that comments of a text allow, by line, from 1.
+/// The rules that comments of a text allow, by line; lines count from 1.
 using Comments = std::map<std::uint64_t, std::vector<std::string>>;
 [[nodiscard]] Comments find_comments(std::string_view text);
 
@@ -27,12 +27,12 @@ class Allowed {
 
  private:
   [[nodiscard]] bool allows(const Finding& finding);
-  /// Comments of the source file of that name, if it can be read.
+  /// Comments of the source file with this name; empty if it cannot be read.
   const Comments& comments_of(const std::string& file);
 
   const LintOptions& options_;
   Comments in_ptx_;
-  std::map<std::string, std::string> paths_;  ///< paths by file name, which has no folders
+  std::map<std::string, std::string> paths_;  ///< path of each file name without folders
   std::map<std::string, Comments> in_sources_;
 };
 

@@ -74,8 +74,8 @@ struct Check {
     report_chance(needed);
   }
 
-  /// Reports an address that is a multiple of `needed` only if its variable is, which is declared with a
-  /// smaller alignment.
+  /// Reports an address that is aligned by chance: it is a multiple of `needed` if the address of its
+  /// variable is one, but the variable is declared with a smaller alignment.
   void report_chance(std::uint32_t needed) const {
     const ptx::Variable* const variable = kernel.values.variable_of(event.shared);
     // The launch decides where dynamic shared memory begins.
@@ -88,9 +88,9 @@ struct Check {
       return std::countr_zero(term.factor) + alignment >= std::countr_zero(needed);
     };
     const auto& terms = event.shared.terms;
-    const auto decides = std::ranges::find_if_not(terms, is_aligned);
-    if (decides == terms.end() || !std::all_of(decides + 1, terms.end(), is_aligned)) return;
-    if (decides->factor != 1 || kernel.values.symbol(decides->symbol).variable != variable) return;
+    const auto unaligned = std::ranges::find_if_not(terms, is_aligned);
+    if (unaligned == terms.end() || !std::all_of(unaligned + 1, terms.end(), is_aligned)) return;
+    if (unaligned->factor != 1 || kernel.values.symbol(unaligned->symbol).variable != variable) return;
     add("copy.alignment-by-chance",
         fmt::format("a bulk copy needs a multiple of {} in shared memory, and \"{}\" is declared with an "
                     "alignment of {}",

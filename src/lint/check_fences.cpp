@@ -31,13 +31,13 @@ struct FencePattern {
   bool (*overlap)(const Kernel& kernel, const Event& write, const Event& read);
   bool by_many;        ///< many threads may write the data that one thread then copies
   check::RuleId rule;  ///< rule that is broken if no fence stands between the two
-  /// Message of a finding: about the read, with the line of the write. If one thread writes, about the write,
-  /// with the line of the read.
+  /// Message of a finding. If `by_many`, it is about the read and gives the line of the write. Else it is
+  /// about the write and gives the line of the read.
   const char* found;
   /// For a fence by the copying thread alone, after it met the writing thread: the broken rule, if any, and
   /// its message.
   std::optional<check::RuleId> late_rule = {};
-  const char* late = nullptr;
+  const char* late_found = nullptr;
 };
 
 /// Follows writes that the copy engine must see: from the generic proxy's write (a store to shared memory, or
@@ -48,8 +48,8 @@ struct FencePattern {
 /// path continues twice: as the writing thread, and as another thread.
 class FenceCheck final : public PathCheck {
  public:
-  FenceCheck(const Kernel& kernel, Findings& findings, const FencePattern& writes)
-      : PathCheck(kernel, findings), pattern_(writes) {}
+  FenceCheck(const Kernel& kernel, Findings& findings, const FencePattern& pattern)
+      : PathCheck(kernel, findings), pattern_(pattern) {}
 
   void run() {
     if (collect()) explore(*this, pattern_.rule);
@@ -70,13 +70,13 @@ class FenceCheck final : public PathCheck {
       if (group_of_[index] != none) {
         const std::uint32_t group = group_of_[index];
         const bool by_many = pattern_.by_many && !kernel_.conditions.one_thread(state.facts);
-        next.push_back(in({class_of_[group], by_many, Phase::unfenced}, group, state.facts));
+        next.push_back(state_of({class_of_[group], by_many, Phase::unfenced}, group, state.facts));
       }
       return;
     }
     const Followed followed = unpack(state.memory);
     const auto continue_in = [&](Phase phase, const Facts& facts) {
-      next.push_back(in({followed.same_readers, followed.by_many, phase}, state.origin, facts));
+      next.push_back(state_of({followed.same_readers, followed.by_many, phase}, state.origin, facts));
       next.back().has_other_origins = state.has_other_origins;
     };
     const Phase phase = followed.phase;
@@ -100,9 +100,10 @@ class FenceCheck final : public PathCheck {
     if (is_reader_[index]) {
       if (const auto write = read_from(state.origin, event)) {
         if (phase == Phase::fenced_late) {
-          findings_.add(event.instruction, *pattern_.late_rule,
-                        fmt::format(fmt::runtime(pattern_.late), writes_at(state, kernel_.events[*write])),
-                        {}, {.instruction = event.instruction});
+          findings_.add(
+              event.instruction, *pattern_.late_rule,
+              fmt::format(fmt::runtime(pattern_.late_found), writes_at(state, kernel_.events[*write])), {},
+              {.instruction = event.instruction});
           return;
         }
         if (phase != Phase::fenced) {
@@ -125,9 +126,9 @@ class FenceCheck final : public PathCheck {
  private:
   enum class Phase : std::uint64_t {
     unfenced,
-    met,           ///< unfenced, past a barrier
-    fenced,        ///< not past a barrier
-    other_thread,  ///< a thread that has met the writing thread; neither has fenced
+    met,           ///< the writing thread, unfenced, after a barrier
+    fenced,        ///< the writing thread after its fence, before a barrier
+    other_thread,  ///< a thread that has met the writing thread at a barrier; neither has fenced
     fenced_late,   ///< as other_thread, and this thread has fenced
   };
   static constexpr std::uint64_t phases = 5;
@@ -139,7 +140,7 @@ class FenceCheck final : public PathCheck {
     Phase phase = Phase::unfenced;
   };
 
-  static PathState in(const Followed& followed, std::uint32_t group, const Facts& facts) {
+  static PathState state_of(const Followed& followed, std::uint32_t group, const Facts& facts) {
     const std::uint64_t kind = (followed.same_readers + 1ULL) * 2 + (followed.by_many ? 1 : 0);
     return {kind * phases + static_cast<std::uint64_t>(followed.phase), group, false, facts};
   }
@@ -184,7 +185,7 @@ class FenceCheck final : public PathCheck {
     return kernel_.line_of(write.instruction) + (state.has_other_origins ? " or others like it" : "");
   }
 
-  /// Whether there is anything to follow.
+  /// Finds the writes, in groups, and the copies that read them. Returns whether there is anything to follow.
   bool collect() {
     group_of_.assign(kernel_.events.size(), none);
     is_reader_.assign(kernel_.events.size(), false);
@@ -195,7 +196,6 @@ class FenceCheck final : public PathCheck {
       if (pattern_.reads(kernel_.events[e])) readers.push_back(e);
       if (!pattern_.writes(kernel_.events[e])) continue;
       ++writes;
-      // Adjacent writes are followed together.
       if (!groups_.empty() && adjacent(groups_.back().back(), e)) {
         groups_.back().push_back(e);
       } else {
@@ -211,20 +211,22 @@ class FenceCheck final : public PathCheck {
     std::map<std::vector<std::uint32_t>, std::uint32_t> classes;
     class_of_.assign(groups_.size(), none);
     for (std::uint32_t group = 0; group < groups_.size(); ++group) {
-      std::vector<std::uint32_t> its;
+      std::vector<std::uint32_t> readers_of_group;
       for (const std::uint32_t reader : readers) {
-        if (read_from(group, kernel_.events[reader])) its.push_back(reader);
+        if (read_from(group, kernel_.events[reader])) readers_of_group.push_back(reader);
       }
-      if (its.empty()) continue;
-      for (const std::uint32_t reader : its) is_reader_[reader] = true;
+      if (readers_of_group.empty()) continue;
+      for (const std::uint32_t reader : readers_of_group) is_reader_[reader] = true;
       // If findings are about writes, each group needs a class of its own.
-      if (!pattern_.by_many) its.push_back(none - 1 - group);
-      class_of_[group] = classes.try_emplace(its, static_cast<std::uint32_t>(classes.size())).first->second;
+      if (!pattern_.by_many) readers_of_group.push_back(none - 1 - group);
+      class_of_[group] =
+          classes.try_emplace(readers_of_group, static_cast<std::uint32_t>(classes.size())).first->second;
       group_of_[begins[group]] = group;
     }
     return !classes.empty();
   }
 
+  /// Whether the two writes have the same guard and only plain accesses between them.
   [[nodiscard]] bool adjacent(std::uint32_t before, std::uint32_t event) const {
     const Event& a = kernel_.events[before];
     const Event& b = kernel_.events[event];
@@ -235,6 +237,7 @@ class FenceCheck final : public PathCheck {
     }
     return true;
   }
+  /// The first write of the group that the copy may read.
   [[nodiscard]] std::optional<std::uint32_t> read_from(std::uint32_t group, const Event& read) const {
     for (const std::uint32_t e : groups_[group]) {
       if (pattern_.overlap(kernel_, kernel_.events[e], read)) return e;
@@ -243,8 +246,8 @@ class FenceCheck final : public PathCheck {
   }
 
   const FencePattern& pattern_;
-  std::vector<std::vector<std::uint32_t>> groups_;
-  std::vector<std::uint32_t> group_of_;  ///< by event: the group that it begins
+  std::vector<std::vector<std::uint32_t>> groups_;  ///< adjacent writes, which are followed together
+  std::vector<std::uint32_t> group_of_;             ///< by event: the group that it begins
   std::vector<std::uint32_t> class_of_;  ///< class of each group: groups with the same readers share one
   std::vector<bool> is_reader_;          ///< copies that read a group
 };
@@ -264,7 +267,7 @@ constexpr FencePattern stores{
         "a bulk store that can follow the store to shared memory at {} without a fence by the thread "
         "that wrote",
     .late_rule = check::RuleId("store.late-proxy-fence"),
-    .late =
+    .late_found =
         "a bulk store that can follow the store to shared memory at {} with a fence by the thread that "
         "stores alone",
 };

@@ -80,7 +80,7 @@ class GroupCheck final : public PathCheck {
   }
 
   bool retreat(PathState& state, std::int32_t rank) override {
-    // In the next iteration, the terms of the store's address may stand for another address.
+    // In the next iteration, the same terms may give another address than the store's.
     Followed followed = unpack(state.memory);
     followed.stale |= kernel_.values.before(kernel_.events[followed.store].shared, rank).known < 32;
     state.memory = pack(followed);
@@ -94,7 +94,7 @@ class GroupCheck final : public PathCheck {
     std::uint32_t age = 0;
     bool stale = false;  ///< whether its address is no longer known
   };
-  static constexpr std::uint32_t oldest = 7;  ///< this age or more
+  static constexpr std::uint32_t oldest = 7;  ///< stands for this age and greater ones
   static constexpr std::size_t max_compared = 256;
 
   static std::uint64_t pack(const Followed& followed) {

@@ -10,7 +10,7 @@ namespace {
 
 using Kind = Event::Kind;
 
-/// True if both events surely use the same map, false if surely two maps; else nullopt.
+/// True if both events certainly use the same map, false if they certainly use different maps; else nullopt.
 std::optional<bool> same_map(const Event& a, const Event& b) {
   if (!a.map_address.exact() || !b.map_address.exact()) return {};
   if (Values::same(a.map_address, b.map_address)) return true;
@@ -71,7 +71,7 @@ class MapCheck final : public PathCheck {
   }
 
  private:
-  bool others_acquire_;
+  bool others_acquire_;  ///< whether another thread may execute the acquire fence
 };
 
 }  // namespace

@@ -12,6 +12,7 @@ namespace {
 
 using Kind = Event::Kind;
 
+// Limits of an mbarrier's arrival count and transaction count (PTX ISA, "Contents of the mbarrier object").
 constexpr std::uint64_t max_arrivals = (1ULL << 20) - 1;
 constexpr std::uint64_t max_bytes = (1ULL << 20) - 1;
 
@@ -45,7 +46,7 @@ bool is_own(const Kernel& kernel, const Event& event) {
   return variable != nullptr && variable->space == ptx::StateSpace::shared;
 }
 
-/// Events of one kind by their mbarriers.
+/// The events of one kind, one for each address of an mbarrier.
 class Events {
  public:
   Events(const Kernel& kernel, Kind kind) : kernel_(kernel) {
@@ -70,7 +71,7 @@ class Events {
 
  private:
   const Kernel& kernel_;
-  std::vector<const Event*> firsts_;  ///< first event of each address of an mbarrier
+  std::vector<const Event*> firsts_;  ///< first event of each address
 };
 
 /// Follows each thread to its first barrier: until then it may only use mbarriers that it has initialised
@@ -149,7 +150,7 @@ class BytesCheck final : public PathCheck {
       case Kind::call:
       case Kind::remote_copy: outcomes_[open.expect].uncertain = true; return;
       case Kind::bulk_load:
-        if (!same && may_be(event, open)) {
+        if (!same && may_share_mbarrier(event, open)) {
           outcomes_[open.expect].uncertain = true;
           return;
         }
@@ -158,7 +159,7 @@ class BytesCheck final : public PathCheck {
           outcomes_[open.expect].loads.insert(index);
           const Value rest = kernel_.values.subtract(open.rest, event.bytes);
           const auto number = rest.number();
-          // More than was expected: no further load can make up for it.
+          // More bytes than expected have come, or their number is unknown: further loads change nothing.
           if (!rest.exact() || (number && static_cast<std::int32_t>(*number) < 0))
             return close({open.expect, rest});
           next.push_back({remember(open.expect, rest), open.expect, false, state.facts});
@@ -169,10 +170,11 @@ class BytesCheck final : public PathCheck {
       case Kind::arrive_expect:
       case Kind::invalidate:
       case Kind::wait:
-        if (same || may_be(event, open)) {
-          // Two expect_tx may belong to one phase; the wait for another stage may come between the loads.
-          const bool clear = same && !expects;
-          if (!clear && open.rest.number() != 0U) {
+        if (same || may_share_mbarrier(event, open)) {
+          // Remaining bytes are no certain mistake: two expect_tx may belong to one phase, and a wait for
+          // another stage may come between the loads.
+          const bool is_certain = same && !expects;
+          if (!is_certain && open.rest.number() != 0U) {
             outcomes_[open.expect].uncertain = true;
             if (expects) outcomes_[index].uncertain = true;
           }
@@ -190,7 +192,7 @@ class BytesCheck final : public PathCheck {
 
   bool retreat(PathState& state, std::int32_t rank) override {
     const Open& open = opened_[state.memory - 1];
-    // In the next iteration, the address or the remaining bytes would differ.
+    // The path ends if the next iteration would change the address or the remaining bytes.
     const auto stays = [&](const Value& value) {
       return Values::same(kernel_.values.before(value, rank), value);
     };
@@ -228,21 +230,23 @@ class BytesCheck final : public PathCheck {
   }
 
  private:
+  /// An expect_tx, and the bytes that the loads of the path so far have not delivered.
   struct Open {
     std::uint32_t expect = 0;
     Value rest;
   };
+  /// The results of all paths from an expect_tx.
   struct Outcome {
-    bool matched = false;
-    bool uncertain = false;
-    std::optional<std::int32_t> rest;  ///< remaining bytes on some path
+    bool matched = false;              ///< on some path, loads deliver the expected bytes
+    bool uncertain = false;            ///< on some path, the delivered bytes are unknown
+    std::optional<std::int32_t> rest;  ///< bytes that remain on some path
     std::set<std::uint32_t> loads;
   };
 
   [[nodiscard]] bool may_overlap(const Event& a, const Event& b) const {
     return kernel_.may_overlap(a.barrier, 8, b.barrier, 8);
   }
-  [[nodiscard]] bool may_be(const Event& event, const Open& open) const {
+  [[nodiscard]] bool may_share_mbarrier(const Event& event, const Open& open) const {
     return may_overlap(event, kernel_.events[open.expect]);
   }
   [[nodiscard]] std::uint32_t index_of(const Event& event) const {
@@ -257,6 +261,7 @@ class BytesCheck final : public PathCheck {
     if (fresh) opened_.push_back({expect, rest});
     return number;
   }
+  /// Adds the end of a path to the outcome of its expect_tx.
   void close(const Open& open) {
     Outcome& outcome = outcomes_[open.expect];
     const auto rest = open.rest.number();
@@ -269,10 +274,10 @@ class BytesCheck final : public PathCheck {
     }
   }
 
-  KeyTable numbers_;
-  std::vector<Open> opened_;
+  KeyTable numbers_;          ///< numbers of the elements of opened_, from 1
+  std::vector<Open> opened_;  ///< the memory of a path is the number of one of these
   std::map<std::uint32_t, Outcome> outcomes_;
-  std::set<std::uint32_t> covered_;
+  std::set<std::uint32_t> covered_;  ///< loads that some path has subtracted
 };
 
 }  // namespace

@@ -41,12 +41,12 @@ void check_repeats(const Kernel& kernel, Findings& findings) {
                                : event.kind == Kind::bulk_load ? check::RuleId("load.overlap")
                                                                : check::RuleId("race.global-write-write");
     if (work > max_work) return findings.unfinished(rule);
-    const auto ways = threads_at(kernel, event.instruction);
+    const auto cases = threads_at(kernel, event.instruction);
     const auto repeats = [&](const Threads& each) {
-      const auto both = two_lanes(kernel, each);
-      return both && is_same_for(kernel, event, *both);
+      const auto lanes = two_lanes(kernel, each);
+      return lanes && is_same_for(kernel, event, *lanes);
     };
-    if (!ways || llvm::none_of(*ways, repeats)) continue;
+    if (!cases || llvm::none_of(*cases, repeats)) continue;
     findings.add(event.instruction, rule,
                  event.kind == Kind::init
                      ? "several lanes of a warp execute this mbarrier.init of one mbarrier"

@@ -15,13 +15,14 @@ using ptx::Opcode;
 
 using enum Opcode;
 
-/// The notes "PTX ISA Notes" and "Target ISA Notes" of instructions.
+/// The PTX version and target that instructions need, by the sections "PTX ISA Notes" and "Target ISA Notes"
+/// of the PTX ISA.
 struct Needs {
   std::uint32_t version;       ///< 10 · major + minor
-  std::uint32_t architecture;  ///< sm_XX
-  bool specific;               ///< sm_XXa
+  std::uint32_t architecture;  ///< 90 for sm_90
+  bool specific;               ///< the target must have a suffix, as sm_90a has
   std::initializer_list<Opcode> opcodes;
-  const char* modifier = nullptr;  ///< only with this word, or these two in a row
+  const char* modifier = nullptr;  ///< only instructions with this word, or with "a.b" in a row
 
   [[nodiscard]] bool apply_to(const ptx::Instruction& in) const {
     if (!llvm::is_contained(opcodes, in.opcode)) return false;
@@ -93,6 +94,7 @@ std::optional<Target> target_of(const ptx::Module& module) {
 void check_target(const Kernel& kernel, Findings& findings) {
   const std::uint32_t version = kernel.module.version_major * 10 + std::min(kernel.module.version_minor, 9U);
   const auto target = target_of(kernel.module);
+  // setmaxnreg is the last opcode.
   static constexpr auto is_in_table = [] {
     std::array<bool, static_cast<std::size_t>(setmaxnreg) + 1> found{};
     for (const Needs& needs : table)

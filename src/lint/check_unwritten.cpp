@@ -23,9 +23,9 @@ using ptx::Opcode;
 using ptx::Operand;
 
 constexpr std::uint32_t none = ~0U;
-/// Limit of registers × blocks: 8 MB.
+/// Limit of registers × blocks, one bit each: 8 MB.
 constexpr std::size_t max_bits = 64'000'000;
-/// Limit of instructions examined, each as often as it is examined. They take about a second.
+/// Limit of examined instructions, with repetitions: about a second.
 constexpr std::size_t max_steps = 10'000'000;
 
 /// A register or a literal that an operand reads.
@@ -34,15 +34,15 @@ struct Part {
   std::optional<std::uint64_t> literal;
 };
 
-/// The registers of an instruction by their role, as in the simulator's Flow.
+/// The registers of an instruction by their role.
 struct Parts {
   std::uint32_t guard = none;
   llvm::SmallVector<std::uint32_t, 4> results;
   llvm::SmallVector<std::uint32_t, 4> addresses;  ///< addresses, and other operands that always matter
   llvm::SmallVector<Part, 8> operands;
-  std::size_t from = 0;  ///< index of the operand with which `operands` begins
 };
 
+/// Finds the Parts of an instruction.
 class Reader {
  public:
   explicit Reader(const ptx::FlatInstruction& flat) : flat_(flat) {}
@@ -51,17 +51,17 @@ class Reader {
     const ptx::Instruction& in = *flat_.instruction;
     if (in.guard) parts_.guard = register_at(0);
     const auto operands = bound_operands(flat_);
-    const bool named = (flow == DataFlow::shuffles || flow == DataFlow::meets) && operands.size() > 1;
+    const bool last_is_mask = (flow == DataFlow::shuffles || flow == DataFlow::meets) && operands.size() > 1;
     for (std::size_t i = 0; i < operands.size(); ++i) {
       if (i == 0 && writes_first(in)) {
-        results(operands[i]);
-      } else if (named && i + 1 == operands.size()) {
-        each(operands[i], [&](Part part) { parts_.addresses.push_back(part.reg); });
+        add_results(operands[i]);
+      } else if (last_is_mask && i + 1 == operands.size()) {
+        for_each_part(operands[i], [&](Part part) { parts_.addresses.push_back(part.reg); });
       } else if (in.opcode == Opcode::call && operands[i].operand->kind == Operand::Kind::symbol) {
         // The pointer of an indirect call.
-        each(operands[i], [&](Part part) { parts_.addresses.push_back(part.reg); });
+        for_each_part(operands[i], [&](Part part) { parts_.addresses.push_back(part.reg); });
       } else {
-        operand(operands[i]);
+        add_operand(operands[i]);
       }
     }
     return std::move(parts_);
@@ -74,10 +74,10 @@ class Reader {
   }
 
   template <class Visit>
-  void each(const ptx::BoundOperand& bound, const Visit& visit) {
+  void for_each_part(const ptx::BoundOperand& bound, const Visit& visit) {
     const Operand& operand = *bound.operand;
     if (!operand.elements.empty()) {
-      for (const ptx::BoundOperand& element : bound_elements(bound)) each(element, visit);
+      for (const ptx::BoundOperand& element : bound_elements(bound)) for_each_part(element, visit);
     } else if (operand.kind == Operand::Kind::symbol || operand.kind == Operand::Kind::negated) {
       visit(Part{register_at(bound.binding), {}});
     } else if (operand.kind == Operand::Kind::immediate) {
@@ -87,18 +87,18 @@ class Reader {
     }
   }
 
-  void results(const ptx::BoundOperand& bound) {
-    each(bound, [&](Part part) { parts_.results.push_back(part.reg); });
+  void add_results(const ptx::BoundOperand& bound) {
+    for_each_part(bound, [&](Part part) { parts_.results.push_back(part.reg); });
   }
 
-  void operand(const ptx::BoundOperand& bound) {
+  void add_operand(const ptx::BoundOperand& bound) {
     const Operand::Kind kind = bound.operand->kind;
     if (kind != Operand::Kind::address && kind != Operand::Kind::tensor)
-      return each(bound, [&](Part part) { parts_.operands.push_back(part); });
+      return for_each_part(bound, [&](Part part) { parts_.operands.push_back(part); });
     // The address of the tensor map is first; coordinates are ordinary operands.
     bool first = true;
     for (const ptx::BoundOperand& element : bound_elements(bound)) {
-      each(element, [&](Part part) {
+      for_each_part(element, [&](Part part) {
         if (first) {
           parts_.addresses.push_back(part.reg);
         } else {
@@ -188,6 +188,7 @@ class UnwrittenCheck {
     });
   }
 
+  /// Gives slots to the results of an instruction that reads a register with a slot.
   void reach(std::uint32_t index) {
     ++steps_;
     if (!names_any(index)) return;
@@ -237,29 +238,29 @@ class UnwrittenCheck {
     index_ = index;
     const Parts parts = Reader(flat).read(flow);
     if (reports_) report_uses(parts, flow, in);
-    const bool unsure = is_undefined(parts.guard);
-    std::vector<std::uint32_t> by(parts.results.size(), none);
-    for (std::size_t i = 0; i < by.size(); ++i) by[i] = source(parts, flow, in, i);
-    for (std::size_t i = 0; i < by.size(); ++i) {
+    const bool guard_is_undefined = is_undefined(parts.guard);
+    std::vector<std::uint32_t> sources(parts.results.size(), none);
+    for (std::size_t i = 0; i < sources.size(); ++i) sources[i] = source(parts, flow, in, i);
+    for (std::size_t i = 0; i < sources.size(); ++i) {
       const std::uint32_t reg = parts.results[i];
       if (reg == none || slot_of_[reg] == none) continue;
-      if (unsure && !ptx::has_effects(flow, in.opcode)) by[i] = parts.guard;
+      if (guard_is_undefined && !ptx::has_effects(flow, in.opcode)) sources[i] = parts.guard;
       // A guarded write may leave the previous value.
-      const bool stays = in.guard && !unsure && !is_undefined(reg);
-      undefined_[slot_of_[reg]] = by[i] != none && !stays;
-      if (undefined_[slot_of_[reg]]) origins_[slot_of_[reg]] = origin_of(by[i]);
+      const bool may_stay_defined = in.guard && !guard_is_undefined && !is_undefined(reg);
+      undefined_[slot_of_[reg]] = sources[i] != none && !may_stay_defined;
+      if (undefined_[slot_of_[reg]]) origins_[slot_of_[reg]] = origin_of(sources[i]);
     }
   }
 
   /// A register that makes result number `result` undefined, or none.
   [[nodiscard]] std::uint32_t source(const Parts& parts, DataFlow flow, const ptx::Instruction& in,
                                      std::size_t result) const {
-    const auto is = [&](std::size_t i) {
+    const auto undefined = [&](std::size_t i) {
       return i < parts.operands.size() && is_undefined(parts.operands[i].reg);
     };
     const auto any = [&](std::size_t from, std::size_t to) {
       for (std::size_t i = from; i < std::min(to, parts.operands.size()); ++i)
-        if (is(i)) return parts.operands[i].reg;
+        if (undefined(i)) return parts.operands[i].reg;
       return none;
     };
     switch (flow) {
@@ -273,24 +274,26 @@ class UnwrittenCheck {
         return all ? any(0, none) : none;
       }
       case DataFlow::selects:
-        return is(2) ? parts.operands[2].reg : is(0) && is(1) ? parts.operands[0].reg : none;
+        return undefined(2)                   ? parts.operands[2].reg
+               : undefined(0) && undefined(1) ? parts.operands[0].reg
+                                              : none;
       case DataFlow::conjoins:
       case DataFlow::disjoins:
         if (const std::uint32_t added = any(2, none); added != none) return added;
         for (std::size_t i = 0; i < 2 && parts.operands.size() > 1; ++i) {
           const Part& other = parts.operands[1 - i];
-          if (is(i) && (is(1 - i) || (other.literal && !decides(flow, in, *other.literal))))
+          if (undefined(i) && (undefined(1 - i) || (other.literal && !decides(flow, in, *other.literal))))
             return parts.operands[i].reg;
         }
         return none;
-      // wgmma has a predicate by which it ignores its addend.
+      // Only the addend of a dense mma is followed: wgmma has a predicate by which it ignores its addend, and
+      // sparse products have more operands.
       case DataFlow::fragments: {
-        // Sparse products have more operands.
         if (in.opcode != Opcode::mma || in.operands.size() != 4 ||
             parts.operands.size() < parts.results.size())
           return none;
         const std::size_t addend = parts.operands.size() - parts.results.size() + result;
-        return is(addend) ? parts.operands[addend].reg : none;
+        return undefined(addend) ? parts.operands[addend].reg : none;
       }
       default: return none;
     }
@@ -305,17 +308,17 @@ class UnwrittenCheck {
 
   void report_uses(const Parts& parts, DataFlow flow, const ptx::Instruction& in) {
     if (ptx::has_effects(flow, in.opcode) && !stores_to(in, ptx::StateSpace::local))
-      matters(parts.guard, "is the guard of");
-    for (const std::uint32_t reg : parts.addresses) matters(reg, "is an address in");
+      report_if_undefined(parts.guard, "is the guard of");
+    for (const std::uint32_t reg : parts.addresses) report_if_undefined(reg, "is an address in");
     if (flow == DataFlow::acts) {
-      for (const Part& part : parts.operands) matters(part.reg, "is an operand of");
+      for (const Part& part : parts.operands) report_if_undefined(part.reg, "is an operand of");
     } else if (flow == DataFlow::stores && stores_to(in, ptx::StateSpace::global)) {
-      for (const Part& part : parts.operands) matters(part.reg, "is stored to global memory by");
+      for (const Part& part : parts.operands) report_if_undefined(part.reg, "is stored to global memory by");
     } else if (in.opcode == Opcode::wgmma_mma_async) {
       // The descriptors, and the predicate that enables the addend.
       for (std::size_t i = in.operands[1].kind == Operand::Kind::vector ? in.operands[1].elements.size() : 0;
            i < parts.operands.size(); ++i)
-        matters(parts.operands[i].reg, "is an operand of");
+        report_if_undefined(parts.operands[i].reg, "is an operand of");
     }
   }
 
@@ -324,7 +327,7 @@ class UnwrittenCheck {
     return in.opcode == Opcode::st && !spaces.empty() && spaces.front() == space;
   }
 
-  void matters(std::uint32_t reg, std::string_view how) {
+  void report_if_undefined(std::uint32_t reg, std::string_view how) {
     if (!is_undefined(reg)) return;
     const Origin origin = origin_of(reg);
     // Each register is reported once.
@@ -341,8 +344,8 @@ class UnwrittenCheck {
   Findings& findings_;
   std::vector<std::uint32_t> slot_of_;  ///< slots of registers that can be undefined, else none
   std::vector<Origin> origins_;         ///< origin of each slot
-  std::vector<std::vector<std::uint32_t>> concerned_;  ///< instructions with such registers, by block
-  std::vector<std::vector<bool>> entering_;            ///< slots that are undefined where blocks begin
+  std::vector<std::vector<std::uint32_t>> concerned_;  ///< instructions that name such registers, by block
+  std::vector<std::vector<bool>> entering_;            ///< by block: slots that are undefined at its start
   std::vector<bool> undefined_;   ///< slots that are undefined before the present instruction
   std::set<std::uint32_t> open_;  ///< ranks of blocks that are still to be processed
   std::size_t steps_ = 0;

@@ -11,13 +11,14 @@ namespace {
 
 using ptx::Opcode;
 
-/// Follows the registers of products through one block, in which the order of instructions is certain.
+/// Follows the registers of products (wgmma.mma_async) through one block, in which the order of instructions
+/// is certain.
 class ProductCheck {
  public:
   ProductCheck(const Kernel& kernel, Findings& findings) : kernel_(kernel), findings_(findings) {}
 
   void run(const ptx::BasicBlock& block) {
-    ages_.clear();
+    in_flight_.clear();
     touched_.clear();
     ++group_;
     ++fences_;
@@ -26,11 +27,11 @@ class ProductCheck {
   }
 
  private:
-  /// The groups committed since a register was used, the last product that uses it, and its group.
+  /// A register that a product may still use.
   struct InFlight {
-    std::uint64_t age = 0;
-    std::uint32_t product = 0;
-    std::uint64_t group = 0;
+    std::uint64_t age = 0;      ///< groups committed since the product
+    std::uint32_t product = 0;  ///< the last product that uses the register
+    std::uint64_t group = 0;    ///< number of the product's group
   };
 
   void step(std::uint32_t index) {
@@ -40,18 +41,18 @@ class ProductCheck {
       case Opcode::wgmma_mma_async: return product(index);
       case Opcode::wgmma_fence: ++fences_; return touched_.clear();
       case Opcode::wgmma_commit_group:
-        for (auto& [reg, flying] : ages_) ++flying.age;
+        for (auto& [reg, flying] : in_flight_) ++flying.age;
         ++group_;
         return;
       case Opcode::wgmma_wait_group: {
         const std::uint64_t pending = in.operands.empty() ? 0 : in.operands[0].value.bits;
-        for (auto each = ages_.begin(); each != ages_.end();)
-          each = each->second.age > pending ? ages_.erase(each) : std::next(each);
+        for (auto each = in_flight_.begin(); each != in_flight_.end();)
+          each = each->second.age > pending ? in_flight_.erase(each) : std::next(each);
         return;
       }
       case Opcode::call:
         // The function may fence and wait.
-        ages_.clear();
+        in_flight_.clear();
         return touched_.clear();
       default: break;
     }
@@ -59,10 +60,10 @@ class ProductCheck {
     for (const ptx::Binding& binding : flat.bindings) {
       const auto* const reg = std::get_if<ptx::RegisterRef>(&binding);
       if (reg == nullptr) continue;
-      if (const auto flying = ages_.find(reg->index); flying != ages_.end())
+      if (const auto flying = in_flight_.find(reg->index); flying != in_flight_.end())
         report(index, reg->index, flying->second);
-      // Compilers move copies and constants across statements of the source, and compute a product's
-      // predicate from an accumulator that they have just set to 0.
+      // mov and setp do not count: compilers move copies and constants across statements of the source, and
+      // compute a product's predicate from an accumulator that they have just set to 0.
       if (in.opcode != Opcode::mov && in.opcode != Opcode::setp) touched_.emplace(reg->index, index);
     }
   }
@@ -107,18 +108,19 @@ class ProductCheck {
                           kernel_.function.registers[reg->index].name, kernel_.line_of(by->second)),
               {}, {.number = fences_});
         }
-        if (!flat.instruction->guard) ages_[reg->index] = {0, index, group_};
+        if (!flat.instruction->guard) in_flight_[reg->index] = {0, index, group_};
       }
     }
   }
 
   const Kernel& kernel_;
   Findings& findings_;
-  std::map<std::uint32_t, InFlight> ages_;          ///< registers in flight
-  std::map<std::uint32_t, std::uint32_t> touched_;  ///< last access to a register since the last fence
-  std::uint64_t group_ = 0;                         ///< number of the present group of products
-  std::uint64_t fences_ = 0;                        ///< number of the present stretch between fences
-  std::uint32_t last_ = 0;                          ///< end of the block
+  std::map<std::uint32_t, InFlight> in_flight_;  ///< registers in flight
+  std::map<std::uint32_t, std::uint32_t>
+      touched_;               ///< last instruction that named a register since the last fence
+  std::uint64_t group_ = 0;   ///< number of the present group of products
+  std::uint64_t fences_ = 0;  ///< number of the present stretch between fences
+  std::uint32_t last_ = 0;    ///< end of the block
 };
 
 /// The value of operand `i` if it is a literal.
@@ -134,10 +136,10 @@ void check_setmaxnreg(std::uint32_t index, const ptx::Instruction& in, Findings&
                "a multiple of 8 from 24 to 256");
 }
 
-/// The values that a field may have (PTX ISA 9.7.9.28, "Tensormap new_val validity").
+/// A field may have the values from 0 to count − 1 (PTX ISA 9.7.9.28, "Tensormap new_val validity").
 struct FieldValues {
   const char* field;
-  std::uint64_t values;
+  std::uint64_t count;
 };
 constexpr FieldValues field_values[] = {
     {"rank", 5}, {"elemtype", 13}, {"interleave_layout", 3}, {"swizzle_mode", 4}, {"fill_mode", 2}};
@@ -152,10 +154,10 @@ void check_replace(std::uint32_t index, const ptx::Instruction& in, Findings& fi
   const auto* const field =
       llvm::find_if(field_values, [&](const FieldValues& each) { return in.has(each.field); });
   const auto value = literal(in, has_ordinal ? 2 : 1);
-  if (field == std::end(field_values) || !value || *value < field->values) return;
+  if (field == std::end(field_values) || !value || *value < field->count) return;
   findings.add(index, "tensormap.field",
                fmt::format("tensormap.replace gives .{} the value {}", field->field, *value),
-               fmt::format("0 to {}", field->values - 1));
+               fmt::format("0 to {}", field->count - 1));
 }
 
 }  // namespace

@@ -13,10 +13,10 @@
 TMAJIT_BEGIN
 namespace lint {
 
-/// Merges findings that have one cause, after the allowed ones are removed.
+/// Merges findings that have the same cause or the same source statement, after allowed findings are removed.
 class Groups {
  public:
-  /// Stores the source statement and the cause of a finding; 0: unknown.
+  /// Stores the source statement and the cause of a finding; 0 stands for an unknown one.
   void note(const Finding& finding, std::uint64_t statement, std::uint64_t cause) {
     keys_.try_emplace(key_of(finding), Key{statement, cause});
   }
@@ -43,7 +43,7 @@ struct FindingCause {
   std::string_view remedy{};  ///< replaces the rule's remedy
 };
 
-/// Collects what the checks find in a kernel, one finding of each rule and instruction.
+/// Collects what the checks find in a kernel: at most one finding for each rule and instruction.
 class Findings {
  public:
   Findings(const Kernel& kernel, const check::OwnFiles& own, Groups& groups, LintResult& result);
@@ -61,15 +61,17 @@ class Findings {
   const check::OwnFiles& own_;
   Groups& groups_;
   LintResult& result_;
-  std::vector<std::uint32_t> segments_;  ///< waits before each instruction; counted for the first finding
-  std::set<std::tuple<const ptx::Instruction*, std::string_view>> known_;
+  /// Number of waits and barriers before each instruction; empty before the first finding.
+  std::vector<std::uint32_t> segments_;
+  /// Instruction and rule of each finding.
+  std::set<std::tuple<const ptx::Instruction*, std::string_view>> added_;
 };
 
 /// The memory of a check along a path, and the facts that the path has learned.
 struct PathState {
-  std::uint64_t memory = 0;
-  std::uint32_t origin = 0;        ///< an event that led to this memory
-  bool has_other_origins = false;  ///< whether other events led to it, too; the check treats them alike
+  std::uint64_t memory = 0;  ///< what the check follows on this path, in the check's own code; 0: nothing
+  std::uint32_t origin = 0;  ///< an event that led to this memory
+  bool has_other_origins = false;  ///< whether other events led to this memory, too
   Facts facts;
   friend bool operator==(const PathState&, const PathState&) = default;
 };
@@ -80,8 +82,8 @@ class PathCheck {
  public:
   PathCheck(const Kernel& kernel, Findings& findings) : kernel_(kernel), findings_(findings) {}
   virtual ~PathCheck() = default;
-  /// Whether step() may change a state or report a finding: in states whose memory is not 0 (`remembers`), or
-  /// in those whose memory is 0.
+  /// Whether step() may change a state or report a finding at the event. `remembers`: in states whose memory
+  /// is not 0; if false, in states whose memory is 0.
   [[nodiscard]] virtual bool concerns(std::uint32_t event, bool remembers) const = 0;
   /// Processes `event` in `state`: appends every state in which the path may continue to `next`. If it
   /// appends none, the path ends.
@@ -110,30 +112,34 @@ class PathCheck {
 /// too many paths, and records `rule` as unfinished.
 bool explore(PathCheck& check, check::RuleId rule);
 
-/// Alignment of the addresses of ld, st, copies and mbarriers; sizes, ranks and coordinates of copies.
+/// Checks the alignment of addresses of ld, st, copies and mbarriers, and sizes, ranks and coordinates of
+/// copies.
 void check_accesses(const Kernel& kernel, Findings& findings);
-/// Arrival counts, expected bytes' range, mbarriers never initialised or never waited on.
+/// Checks the range of arrival counts and expected bytes. Reports mbarriers that are never initialised or
+/// never waited for.
 void check_mbarriers(const Kernel& kernel, Findings& findings);
 /// Compares the bytes that an mbarrier expects with the bytes of the loads that follow.
 void check_expected_bytes(const Kernel& kernel, Findings& findings);
-/// fence.proxy.async before bulk stores, fences after mbarrier.init.
+/// Reports a missing fence.proxy.async before a bulk store, and a missing fence after mbarrier.init.
 void check_fences(const Kernel& kernel, Findings& findings);
-/// A thread uses an mbarrier only after it has initialised it or met the thread that did.
+/// Reports a thread that uses an mbarrier which it has not initialised, before a barrier with the thread that
+/// initialises it.
 void check_init_order(const Kernel& kernel, Findings& findings);
-/// Bulk stores are committed, and waited for before the thread ends.
+/// Reports bulk stores that are not committed, or not waited for before the thread ends.
 void check_groups(const Kernel& kernel, Findings& findings);
-/// Several lanes of a warp execute an instruction that one thread is to execute: mbarrier.init, bulk copies.
+/// Reports mbarrier.init and bulk copies that several lanes of a warp execute in place of one thread.
 void check_repeats(const Kernel& kernel, Findings& findings);
-/// The kernel ignores the result of a wait for an mbarrier.
+/// Reports waits for an mbarrier whose result the kernel ignores.
 void check_waits(const Kernel& kernel, Findings& findings);
-/// A copy uses a tensor map that its thread has changed, without the acquire fence.
+/// Reports a copy through a tensor map that its thread has changed, without the acquire fence.
 void check_map_changes(const Kernel& kernel, Findings& findings);
-/// Rules of wgmma's registers, of setmaxnreg and of tensormap.replace, in the order of the PTX text within
-/// each block.
+/// Checks the registers of wgmma, setmaxnreg and tensormap.replace, block by block in the order of the PTX
+/// text.
 void check_warpgroup(const Kernel& kernel, Findings& findings);
-/// Registers that are read before any instruction has written them, if their value matters.
+/// Reports registers that are read before any instruction has written them, if their value has an effect.
 void check_unwritten(const Kernel& kernel, Findings& findings);
-/// PTX version and target of every instruction; also of functions that are no kernels.
+/// Checks that the module's PTX version and target have every instruction, also in functions that are no
+/// kernels.
 void check_target(const Kernel& kernel, Findings& findings);
 
 }  // namespace lint

@@ -30,7 +30,7 @@ NumberSet between(std::uint64_t least, std::uint64_t most, bool is_signed, std::
   const std::int64_t first = as_signed(least, width);
   const std::int64_t last = as_signed(most, width);
   if (first > last) return {};
-  if (first < 0 && last >= 0) return in_order({{least, low_bits(width)}, {0, most}});
+  if (first < 0 && last >= 0) return normalized({{least, low_bits(width)}, {0, most}});
   return {{least, most}};
 }
 
@@ -51,7 +51,7 @@ std::optional<Formula> Conditions::by_numbers(const Value& a, const Value& b,
                    .thread_index = symbol.thread_index,
                    .domain = {{0, symbol.most}}};
   });
-  return member(id, sets_.intern(in_order(std::move(set))));
+  return member(id, sets_.intern(normalized(std::move(set))));
 }
 
 Key Conditions::form_key(Value positive, Reading reading) const {
@@ -62,7 +62,7 @@ Key Conditions::form_key(Value positive, Reading reading) const {
   return key;
 }
 
-std::optional<SubjectId> Conditions::asked_subject(const Value& value) const {
+std::optional<SubjectId> Conditions::compared_subject(const Value& value) const {
   if (!value.exact() || value.terms.size() != 1) return std::nullopt;
   Value form = value;
   form.constant = 0;
@@ -96,20 +96,22 @@ Formula Conditions::reduced_member(const Value& a, const NumberSet& set) {
                                       [&](std::uint64_t x, std::uint64_t) { return belongs(x, set); }))
     return *formula;
   const NumberSet numbers = shifted(set, ~a.constant + 1, a.width);
-  const Definition* const is =
+  const Definition* const definition =
       a.terms.size() == 1 && a.terms[0].factor == 1 ? values_.definition(a.terms[0].symbol) : nullptr;
-  if (is != nullptr && is->kind == Definition::Kind::same && is->a.width == a.width)
-    return member(is->a, numbers);
-  if (is != nullptr && is->kind == Definition::Kind::quotient && is->a.width == a.width) {
+  if (definition != nullptr && definition->kind == Definition::Kind::shuffled &&
+      definition->a.width == a.width)
+    return member(definition->a, numbers);
+  if (definition != nullptr && definition->kind == Definition::Kind::quotient &&
+      definition->a.width == a.width) {
     // Dividends whose quotient is one of these numbers.
-    const std::uint64_t by = *is->b.number();
+    const std::uint64_t by = *definition->b.number();
     const std::uint64_t most = low_bits(a.width);
     NumberSet divided;
     for (const Range& range : intersection(numbers, {{0, most / by}})) {
       const std::uint64_t last = range.last == most / by ? most : range.last * by + (by - 1);
       divided.push_back({range.first * by, last});
     }
-    return member(is->a, in_order(std::move(divided)));
+    return member(definition->a, normalized(std::move(divided)));
   }
   Value form = a;
   form.constant = 0;
@@ -181,7 +183,7 @@ Formula Conditions::less(const Value& a, const Value& b, bool is_signed, std::ui
       return Subject{.home = both.home, .per_thread = both.per_thread, .values = {a, b}};
     });
   } else {
-    // constant + form < 0.
+    // a < b if constant + form < 0.
     const std::uint64_t smallest = 1ULL << (width - 1);
     const std::uint64_t bound = ~d.constant & low_bits(width);
     d.constant = 0;

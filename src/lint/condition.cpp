@@ -44,12 +44,12 @@ Formula Conditions::opaque(std::uint32_t place, std::int32_t home, bool waits) {
 
 Formula Conditions::member(SubjectId subject, SetId set) {
   const SetId domain = subjects_[subject].domain;
-  set = sets_.both(set, domain);
+  set = sets_.intersect(set, domain);
   if (set == NumberSets::empty) return never;
   if (set == domain) return always;
   // A set and its complement share a node.
   const bool negate = sets_[set].front().first == sets_[domain].front().first;
-  if (negate) set = sets_.without(domain, set);
+  if (negate) set = sets_.subtract(domain, set);
   const auto [formula, fresh] =
       names_.insert({key_member, subject, set}, static_cast<Formula>(nodes_.size() * 2));
   if (fresh) nodes_.push_back({.is_member = true, .subject = subject, .set = set});
@@ -60,7 +60,7 @@ std::optional<Fact> Conditions::as_member(Formula formula) const {
   const Node& node = nodes_[formula / 2];
   if (!node.is_member) return std::nullopt;
   if ((formula & 1) == 0) return Fact{node.subject, node.set};
-  return Fact{node.subject, sets_.without(subjects_[node.subject].domain, node.set)};
+  return Fact{node.subject, sets_.subtract(subjects_[node.subject].domain, node.set)};
 }
 
 Formula Conditions::conjunction(Formula a, Formula b) {
@@ -69,7 +69,7 @@ Formula Conditions::conjunction(Formula a, Formula b) {
   if (a == always || a == b) return b;
   const auto x = as_member(a);
   const auto y = as_member(b);
-  if (x && y && x->subject == y->subject) return member(x->subject, sets_.both(x->set, y->set));
+  if (x && y && x->subject == y->subject) return member(x->subject, sets_.intersect(x->set, y->set));
   const std::uint32_t depth = std::max(nodes_[a / 2].depth, nodes_[b / 2].depth) + 1;
   if (depth > max_formula_depth) {
     return flag({key_deep, a, b},
@@ -90,8 +90,8 @@ Value Conditions::indicator(Formula formula, std::uint32_t width) {
     symbol.indicates = positive;
     symbol.most = 1;
     for_each_subject(positive, [&](SubjectId each) {
-      symbol.home = std::max(symbol.home, subjects_[each].is.home);
-      symbol.per_thread |= subjects_[each].is.per_thread;
+      symbol.home = std::max(symbol.home, subjects_[each].subject.home);
+      symbol.per_thread |= subjects_[each].subject.per_thread;
     });
     return symbol;
   });
@@ -131,7 +131,7 @@ void Conditions::for_each_subject(Formula formula, llvm::function_ref<void(Subje
 
 std::int32_t Conditions::home(Formula formula) const {
   std::int32_t latest = Symbol::invariant;
-  for_each_subject(formula, [&](SubjectId id) { latest = std::max(latest, subjects_[id].is.home); });
+  for_each_subject(formula, [&](SubjectId id) { latest = std::max(latest, subjects_[id].subject.home); });
   return latest;
 }
 
@@ -148,24 +148,24 @@ std::optional<SetId> Conditions::known(const Value& value, const Facts& facts) c
     const auto answer = decide(*formula, facts);
     const std::uint64_t one = (value.constant + term.factor) & low_bits(value.width);
     if (answer) return sets_.intern({{*answer ? one : value.constant, *answer ? one : value.constant}});
-    return sets_.intern(in_order({{one, one}, {value.constant, value.constant}}));
+    return sets_.intern(normalized({{one, one}, {value.constant, value.constant}}));
   }
-  const auto subject = asked_subject(value);
+  const auto subject = compared_subject(value);
   const Fact* const fact = subject ? find(facts, *subject) : nullptr;
   if (fact == nullptr) return std::nullopt;
   return sets_.intern(shifted(sets_[fact->set], value.constant, value.width));
 }
 
-std::optional<SetId> Conditions::after_turn(SetId set, std::uint32_t width) const {
+std::optional<SetId> Conditions::after_iteration(SetId set, std::uint32_t width) const {
   // Counters are assumed not to overflow.
   const NumberSet counted = {{1, low_bits(width) / 2}};
   const NumberSet now = intersection(sets_[set], {{0, low_bits(width) / 2}});
   return !now.empty() && now.front().first >= 1 ? std::optional(sets_.intern(counted)) : std::nullopt;
 }
 
-void Conditions::arrive(SubjectId subject, SetId set, Facts& facts) const {
+void Conditions::replace_fact(SubjectId subject, SetId set, Facts& facts) const {
   const SetId domain = subjects_[subject].domain;
-  const SetId now = sets_.both(set, domain);
+  const SetId now = sets_.intersect(set, domain);
   if (now == domain || now == NumberSets::empty) return;
   auto* const at = std::ranges::lower_bound(facts, subject, {}, &Fact::subject);
   if (at != facts.end() && at->subject == subject) {
@@ -206,7 +206,7 @@ std::optional<bool> Conditions::decide(Formula formula, const Facts& facts) cons
   if (node.is_member) {
     const Fact* const fact = find(facts, node.subject);
     if (fact == nullptr) return std::nullopt;
-    const SetId both = sets_.both(fact->set, node.set);
+    const SetId both = sets_.intersect(fact->set, node.set);
     if (both == fact->set) return !negated;
     return both == NumberSets::empty ? std::optional(negated) : std::nullopt;
   }
@@ -225,7 +225,7 @@ bool Conditions::assume(Formula formula, bool truth, Facts& facts) const {
     auto* const at = std::ranges::lower_bound(facts, node.subject, {}, &Fact::subject);
     const bool is_there = at != facts.end() && at->subject == node.subject;
     const SetId before = is_there ? at->set : subjects_[node.subject].domain;
-    const SetId now = truth ? sets_.both(before, node.set) : sets_.without(before, node.set);
+    const SetId now = truth ? sets_.intersect(before, node.set) : sets_.subtract(before, node.set);
     if (is_there) {
       at->set = now;
     } else {
@@ -239,12 +239,12 @@ bool Conditions::assume(Formula formula, bool truth, Facts& facts) const {
 }
 
 void Conditions::forget(Facts& facts, std::int32_t rank) const {
-  llvm::erase_if(facts, [&](const Fact& fact) { return subjects_[fact.subject].is.home >= rank; });
+  llvm::erase_if(facts, [&](const Fact& fact) { return subjects_[fact.subject].subject.home >= rank; });
 }
 
 bool Conditions::one_thread(const Facts& facts) const {
   return llvm::any_of(facts, [&](const Fact& fact) {
-    const Subject& subject = subjects_[fact.subject].is;
+    const Subject& subject = subjects_[fact.subject].subject;
     if (!sets_.is_single(fact.set)) return false;
     return subject.thread_index || (subject.one_thread && sets_[fact.set].front().first == 1);
   });
@@ -253,12 +253,12 @@ bool Conditions::one_thread(const Facts& facts) const {
 Facts Conditions::of_others(const Facts& facts) const {
   Facts others;
   for (const Fact& fact : facts) {
-    const Known& known = subjects_[fact.subject];
-    if (!known.is.per_thread) others.push_back(fact);
+    const SubjectEntry& entry = subjects_[fact.subject];
+    if (!entry.subject.per_thread) others.push_back(fact);
     const bool excludes =
-        known.is.thread_index || (known.is.one_thread && sets_[fact.set].front().first == 1);
+        entry.subject.thread_index || (entry.subject.one_thread && sets_[fact.set].front().first == 1);
     if (excludes && sets_.is_single(fact.set))
-      others.push_back({fact.subject, sets_.without(known.domain, fact.set)});
+      others.push_back({fact.subject, sets_.subtract(entry.domain, fact.set)});
   }
   return others;
 }
@@ -284,7 +284,7 @@ bool Conditions::widen(Facts& facts, const Facts& others) const {
     if (sets_.includes(other.set, at->set)) continue;
     if (differs != nullptr) return false;
     differs = &*at;
-    wider = sets_.either(other.set, at->set);
+    wider = sets_.unite(other.set, at->set);
   }
   if (differs == nullptr || differs->set == wider) return false;
   differs->set = wider;

@@ -49,8 +49,8 @@ class Conditions {
 
   /// The flag that `key` names; `make` creates it if there is none.
   Formula flag(llvm::ArrayRef<std::uint64_t> key, llvm::function_ref<Subject()> make);
-  /// A flag about which nothing is known but the instruction that makes it, `place`, and whether that
-  /// `waits`.
+  /// An unknown flag. `place` is a number of the instruction that makes it; `waits` tells whether this
+  /// instruction waits for an mbarrier.
   Formula opaque(std::uint32_t place, std::int32_t home, bool waits = false);
   [[nodiscard]] Formula conjunction(Formula a, Formula b);
   [[nodiscard]] Formula disjunction(Formula a, Formula b) {
@@ -73,7 +73,7 @@ class Conditions {
                              std::int32_t home);
 
   [[nodiscard]] std::size_t subjects() const noexcept { return subjects_.size(); }
-  [[nodiscard]] const Subject& subject(SubjectId id) const { return subjects_[id].is; }
+  [[nodiscard]] const Subject& subject(SubjectId id) const { return subjects_[id].subject; }
   [[nodiscard]] const NumberSet& numbers(SetId set) const { return sets_[set]; }
   /// Whether the formula is a single flag. flag_subject() is its subject.
   [[nodiscard]] bool is_flag(Formula formula) const {
@@ -83,7 +83,7 @@ class Conditions {
   [[nodiscard]] SubjectId flag_subject(Formula flag) const { return nodes_[flag / 2].subject; }
   /// The subject for the value's form without its constant. nullopt if no comparison needs this form, or if
   /// it does not have exactly one symbol.
-  [[nodiscard]] std::optional<SubjectId> asked_subject(const Value& value) const;
+  [[nodiscard]] std::optional<SubjectId> compared_subject(const Value& value) const;
   /// Calls `visit` with every subject of the formula.
   void for_each_subject(Formula formula, llvm::function_ref<void(SubjectId)> visit) const;
   /// The latest home of the formula's subjects.
@@ -97,20 +97,20 @@ class Conditions {
   [[nodiscard]] llvm::SmallVector<Facts, 2> assume_each(Formula formula, bool truth,
                                                         const Facts& facts) const;
   /// Replaces the fact about `subject`: it is now in `set`.
-  void arrive(SubjectId subject, SetId set, Facts& facts) const;
+  void replace_fact(SubjectId subject, SetId set, Facts& facts) const;
   /// The set that the facts give for the formula (as 1 or 0) or the number; nullopt if they do not tell.
   [[nodiscard]] std::optional<SetId> known(Formula formula, const Facts& facts) const;
   [[nodiscard]] std::optional<SetId> known(const Value& value, const Facts& facts) const;
   /// The part of a set that one iteration of a loop passes to the next: "above 0" for a counter, else
   /// nullopt. If more were passed on, a path would have as many states as the loop has iterations.
-  [[nodiscard]] std::optional<SetId> after_turn(SetId set, std::uint32_t width) const;
+  [[nodiscard]] std::optional<SetId> after_iteration(SetId set, std::uint32_t width) const;
   /// Drops the facts about subjects whose home is at `rank` or after it.
   void forget(Facts& facts, std::int32_t rank) const;
   /// Whether only one thread can have these facts.
   [[nodiscard]] bool one_thread(const Facts& facts) const;
   /// Whether a fact about the subject tells which threads follow a path.
   [[nodiscard]] bool tells_threads(SubjectId id) const {
-    return subjects_[id].is.one_thread || subjects_[id].is.thread_index;
+    return subjects_[id].subject.one_thread || subjects_[id].subject.thread_index;
   }
   /// The facts that hold for every other thread of the CTA if `facts` hold for one.
   [[nodiscard]] Facts of_others(const Facts& facts) const;
@@ -133,8 +133,8 @@ class Conditions {
     Formula right = always;
     std::uint32_t depth = 0;
   };
-  struct Known {
-    Subject is;
+  struct SubjectEntry {
+    Subject subject;
     SetId domain = 0;
     bool is_flag = false;
   };
@@ -145,6 +145,8 @@ class Conditions {
   Formula member(SubjectId subject, SetId set);
   /// Whether the value, which is exact, belongs to the set.
   Formula member(const Value& a, const NumberSet& set);
+  /// member() for a value that is neither a number nor an indicator. Decides it by the value's base, by the
+  /// definition of its symbol, or by its form.
   Formula reduced_member(const Value& a, const NumberSet& set);
   /// Whether the value's form, without its constant, belongs to the set. form and −form share one subject;
   /// for one of them the set is negated.
@@ -154,15 +156,15 @@ class Conditions {
   /// The formula for `holds`, evaluated for each number of the base that determines both values.
   std::optional<Formula> by_numbers(const Value& a, const Value& b,
                                     llvm::function_ref<bool(std::uint64_t, std::uint64_t)> holds);
-  /// The set of a member node, if the formula is one.
+  /// The subject and the set, if the formula is a single comparison.
   [[nodiscard]] std::optional<Fact> as_member(Formula formula) const;
 
   Values& values_;
   std::vector<Node> nodes_;
-  std::vector<Known> subjects_;
-  KeyTable names_;          ///< formulas
-  KeyTable subject_names_;  ///< subjects
-  /// Mutable, since paths make new sets and results are cached.
+  std::vector<SubjectEntry> subjects_;
+  KeyTable names_;          ///< the formula of each key
+  KeyTable subject_names_;  ///< the subject of each key
+  /// Mutable: const functions add sets, and cache the results of set operations.
   mutable NumberSets sets_;
 };
 

@@ -1,4 +1,4 @@
-/// Definitions of symbols, and values computed by them.
+/// Definitions of symbols, and the numbers computed from them.
 #include "lint/value.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@ TMAJIT_BEGIN
 namespace lint {
 namespace {
 
-/// Deeper definitions are not kept: each is evaluated for every number of its base.
+/// Limit of nested definitions: all of them are evaluated for every number of their base.
 constexpr std::uint32_t max_depth = 4;
 /// Largest number of a symbol that can be a base.
 constexpr std::uint64_t max_base_number = 1023;
@@ -32,7 +32,7 @@ void Values::define(SymbolId symbol, Definition definition) {
 
 const Definition* Values::definition(SymbolId symbol) const {
   const auto found = definitions_.find(symbol);
-  return found == definitions_.end() ? nullptr : &found->second.is;
+  return found == definitions_.end() ? nullptr : &found->second.definition;
 }
 
 std::optional<SymbolId> Values::base(SymbolId symbol) const {
@@ -51,16 +51,16 @@ std::uint64_t Values::at(const Value& a, std::uint64_t number) const {
   std::uint64_t sum = a.constant;
   for (const Term& term : a.terms) {
     std::uint64_t each = number;
-    if (const Definition* const is = definition(term.symbol)) {
-      const std::uint64_t x = at(is->a, number);
-      const std::uint64_t y = at(is->b, number);
-      switch (is->kind) {
+    if (const Definition* const definition = this->definition(term.symbol)) {
+      const std::uint64_t x = at(definition->a, number);
+      const std::uint64_t y = at(definition->b, number);
+      switch (definition->kind) {
         case Definition::Kind::quotient: each = x / y; break;
         case Definition::Kind::remainder: each = x % y; break;
-        case Definition::Kind::both: each = x & y; break;
-        case Definition::Kind::any: each = x | y; break;
-        case Definition::Kind::either: each = x ^ y; break;
-        case Definition::Kind::same: each = x; break;
+        case Definition::Kind::bit_and: each = x & y; break;
+        case Definition::Kind::bit_or: each = x | y; break;
+        case Definition::Kind::bit_xor: each = x ^ y; break;
+        case Definition::Kind::shuffled: each = x; break;
       }
     }
     sum += term.factor * each;

@@ -30,7 +30,7 @@ class Evaluator {
     if (type_ == ScalarType::pred) content.formula = formula();
     if (width_ != 0) {
       const Value& result = content.value.emplace(value());
-      if (result.width != width_) content.value = values_.convert(result, width_, in_is_signed());
+      if (result.width != width_) content.value = values_.convert(result, width_, operation_is_signed());
     }
     return content;
   }
@@ -40,7 +40,7 @@ class Evaluator {
     const auto types = in_.types();
     return types.empty() ? ScalarType::b32 : types.front();
   }
-  [[nodiscard]] bool in_is_signed() const {
+  [[nodiscard]] bool operation_is_signed() const {
     return in_.opcode != Opcode::cvt && is_signed_integer(operation_type());
   }
   [[nodiscard]] Value read(std::size_t index, std::uint32_t width) {
@@ -50,7 +50,7 @@ class Evaluator {
     return index < operands().size() ? state_.predicate(flat_, operands()[index]) : state_.opaque(2);
   }
 
-  /// Bound on first use: most results of products and loads are opaque without them.
+  /// Found on first use: most loads and matrix products give unknown values whatever their operands.
   [[nodiscard]] llvm::ArrayRef<ptx::BoundOperand> operands() {
     if (operands_.empty()) operands_ = bound_operands(flat_);
     return operands_;
@@ -92,7 +92,8 @@ class Evaluator {
     const ScalarType type = operation_type();
     switch (in_.opcode) {
       case Opcode::mov:
-        // A register, a literal, an address, a special register; vectors are packed and unpacked.
+        // The source may be a register, a literal, an address or a special register. Packed and unpacked
+        // vectors are unknown.
         return operands().size() == 2 && operands()[0].operand->kind == Operand::Kind::symbol &&
                        operands()[1].operand->kind != Operand::Kind::vector
                    ? read(1, width_)
@@ -101,7 +102,7 @@ class Evaluator {
       case Opcode::cvta_to: return read(1, width_);
       case Opcode::cvt: return convert();
       case Opcode::ld: return load();
-      case Opcode::selp: return either(read(1, width_), read(2, width_), predicate(3));
+      case Opcode::selp: return select(read(1, width_), read(2, width_), predicate(3));
       default: break;
     }
     return is_number(type) ? arithmetic(type, value_width(type)) : opaque();
@@ -148,15 +149,15 @@ class Evaluator {
         return result;
       }
       case Opcode::shfl: {
-        // A lane's result follows from the operands of all lanes.
+        // The result depends only on the operands of all lanes: the same operands give the same result again.
         if (element_ != 0) return opaque();
         const Value lane = read(2, 32);
         const Value clamp = read(3, 32);
         const Value mask = read(4, 32);
         const std::uint64_t mode = in_.has("idx") ? 0 : in_.has("bfly") ? 1 : in_.has("up") ? 2 : 3;
         const SymbolId symbol = pure(key_pure, detail() << 8 | mode, {&a, &lane, &clamp, &mask});
-        // The warp's number is the same in all its lanes, which are 32 consecutive %tid.x.
-        if (is_warp_number(a)) define(symbol, Definition::Kind::same, a);
+        // The warp's number is equal in all its lanes: these have 32 consecutive %tid.x.
+        if (is_warp_number(a)) define(symbol, Definition::Kind::shuffled, a);
         return Values::of(symbol, bits, 1, a.most);
       }
       case Opcode::bfe: {
@@ -178,11 +179,11 @@ class Evaluator {
   /// Whether the value depends only on %tid.x / 32.
   [[nodiscard]] bool is_warp_number(const Value& a) const {
     return a.exact() && !a.terms.empty() && llvm::all_of(a.terms, [&](const Term& term) {
-             const Definition* const is = values_.definition(term.symbol);
-             if (is == nullptr || is->kind != Definition::Kind::quotient ||
-                 is->b.number().value_or(0) % 32 != 0)
+             const Definition* const definition = values_.definition(term.symbol);
+             if (definition == nullptr || definition->kind != Definition::Kind::quotient ||
+                 definition->b.number().value_or(0) % 32 != 0)
                return false;
-             const Value& from = is->a;
+             const Value& from = definition->a;
              return from.constant == 0 && from.terms.size() == 1 && from.terms[0].factor == 1 &&
                     values_.symbol(from.terms[0].symbol).thread_index;
            });
@@ -239,7 +240,8 @@ class Evaluator {
     return result;
   }
 
-  /// `a` rounded down to a multiple of 2^n. It is a − a mod 2^n; both share a symbol, so that they cancel.
+  /// `a` rounded down to a multiple of 2^n. bitwise() computes a mod 2^n as a − floor(a, n): both use the
+  /// symbol of the quotient, so that floor(a, n) + a mod 2^n is `a` again.
   Value floor(const Value& a, std::uint32_t n) {
     const Residue residue = values_.residue(a);
     if (residue.bits >= n)
@@ -280,7 +282,7 @@ class Evaluator {
       if (mask == (all & ~low_bits(n))) return floor(a, n);
     }
     if (opcode != Opcode::and_) {
-      // If no bit is set in both, or and xor are additions.
+      // If no bit is set in both operands, or and xor are additions.
       const auto fits = [&](const Value& high, const Value& low) {
         const Residue residue = values_.residue(high);
         return residue.remainder == 0 && low.most <= low_bits(residue.bits);
@@ -288,27 +290,27 @@ class Evaluator {
       if (fits(a, b) || fits(b, a)) return values_.add(a, b);
       if (opcode == Opcode::xor_ && y == all) return values_.subtract(Values::constant(all, bits), a);
     }
-    const Residue p = values_.residue(a);
-    const Residue q = values_.residue(b);
-    std::uint32_t sure = std::min<std::uint32_t>(p.bits, q.bits);
+    const Residue residue_a = values_.residue(a);
+    const Residue residue_b = values_.residue(b);
+    std::uint32_t known_bits = std::min<std::uint32_t>(residue_a.bits, residue_b.bits);
     if (opcode == Opcode::and_) {
-      // Zeros of either are zeros of the result.
-      if (p.remainder == 0) sure = std::max<std::uint32_t>(sure, p.bits);
-      if (q.remainder == 0) sure = std::max<std::uint32_t>(sure, q.bits);
+      // Bits that are 0 in one operand are 0 in the result.
+      if (residue_a.remainder == 0) known_bits = std::max<std::uint32_t>(known_bits, residue_a.bits);
+      if (residue_b.remainder == 0) known_bits = std::max<std::uint32_t>(known_bits, residue_b.bits);
     }
-    const std::uint64_t low = apply(p.remainder, q.remainder) & low_bits(sure);
-    if (sure >= bits) return Values::constant(low, bits);
+    const std::uint64_t low = apply(residue_a.remainder, residue_b.remainder) & low_bits(known_bits);
+    if (known_bits >= bits) return Values::constant(low, bits);
     if (const auto formula = of_flags(opcode, a, b)) return state_.conditions().indicator(*formula, bits);
     const SymbolId symbol = pure(key_bits, detail(), {&a, &b});
-    if (sure == 0) {
+    if (known_bits == 0) {
       define(symbol,
-             opcode == Opcode::and_  ? Definition::Kind::both
-             : opcode == Opcode::or_ ? Definition::Kind::any
-                                     : Definition::Kind::either,
+             opcode == Opcode::and_  ? Definition::Kind::bit_and
+             : opcode == Opcode::or_ ? Definition::Kind::bit_or
+                                     : Definition::Kind::bit_xor,
              a, b);
     }
-    Value result = Values::of(symbol, bits, 1ULL << sure);
-    result = values_.add(result, Values::constant(sure == 0 ? 0 : low, bits));
+    Value result = Values::of(symbol, bits, 1ULL << known_bits);
+    result = values_.add(result, Values::constant(known_bits == 0 ? 0 : low, bits));
     if (opcode == Opcode::and_) result.most = std::min(a.most, b.most);
     return result;
   }
@@ -324,7 +326,8 @@ class Evaluator {
                                    : conditions.exclusive(*x, *y);
   }
 
-  /// bfi: if b is below the inserted bits and these reach the top, the result is b + (a << position).
+  /// bfi inserts bits of `a` into `b`. If all set bits of `b` are below the inserted bits, and these reach
+  /// the highest bit, the result is b + (a << position).
   Value insert_bits(const Value& a, const Value& b) {
     const auto position = read(3, 32).number();
     const auto length = read(4, 32).number();
@@ -335,13 +338,14 @@ class Evaluator {
     return Values::of(pure({&a, &b, &place}), a.width);
   }
 
+  /// A value that is `a` or `b`.
   Value either_of(const Value& a, const Value& b, SymbolId rest) {
     if (Values::same(a, b)) return a;
     return values_.completed(values_.common(a, b), rest, std::max(a.most, b.most));
   }
 
-  Value either(const Value& a, const Value& b, Formula condition) {
-    // b, plus the difference where the condition holds: exact, so that later tests of it are understood.
+  Value select(const Value& a, const Value& b, Formula condition) {
+    // b, plus a − b where the condition holds. This form is exact, so later comparisons of it are understood.
     if (auto exact = state_.conditions().chosen(condition, a, b)) return *exact;
     const SymbolId rest = pure(key_either, condition, {&a, &b},
                                {.home = state_.conditions().home(condition), .per_thread = true});
@@ -414,8 +418,9 @@ class Evaluator {
     const auto words = in_.words();
     if (words.size() < 2) return state_.opaque(2);
     const auto types = in_.types();
-    const Formula plain =
-        types.empty() || !is_number(types.back()) ? state_.opaque(4) : integers(types.back(), words[1]);
+    const Formula plain = types.empty() || !is_number(types.back())
+                              ? state_.opaque(4)
+                              : compare_integers(types.back(), words[1]);
     if (operands().size() < 4) return plain;
     const Formula other = predicate(3);
     if (in_.has("and")) return state_.conditions().conjunction(plain, other);
@@ -424,7 +429,7 @@ class Evaluator {
     return state_.opaque(2);
   }
 
-  Formula integers(ScalarType type, llvm::StringRef relation) {
+  Formula compare_integers(ScalarType type, llvm::StringRef relation) {
     const std::uint32_t bits = bits_of(type);
     const Value a = read(1, bits);
     const Value b = read(2, bits);

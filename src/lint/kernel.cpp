@@ -27,7 +27,7 @@ class Collector {
  public:
   Collector(Kernel& kernel, Propagation& state) : kernel_(kernel), state_(state) {}
 
-  void take(std::uint32_t index) {
+  void visit(std::uint32_t index) {
     const ptx::FlatInstruction& flat = kernel_.function.instructions[index];
     const Formula guard = state_.guard(flat);
     if (ends_block(flat.instruction->opcode)) kernel_.guards[index] = guard;
@@ -43,16 +43,19 @@ class Collector {
   }
 
  private:
-  bool is(Kind kind) {
+  /// Returns true: the instruction is an event.
+  bool set_kind(Kind kind) {
     event_.kind = kind;
     return true;
   }
   [[nodiscard]] Value address(std::size_t operand) {
     return operand < operands_.size() ? state_.address(*flat_, operands_[operand]) : Values::unknown(32);
   }
-  [[nodiscard]] Value number(std::size_t operand) {
+  [[nodiscard]] Value value(std::size_t operand) {
     return operand < operands_.size() ? state_.read(*flat_, operands_[operand], 32) : Values::unknown(32);
   }
+
+  // The functions below fill event_ from the instruction, and return whether it is an event.
 
   bool classify(const ptx::Instruction& in) {
     switch (ptx::row_of(in.opcode).effect) {
@@ -65,7 +68,7 @@ class Collector {
         event_.is_shared = true;
         event_.shared = address(0);
         event_.access_bytes = 16;
-        return is(Kind::write);
+        return set_kind(Kind::write);
       case Effect::moves_fragments:
         if (in.has("mma")) return false;
         return in.has("load") ? memory(in, Kind::access, 1) : memory(in, Kind::write, 0);
@@ -74,38 +77,38 @@ class Collector {
         tensor(in, 1, 3);
         event_.shared = address(0);
         event_.barrier = address(2);
-        return is(Kind::bulk_load);
+        return set_kind(Kind::bulk_load);
       case Effect::tensor_store:
         for (const CombineOp op : all_combine_ops)
           if (in.has(name(op))) event_.reduction = op;
         tensor(in, 0, 2);
         event_.shared = address(1);
-        return is(Kind::bulk_store);
-      case Effect::tensor_prefetch: tensor(in, 0, 1); return is(Kind::prefetch);
+        return set_kind(Kind::bulk_store);
+      case Effect::tensor_prefetch: tensor(in, 0, 1); return set_kind(Kind::prefetch);
       case Effect::bulk_prefetch:
         event_.global = address(0);
-        event_.bytes = number(1);
-        return is(Kind::prefetch);
-      case Effect::commits: return is(Kind::commit);
+        event_.bytes = value(1);
+        return set_kind(Kind::prefetch);
+      case Effect::commits: return set_kind(Kind::commit);
       case Effect::waits_for_group:
-        event_.groups = number(0).number().value_or(0);
-        return is(Kind::wait_group);
+        event_.groups = value(0).number().value_or(0);
+        return set_kind(Kind::wait_group);
       case Effect::waits_for_phase: return mbarrier(Kind::wait, 1, 2);
-      case Effect::synchronises: return is(Kind::sync);
+      case Effect::synchronises: return set_kind(Kind::sync);
       case Effect::uses_map: use_map(address(0)); return false;
       case Effect::changes_map:
         if (llvm::any_of(in.spaces(), is_shared_space) && in.opcode == Opcode::tensormap_replace)
           return false;
         event_.map_address = address(0);
-        return is(Kind::map_change);
+        return set_kind(Kind::map_change);
       case Effect::proxy_fence: return fence(in);
-      case Effect::init_fence: return is(Kind::init_fence);
+      case Effect::init_fence: return set_kind(Kind::init_fence);
       case Effect::initialises: return mbarrier(Kind::init, 0, 1);
       case Effect::invalidates: return mbarrier(Kind::invalidate, 0, 1);
       case Effect::expects: return mbarrier(Kind::expect, 0, 1);
       case Effect::arrives: return mbarrier(in.has("expect_tx") ? Kind::arrive_expect : Kind::arrive, 1, 2);
-      case Effect::remote_copy: return is(Kind::remote_copy);
-      case Effect::calls: kernel_.knows_maps = false; return is(Kind::call);
+      case Effect::remote_copy: return set_kind(Kind::remote_copy);
+      case Effect::calls: kernel_.knows_maps = false; return set_kind(Kind::call);
     }
     return false;
   }
@@ -119,23 +122,23 @@ class Collector {
     const ptx::Variable* variable = kernel_.values.variable_of(event_.shared);
     event_.is_shared = spaces.empty() ? variable != nullptr && variable->space == StateSpace::shared
                                       : is_shared_space(spaces.front());
-    return is(kind);
+    return set_kind(kind);
   }
 
   bool bulk(const ptx::Instruction& in) {
     const auto spaces = in.spaces();
     if (spaces.size() < 2) return false;
-    event_.bytes = number(2);
+    event_.bytes = value(2);
     if (spaces[0] == StateSpace::global) {
       event_.global = address(0);
       event_.shared = address(1);
-      return is(Kind::bulk_store);
+      return set_kind(Kind::bulk_store);
     }
-    if (spaces[1] != StateSpace::global) return is(Kind::remote_copy);
+    if (spaces[1] != StateSpace::global) return set_kind(Kind::remote_copy);
     event_.shared = address(0);
     event_.global = address(1);
     event_.barrier = address(3);
-    return is(Kind::bulk_load);
+    return set_kind(Kind::bulk_load);
   }
 
   /// `offsets` is the index of the operand with the offsets, which only .im2col has.
@@ -198,21 +201,21 @@ class Collector {
       if (!in.has("acquire")) return false;
       event_.map_address = address(0);
       use_map(event_.map_address);
-      return is(Kind::map_acquire);
+      return set_kind(Kind::map_acquire);
     }
     // Only fence.proxy.async of all memory or of shared memory counts: other fences are between other
     // proxies.
     if (!in.has("async")) return false;
     const auto spaces = in.spaces();
     if (!spaces.empty() && !is_shared_space(spaces.front())) return false;
-    return is(Kind::fence);
+    return set_kind(Kind::fence);
   }
 
   bool mbarrier(Kind kind, std::size_t operand, std::size_t count) {
     event_.shared = address(operand);
     event_.barrier = event_.shared;
-    event_.bytes = number(count);
-    return is(kind);
+    event_.bytes = value(count);
+    return set_kind(kind);
   }
 
   Kernel& kernel_;
@@ -235,7 +238,7 @@ Kernel::Kernel(const ptx::Module& its_module, ptx::FlatFunction flat, const Lint
   guards.assign(function.instructions.size(), always);
   Propagation propagation(function, flow, values, conditions);
   Collector collector(*this, propagation);
-  propagation.visit([&](std::uint32_t index) { collector.take(index); });
+  propagation.visit([&](std::uint32_t index) { collector.visit(index); });
   arrivals.resize(flow.blocks().size());
   propagation.for_each_arrival(
       [&](std::uint32_t block, std::uint32_t from, SubjectId subject, Content content) {
@@ -253,7 +256,7 @@ Kernel::Kernel(const ptx::Module& its_module, ptx::FlatFunction flat, const Lint
 }
 
 void Kernel::sort_events() {
-  // Events are large, so that each moves only once.
+  // Events are large. Sorting pointers to them first moves each event only once.
   std::vector<Event*> sorted;
   for (Event& event : events) sorted.push_back(&event);
   std::ranges::sort(sorted, {}, &Event::instruction);

@@ -19,8 +19,8 @@ struct Event {
     write,        ///< st, red, stmatrix and others that write memory
     bulk_load,    ///< global to shared, completes on an mbarrier
     bulk_store,   ///< shared to global, completes in a bulk group
-    remote_copy,  ///< copies to the shared memory of another CTA, and other instructions that count bytes
-                  ///< there
+    remote_copy,  ///< changes the transaction count of an mbarrier, perhaps in another CTA: a copy between
+                  ///< CTAs, st.async, red.async, mbarrier.complete_tx
     prefetch,
     commit,
     wait_group,
@@ -41,14 +41,14 @@ struct Event {
   std::uint32_t instruction = 0;
   Formula guard = always;
   bool is_tensor = false;
-  bool is_shared = false;               ///< access and write: surely shared memory
+  bool is_shared = false;               ///< the access or write certainly concerns shared memory
   Value shared = Values::unknown(32);   ///< address of the tile, or of the access or mbarrier
   Value global = Values::unknown(64);   ///< global address of a one-dimensional copy
   Value barrier = Values::unknown(32);  ///< address of the mbarrier of a load
-  Value bytes = Values::unknown(32);    ///< bytes moved or expected; arrivals of init
+  Value bytes = Values::unknown(32);    ///< bytes moved or expected; for init the arrivals
   std::uint64_t groups = 0;             ///< groups that wait_group leaves pending
   std::uint32_t access_bytes = 0;       ///< bytes of an access or write
-  MapMode mode{};                       ///< mode of the map that a tensor copy takes
+  MapMode mode{};                       ///< mode of the map that a tensor copy needs
   std::vector<Value> coordinates;       ///< innermost first
   std::vector<Value> offsets;           ///< offsets of an im2col load or prefetch, innermost first
   const MapFacts* map = nullptr;        ///< null if the map is not known
@@ -57,16 +57,18 @@ struct Event {
   std::optional<CombineOp> reduction{};  ///< operation of a bulk_store that is a tensor reduction
 };
 
-/// Content of a register at the end of one block before paths meet. A later comparison needs it.
+/// Content of a register at the end of one of the blocks from which paths meet. A comparison after the
+/// meeting point needs it.
 struct Arrival {
-  std::uint32_t from = 0;  ///< a block
+  std::uint32_t from = 0;  ///< the block at whose end the register has this content
   SubjectId subject = 0;   ///< subject of later comparisons of the register
-  Content content;         ///< content at the end of `from`
+  Content content;
 };
 
 /// Remaining budget of a module's checks; an exhausted one stays at 0.
 struct Allowance {
-  /// Steps of path checks, an event or an edge in one state each: about half a second.
+  /// Steps of path checks. One step takes one state over one event or edge. All together take about half a
+  /// second.
   std::uint64_t steps = 8'000'000;
 };
 
@@ -85,7 +87,7 @@ struct Kernel {
   std::vector<Event> events;               ///< events of reachable instructions, in the order of the text
   std::vector<std::uint32_t> first_event;  ///< first event of each block; one more at the end
   std::vector<Formula> guards;             ///< guards of branches and events, by instruction; else `always`
-  std::vector<std::vector<Arrival>> arrivals;  ///< at each block
+  std::vector<std::vector<Arrival>> arrivals;  ///< by the block at which paths meet
   std::vector<std::uint32_t> unwritten;        ///< registers that can be read before they are written
   bool unwritten_known = true;                 ///< false: there were too many to find them
   std::set<std::size_t> maps_used;             ///< indices of LintOptions::maps

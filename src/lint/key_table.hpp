@@ -1,6 +1,6 @@
 #pragma once
 
-/// Numbers for keys, which are sequences of numbers.
+/// A table from keys, which are sequences of numbers, to a number for each key.
 #include <tmajit/version.hpp>
 
 #include <algorithm>

@@ -42,7 +42,7 @@ void Findings::count_segments() {
 void Findings::add(std::uint32_t instruction, check::RuleId rule, std::string found, std::string expected,
                    const FindingCause& cause) {
   const ptx::FlatInstruction& flat = kernel_.function.instructions[instruction];
-  if (!known_.emplace(flat.instruction, rule->id).second) return;
+  if (!added_.emplace(flat.instruction, rule->id).second) return;
   if (segments_.empty()) count_segments();
   Finding& finding = result_.findings.emplace_back();
   check::describe(finding, rule, std::move(found), std::move(expected), cause.remedy);
@@ -51,6 +51,7 @@ void Findings::add(std::uint32_t instruction, check::RuleId rule, std::string fo
   finding.ptx_column = flat.instruction->location.column;
   locate(finding, flat, own_);
   const bool has_frame = flat.frame != ptx::SourceFrame::none;
+  // Numbers of segments are even, numbers that a check defines are odd.
   std::uint64_t number = 0;
   if (cause.instruction) number = 2 * (segments_[*cause.instruction] + 1ULL);
   if (cause.number) number = 2 * *cause.number + 1;
@@ -58,33 +59,35 @@ void Findings::add(std::uint32_t instruction, check::RuleId rule, std::string fo
 }
 
 void Groups::apply(std::vector<Finding>& findings) const {
-  std::vector<Finding> left;
-  std::map<std::tuple<std::string, std::string, int, std::uint64_t>, std::size_t> known;
-  std::vector<std::vector<std::uint32_t>> lines;
+  // Kernel, rule, whether the number is a cause (1) or a statement (0), and the number.
+  using MergeKey = std::tuple<std::string, std::string, int, std::uint64_t>;
+  std::vector<Finding> merged;
+  std::map<MergeKey, std::size_t> index_of;            // indices in `merged`
+  std::vector<std::vector<std::uint32_t>> more_lines;  // by the same index: lines of the other findings
   for (Finding& finding : findings) {
     const auto key = keys_.find(key_of(finding));
-    std::optional<std::size_t> same;
-    std::vector<std::tuple<std::string, std::string, int, std::uint64_t>> its;
+    std::optional<std::size_t> index;
+    std::vector<MergeKey> merge_keys;
     if (key != keys_.end()) {
       if (key->second.statement != 0)
-        its.emplace_back(finding.kernel, finding.rule, 0, key->second.statement);
-      if (key->second.cause != 0) its.emplace_back(finding.kernel, finding.rule, 1, key->second.cause);
+        merge_keys.emplace_back(finding.kernel, finding.rule, 0, key->second.statement);
+      if (key->second.cause != 0) merge_keys.emplace_back(finding.kernel, finding.rule, 1, key->second.cause);
     }
-    for (const auto& each : its) {
-      const auto found = known.find(each);
-      if (found != known.end()) same = same ? std::min(*same, found->second) : found->second;
+    for (const MergeKey& each : merge_keys) {
+      const auto found = index_of.find(each);
+      if (found != index_of.end()) index = index ? std::min(*index, found->second) : found->second;
     }
-    if (same) {
-      lines[*same].push_back(finding.ptx_line);
+    if (index) {
+      more_lines[*index].push_back(finding.ptx_line);
     } else {
-      same = left.size();
-      left.push_back(std::move(finding));
-      lines.emplace_back();
+      index = merged.size();
+      merged.push_back(std::move(finding));
+      more_lines.emplace_back();
     }
-    for (const auto& each : its) known.try_emplace(each, *same);
+    for (const MergeKey& each : merge_keys) index_of.try_emplace(each, *index);
   }
-  for (std::size_t i = 0; i < left.size(); ++i) check::add_lines(left[i], std::move(lines[i]));
-  findings = std::move(left);
+  for (std::size_t i = 0; i < merged.size(); ++i) check::add_lines(merged[i], std::move(more_lines[i]));
+  findings = std::move(merged);
 }
 
 void Findings::unfinished(check::RuleId rule) {
@@ -106,8 +109,8 @@ void add_diagnostics(const std::vector<ptx::Diagnostic>& diagnostics, check::Rul
 
 constexpr std::size_t max_notes = 20;
 
-/// Whether all instructions are known; notes those that are not.
-bool understood(const ptx::FlatFunction& function, const check::OwnFiles& own, LintResult& result) {
+/// Whether all instructions are known. Adds a note for each unknown instruction.
+bool knows_instructions(const ptx::FlatFunction& function, const check::OwnFiles& own, LintResult& result) {
   bool all = true;
   for (const ptx::FlatInstruction& flat : function.instructions) {
     if (flat.instruction->opcode != ptx::Opcode::unknown) continue;
@@ -123,10 +126,9 @@ bool understood(const ptx::FlatFunction& function, const check::OwnFiles& own, L
   return all;
 }
 
-/// The LintOptions::maps that kernels use; `known`: all uses are known.
 struct MapUses {
-  std::set<std::size_t> used;
-  bool known = true;
+  std::set<std::size_t> used;  ///< indices of the LintOptions::maps that kernels use
+  bool known = true;           ///< whether `used` is complete
 };
 
 void lint_function(const ptx::Module& module, const ptx::ModuleNames& names, const ptx::Function& function,
@@ -141,7 +143,7 @@ void lint_function(const ptx::Module& module, const ptx::ModuleNames& names, con
   }
   choose_sources(*resolved.function,
                  [&](std::span<const std::string_view> paths) { return own.reported_frame(paths); });
-  if (!understood(*resolved.function, own, result)) {
+  if (!knows_instructions(*resolved.function, own, result)) {
     maps.known = false;
     return;
   }

@@ -24,7 +24,7 @@ NumberSet intersection(const NumberSet& a, const NumberSet& b) {
   return both;
 }
 
-NumberSet in_order(NumberSet ranges) {
+NumberSet normalized(NumberSet ranges) {
   std::ranges::sort(ranges);
   NumberSet set;
   for (const Range& range : ranges) {
@@ -52,7 +52,7 @@ NumberSet shifted(const NumberSet& set, std::uint64_t shift, std::uint32_t width
       moved.push_back({0, last});
     }
   }
-  return in_order(std::move(moved));
+  return normalized(std::move(moved));
 }
 
 NumberSet negated(const NumberSet& set, std::uint32_t width) {
@@ -60,7 +60,7 @@ NumberSet negated(const NumberSet& set, std::uint32_t width) {
   const std::uint64_t mask = low_bits(width);
   NumberSet inverted;
   for (const Range& range : set) inverted.push_back({~range.last & mask, ~range.first & mask});
-  return shifted(in_order(std::move(inverted)), 1, width);
+  return shifted(normalized(std::move(inverted)), 1, width);
 }
 
 namespace {
@@ -94,23 +94,23 @@ SetId NumberSets::intern(const NumberSet& set) {
   return found->second;
 }
 
-SetId NumberSets::both(SetId a, SetId b) {
+SetId NumberSets::intersect(SetId a, SetId b) {
   if (a == b) return a;
   if (a > b) std::swap(a, b);
   return cached(0, a, b, [&] { return intersection(sets_[a], sets_[b]); });
 }
 
-SetId NumberSets::either(SetId a, SetId b) {
+SetId NumberSets::unite(SetId a, SetId b) {
   if (a == b) return a;
   if (a > b) std::swap(a, b);
   return cached(1, a, b, [&] {
     NumberSet all = sets_[a];
     all.append(sets_[b].begin(), sets_[b].end());
-    return in_order(std::move(all));
+    return normalized(std::move(all));
   });
 }
 
-SetId NumberSets::without(SetId a, SetId b) {
+SetId NumberSets::subtract(SetId a, SetId b) {
   return cached(2, a, b, [&] { return difference(sets_[a], sets_[b]); });
 }
 

@@ -21,12 +21,12 @@ struct Range {
   friend auto operator<=>(const Range&, const Range&) = default;
 };
 
-/// Ranges in ascending order, with at least one number between neighbours that is in neither.
+/// Ranges in ascending order. Between two neighbours at least one number is missing.
 using NumberSet = llvm::SmallVector<Range, 2>;
 
 [[nodiscard]] NumberSet intersection(const NumberSet& a, const NumberSet& b);
-/// Makes a set of ranges that may overlap and have any order.
-[[nodiscard]] NumberSet in_order(NumberSet ranges);
+/// The set of the numbers in `ranges`, which may overlap and have any order.
+[[nodiscard]] NumberSet normalized(NumberSet ranges);
 /// The numbers x + `shift` modulo 2^width for x in `set`, which are below 2^width.
 [[nodiscard]] NumberSet shifted(const NumberSet& set, std::uint64_t shift, std::uint32_t width);
 /// The numbers −x modulo 2^width for x in `set`.
@@ -43,10 +43,11 @@ class NumberSets {
   [[nodiscard]] SetId intern(const NumberSet& set);
   [[nodiscard]] const NumberSet& operator[](SetId id) const { return sets_[id]; }
 
-  [[nodiscard]] SetId both(SetId a, SetId b);
-  [[nodiscard]] SetId either(SetId a, SetId b);
-  [[nodiscard]] SetId without(SetId a, SetId b);
-  [[nodiscard]] bool includes(SetId all, SetId part) { return both(all, part) == part; }
+  [[nodiscard]] SetId intersect(SetId a, SetId b);
+  [[nodiscard]] SetId unite(SetId a, SetId b);
+  /// The numbers of `a` that are not in `b`.
+  [[nodiscard]] SetId subtract(SetId a, SetId b);
+  [[nodiscard]] bool includes(SetId all, SetId part) { return intersect(all, part) == part; }
   [[nodiscard]] bool is_single(SetId id) const {
     return sets_[id].size() == 1 && sets_[id].front().first == sets_[id].front().last;
   }
@@ -59,16 +60,16 @@ class NumberSets {
   template <class Make>
   SetId cached(std::uint64_t operation, SetId a, SetId b, const Make& make) {
     const std::uint64_t key = operation << 62 | std::uint64_t{a} << 31 | b;
-    if (const auto found = known_.find(key); found != known_.end()) return found->second;
+    if (const auto found = results_.find(key); found != results_.end()) return found->second;
     const SetId id = intern(make());
-    known_.emplace(key, id);
+    results_.emplace(key, id);
     return id;
   }
 
   std::vector<NumberSet> sets_;
   std::map<std::vector<Range>, SetId> ids_;
-  std::unordered_map<std::uint64_t, SetId> known_;
-  std::size_t ranges_ = 0;
+  std::unordered_map<std::uint64_t, SetId> results_;  ///< by operation and operands
+  std::size_t ranges_ = 0;  ///< used memory: each set counts as its ranges and 8 more
 };
 
 }  // namespace lint

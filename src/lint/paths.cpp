@@ -40,35 +40,36 @@ class Explorer {
       waiting_[block].take([&](PathState state) {
         if (keep(seen_[block], state)) states.push_back(std::move(state));
       });
-      pass(block, std::move(states));
+      follow_block(block, std::move(states));
       stopped_ = stopped_ || steps_ > allowed || states_ > max_states || kernel_.conditions.too_many();
     }
     kernel_.allowance.steps -= std::min(before, steps_);
-    return !stopped_ && !lost_;
+    return !stopped_ && !dropped_;
   }
 
  private:
+  /// Returns whether the state was added. If not, another state covers it, or there are too many.
   bool keep(States& states, const PathState& state) {
     const auto outcome = states.add(state);
-    if (outcome == States::Outcome::too_many) lost_ = true;
+    if (outcome == States::Outcome::too_many) dropped_ = true;
     if (outcome == States::Outcome::added) ++states_;
     return outcome == States::Outcome::added;
   }
 
-  [[nodiscard]] const Relevance& of(const PathState& state) const {
+  [[nodiscard]] const Relevance& relevance_of(const PathState& state) const {
     return state.memory != 0 ? remembering_ : memoryless_;
   }
 
   void arrive(std::uint32_t block, PathState state) {
     ++steps_;
-    const Relevance& relevance = of(state);
+    const Relevance& relevance = relevance_of(state);
     if (!relevance.reaches_event(block)) return;
     relevance.trim(block, state.facts);
-    if (waiting_[block].add(std::move(state)) == States::Outcome::too_many) lost_ = true;
+    if (waiting_[block].add(std::move(state)) == States::Outcome::too_many) dropped_ = true;
     open_.insert(kernel_.flow.rank(block));
   }
 
-  void pass(std::uint32_t block, std::vector<PathState> states) {
+  void follow_block(std::uint32_t block, std::vector<PathState> states) {
     for (std::uint32_t e = kernel_.first_event[block]; e < kernel_.first_event[block + 1]; ++e) {
       if (states.empty() || steps_ > max_steps) break;
       if (memoryless_.concerns(e) || remembering_.concerns(e)) apply_event(block, e, states);
@@ -83,8 +84,8 @@ class Explorer {
     bool changed = false;
     for (PathState& state : states) {
       ++steps_;
-      const auto happens =
-          of(state).concerns(event) ? kernel_.conditions.decide(guard, state.facts) : std::optional(false);
+      const auto happens = relevance_of(state).concerns(event) ? kernel_.conditions.decide(guard, state.facts)
+                                                               : std::optional(false);
       if (happens == false) {
         next_.push_back(std::move(state));
         continue;
@@ -126,11 +127,12 @@ class Explorer {
     if (changed && states.size() > 1) unify(states);
   }
 
+  /// Merges states, see States.
   void unify(std::vector<PathState>& states) {
     States unified(kernel_.conditions);
     for (PathState& state : states) {
       ++steps_;
-      if (unified.add(std::move(state)) == States::Outcome::too_many) lost_ = true;
+      if (unified.add(std::move(state)) == States::Outcome::too_many) dropped_ = true;
     }
     states.clear();
     unified.take([&](PathState state) { states.push_back(std::move(state)); });
@@ -142,7 +144,7 @@ class Explorer {
     if (is_last) return check_.end(block.last, state);
     std::optional<bool> passes;
     Formula guard = always;
-    const bool decides = of(state).decides(from);
+    const bool decides = relevance_of(state).decides(from);
     if (decides) {
       guard = kernel_.guards[block.last - 1];
       passes = kernel_.conditions.decide(guard, state.facts);
@@ -168,7 +170,7 @@ class Explorer {
     const bool retreats = kernel_.flow.retreats(from, to);
     llvm::SmallVector<Fact, 4> arriving;
     for (const Arrival& arrival : kernel_.arrivals[to]) {
-      if (arrival.from != from || !of(state).asks(arrival.subject)) continue;
+      if (arrival.from != from || !relevance_of(state).tests(arrival.subject)) continue;
       const Content& content = arrival.content;
       std::optional<SetId> known;
       if (content.formula) {
@@ -176,7 +178,7 @@ class Explorer {
       } else if (content.value) {
         known = kernel_.conditions.known(*content.value, state.facts);
         if (known && retreats && !content.value->number())
-          known = kernel_.conditions.after_turn(*known, content.value->width);
+          known = kernel_.conditions.after_iteration(*known, content.value->width);
       }
       if (known) arriving.push_back({arrival.subject, *known});
     }
@@ -185,7 +187,7 @@ class Explorer {
       kernel_.conditions.forget(state.facts, rank);
       if (state.memory != 0 && !check_.retreat(state, rank)) return;
     }
-    for (const Fact& fact : arriving) kernel_.conditions.arrive(fact.subject, fact.set, state.facts);
+    for (const Fact& fact : arriving) kernel_.conditions.replace_fact(fact.subject, fact.set, state.facts);
     arrive(to, std::move(state));
   }
 
@@ -198,9 +200,9 @@ class Explorer {
   std::set<std::uint32_t> open_;  ///< ranks of blocks for which states wait
   std::vector<PathState> next_;
   std::uint64_t steps_ = 0;
-  std::uint64_t states_ = 0;
-  bool stopped_ = false;
-  bool lost_ = false;
+  std::uint64_t states_ = 0;  ///< number of states in seen_
+  bool stopped_ = false;      ///< a limit was exceeded
+  bool dropped_ = false;      ///< a block had too many states, and some were dropped
 };
 
 }  // namespace

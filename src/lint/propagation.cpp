@@ -11,6 +11,7 @@ namespace {
 
 /// After this many passes, values that still change become unknown.
 constexpr std::uint32_t exact_passes = 6;
+/// After this many passes, all registers with a slot become unknown.
 constexpr std::uint32_t max_passes = 12;
 /// Before this pass, values at back edges may be those of the first iterations only.
 constexpr std::uint32_t first_loop_pass = 3;
@@ -58,7 +59,7 @@ void Propagation::find_slots() {
       if (reg == nullptr || slot_of_[reg->index] != single) continue;
       const std::uint32_t by = writer[reg->index];
       if (by == i && own != reg->index) {
-        // The result is named before the operands.
+        // The first binding is the result, not an operand.
         own = reg->index;
         continue;
       }
@@ -79,7 +80,7 @@ void Propagation::find_slots() {
   give_up_slots_ = !live_known_ || live_.size() > max_contents;
   leaving_.resize(give_up_slots_ ? 0 : flow_.blocks().size());
   entering_.resize(leaving_.size());
-  left_.assign(flow_.blocks().size(), false);
+  executed_.assign(flow_.blocks().size(), false);
   stale_.assign(flow_.blocks().size(), true);
   begins_loop_.resize(flow_.blocks().size());
   for (const std::uint32_t block : flow_.order()) {
@@ -101,25 +102,25 @@ std::vector<std::uint32_t> Propagation::unwritten() const {
 
 void Propagation::solve() {
   for (std::uint32_t n = 0; n < max_passes; ++n) {
-    settle_ = n >= exact_passes;
+    widen_ = n >= exact_passes;
     knows_loops_ = n >= first_loop_pass;
-    if (n == first_loop_pass) steps_changed_ = true;
+    if (n == first_loop_pass) counters_changed_ = true;
     if (!pass() && (knows_loops_ || !llvm::is_contained(begins_loop_, true))) {
       is_stable_ = !symbols_changed_;
       return;
     }
   }
-  // All merged registers are then unknown, so that no further pass can change them.
+  // Registers with a slot become unknown, so that another pass would change nothing.
   give_up_slots_ = true;
   pass();
 }
 
 bool Propagation::pass() {
   changed_ = false;
-  if (std::exchange(steps_changed_, false)) {
+  if (std::exchange(counters_changed_, false)) {
     for (const std::uint32_t block : flow_.order()) stale_[block] = stale_[block] || begins_loop_[block];
   }
-  const bool all = give_up_slots_ || settle_ || symbols_changed_;
+  const bool all = give_up_slots_ || widen_ || symbols_changed_;
   const std::uint64_t changes = values_.changes();
   for (const std::uint32_t block : flow_.order()) {
     if (!all && !stale_[block]) continue;
@@ -135,8 +136,8 @@ bool Propagation::pass() {
 void Propagation::leave(std::uint32_t block) {
   std::vector<Content>& leaving = leaving_[block];
   const auto slots = live_.out(block);
-  bool changed = !left_[block];
-  left_[block] = true;
+  bool changed = !executed_[block];
+  executed_[block] = true;
   leaving.resize(slots.size());
   for (std::size_t i = 0; i < slots.size(); ++i) {
     if (leaving[i] == current_[slots[i]]) continue;
@@ -181,7 +182,7 @@ void Propagation::enter(std::uint32_t block) {
 Propagation::AllIncoming Propagation::incoming(std::uint32_t block) const {
   AllIncoming all;
   for (const std::uint32_t from : flow_.predecessors(block)) {
-    if (flow_.rank(from) == ptx::ControlFlow::unreachable || !left_[from]) continue;
+    if (flow_.rank(from) == ptx::ControlFlow::unreachable || !executed_[from]) continue;
     const bool is_loop = begins_loop_[block] && flow_.retreats(from, block);
     all.push_back({from, is_loop, live_.out(from), leaving_[from].data()});
   }
@@ -191,7 +192,7 @@ Propagation::AllIncoming Propagation::incoming(std::uint32_t block) const {
 Content Propagation::forgotten(std::uint32_t block, std::uint32_t slot) {
   Content content;
   const ptx::ScalarType type = function_.registers[register_of_[slot]].type;
-  if (type == ptx::ScalarType::pred) content.formula = joined_atom({key_merge, block, slot});
+  if (type == ptx::ScalarType::pred) content.formula = joined_flag({key_merge, block, slot});
   if (const std::uint32_t width = value_width(type); width != 0) content.value = Values::unknown(width);
   return content;
 }
@@ -202,33 +203,33 @@ Content Propagation::merge(std::uint32_t block, std::uint32_t slot, AllIncoming&
   values_.settle();
   Content merged;
   bool first = true;
-  // A loop's counter is in step if it begins and changes alike in all lanes of a warp.
+  // A loop's counter is in step if all lanes of a warp begin with the same value and change it equally.
   bool in_step = true;
   std::uint32_t entries = 0;
   const bool loop = begins_loop_[block];
   for (Incoming& each : incoming) {
-    const Content& left = each.of(slot);
+    const Content& arriving = each.of(slot);
     const bool is_loop = each.is_loop;
-    if (loop) in_step = in_step && left.value && !values_.varies(*left.value);
+    if (loop) in_step = in_step && arriving.value && !values_.varies(*arriving.value);
     if (!is_loop) ++entries;
     if (!is_loop) {
       if (first) {
-        merged = left;
+        merged = arriving;
         // An exact value merged with itself is unchanged.
-      } else if (left != merged || (left.value && !left.value->exact())) {
-        merged = join(merged, left, key);
+      } else if (arriving != merged || (arriving.value && !arriving.value->exact())) {
+        merged = join(merged, arriving, key);
       }
     } else {
-      Content content = left;
+      Content content = arriving;
       // Content that the loop leaves unchanged adds nothing to the content that entered the loop.
       if (before != nullptr && content == *before && !first) continue;
       if (content.value) {
         const auto flag = conditions_.indicated(*content.value);
         content.value = flag && conditions_.home(*flag) >= home_
-                            ? conditions_.indicator(joined_atom(key), content.value->width)
+                            ? conditions_.indicator(joined_flag(key), content.value->width)
                             : values_.before(*content.value, home_);
       }
-      if (content.formula && conditions_.home(*content.formula) >= home_) content.formula = joined_atom(key);
+      if (content.formula && conditions_.home(*content.formula) >= home_) content.formula = joined_flag(key);
       merged = first ? std::move(content) : join(merged, content, key);
     }
     first = false;
@@ -238,7 +239,7 @@ Content Propagation::merge(std::uint32_t block, std::uint32_t slot, AllIncoming&
     const bool same = in_step && entries == 1;
     const bool changed = knows_loops_ ? values_.note_same_each_time(rest, same) : !same;
     changed_ = changed || changed_;
-    steps_changed_ = steps_changed_ || changed;
+    counters_changed_ = counters_changed_ || changed;
     if (!knows_loops_) (void)values_.note_same_each_time(rest, true);
   }
   // Content of a back edge is known in part only; a new symbol stands for the rest.
@@ -246,7 +247,7 @@ Content Propagation::merge(std::uint32_t block, std::uint32_t slot, AllIncoming&
   return merged;
 }
 
-Formula Propagation::joined_atom(const JoinKey& key) {
+Formula Propagation::joined_flag(const JoinKey& key) {
   return conditions_.flag({~0ULL, key[0], key[1], key[2]},
                           [&] { return Subject{.home = home_, .per_thread = true}; });
 }
@@ -254,13 +255,13 @@ Formula Propagation::joined_atom(const JoinKey& key) {
 Content Propagation::join(const Content& a, const Content& b, const JoinKey& key) {
   Content joined{a.value ? a.value : b.value, a.formula ? a.formula : b.formula};
   if (a.value && b.value) joined.value = join(*a.value, *b.value, key);
-  if (a.formula && b.formula && *a.formula != *b.formula) joined.formula = joined_atom(key);
+  if (a.formula && b.formula && *a.formula != *b.formula) joined.formula = joined_flag(key);
   return joined;
 }
 
-std::optional<Value> Propagation::joined_flags(const Value& a, const Value& b, const JoinKey& key) {
+std::optional<Value> Propagation::joined_indicators(const Value& a, const Value& b, const JoinKey& key) {
   if (!conditions_.indicated(a) || !conditions_.indicated(b)) return std::nullopt;
-  return conditions_.indicator(joined_atom(key), a.width);
+  return conditions_.indicator(joined_flag(key), a.width);
 }
 
 void Propagation::for_each_arrival(VisitArrival visit) {
@@ -277,7 +278,7 @@ void Propagation::for_each_arrival(VisitArrival visit) {
       const auto formula = merged.value ? conditions_.indicated(*merged.value) : merged.formula;
       const bool is_flag = formula && conditions_.is_flag(*formula);
       const auto subject = is_flag        ? std::optional(conditions_.flag_subject(*formula))
-                           : merged.value ? conditions_.asked_subject(*merged.value)
+                           : merged.value ? conditions_.compared_subject(*merged.value)
                                           : std::nullopt;
       if (!subject || conditions_.subject(*subject).home != home_) continue;
       for (Incoming& each : incoming) {
@@ -294,9 +295,9 @@ void Propagation::for_each_arrival(VisitArrival visit) {
 
 Value Propagation::join(const Value& a, const Value& b, const JoinKey& key) {
   if (Values::same(a, b) && a.most == b.most) return a;
-  if (auto flags = joined_flags(a, b, key)) return *flags;
-  Value common = settle_ ? Values::unknown(a.width) : values_.common(a, b);
-  const std::uint64_t most = settle_ || a.most != b.most ? low_bits(a.width) : a.most;
+  if (auto flags = joined_indicators(a, b, key)) return *flags;
+  Value common = widen_ ? Values::unknown(a.width) : values_.common(a, b);
+  const std::uint64_t most = widen_ || a.most != b.most ? low_bits(a.width) : a.most;
   const SymbolId rest = values_.named(key, [&] { return Symbol{.home = home_, .per_thread = true}; });
   values_.inherit(rest, a);
   values_.inherit(rest, b);
@@ -369,6 +370,7 @@ Value Propagation::read(const ptx::FlatInstruction& flat, ptx::BoundOperand boun
   } else if (const auto* special = std::get_if<ptx::SpecialRef>(&binding)) {
     if (special->name == "WARP_SZ") return Values::constant(32, width);
     const std::string_view name = special->name;
+    // These change from read to read: %clock, %clock64, %globaltimer and the %pm counters.
     const bool same_always = name.find("clock") == std::string::npos &&
                              name.find("timer") == std::string::npos && name.find("pm") == std::string::npos;
     Key key{key_special, same_always ? ~0ULL : place_};

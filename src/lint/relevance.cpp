@@ -18,29 +18,29 @@ constexpr std::size_t max_blocks_between = 64;
 
 }  // namespace
 
-Relevance::Relevance(const PathCheck& check, bool remembers, const Relevance* later)
+Relevance::Relevance(const PathCheck& check, bool remembers, const Relevance* with_memory)
     : kernel_(check.kernel()), remembers_(remembers), asks_threads_(check.asks_threads()) {
   find_events(check);
-  if (later != nullptr) {
-    last_asker_ = later->last_asker_;
+  if (with_memory != nullptr) {
+    last_test_ = with_memory->last_test_;
   } else {
-    last_asker_.assign(kernel_.conditions.subjects(), -1);
+    last_test_.assign(kernel_.conditions.subjects(), -1);
   }
-  find_asked(check);
+  find_needed_facts(check);
   find_loops();
 }
 
-void Relevance::find_asked(const PathCheck& check) {
+void Relevance::find_needed_facts(const PathCheck& check) {
   has_arrival_.assign(kernel_.flow.blocks().size(), false);
   for (bool changed = true; changed;) {
-    const std::vector<std::int32_t> before = last_asker_;
+    const std::vector<std::int32_t> before = last_test_;
     for (const std::uint32_t block : kernel_.flow.order()) {
       has_arrival_[block] = llvm::any_of(kernel_.arrivals[block],
-                                         [&](const Arrival& arrival) { return asks(arrival.subject); });
+                                         [&](const Arrival& arrival) { return tests(arrival.subject); });
     }
     find_deciding(check);
-    find_askers();
-    changed = before != last_asker_;
+    find_tests();
+    changed = before != last_test_;
   }
 }
 
@@ -73,13 +73,13 @@ void Relevance::find_deciding(const PathCheck& check) {
   for (const std::uint32_t block : kernel_.flow.order()) {
     if (reaches_[block] && kernel_.flow.blocks()[block].edges.size() > 1)
       decides_[block] = may_matter(block, ends_matter);
-    // A guarded exit ends the thread or does not.
+    // A guard decides whether an exit ends the thread.
     if (kernel_.flow.ends(block)) decides_[block] = true;
   }
 }
 
 bool Relevance::may_matter(std::uint32_t block, bool ends_matter) const {
-  const std::uint32_t meet = kernel_.flow.rejoins(block);
+  const std::uint32_t meet = kernel_.flow.post_dominator(block);
   llvm::SmallVector<std::uint32_t, 16> open{block};
   llvm::SmallDenseSet<std::uint32_t, 16> seen;
   while (!open.empty()) {
@@ -96,28 +96,29 @@ bool Relevance::may_matter(std::uint32_t block, bool ends_matter) const {
   return false;
 }
 
-void Relevance::find_askers() {
-  const auto ask_subject = [&](SubjectId id, std::uint32_t block) {
-    last_asker_[id] = std::max(last_asker_[id], static_cast<std::int32_t>(kernel_.flow.rank(block)));
+void Relevance::find_tests() {
+  const auto note_subject_test = [&](SubjectId id, std::uint32_t block) {
+    last_test_[id] = std::max(last_test_[id], static_cast<std::int32_t>(kernel_.flow.rank(block)));
   };
-  const auto ask = [&](Formula guard, std::uint32_t block) {
-    kernel_.conditions.for_each_subject(guard, [&](SubjectId id) { ask_subject(id, block); });
+  const auto note_test = [&](Formula guard, std::uint32_t block) {
+    kernel_.conditions.for_each_subject(guard, [&](SubjectId id) { note_subject_test(id, block); });
   };
   for (const std::uint32_t block : kernel_.flow.order()) {
     for (std::uint32_t e = kernel_.first_event[block]; e < kernel_.first_event[block + 1]; ++e) {
-      if (concerns_[e]) ask(kernel_.events[e].guard, block);
+      if (concerns_[e]) note_test(kernel_.events[e].guard, block);
     }
     const ptx::BasicBlock& its = kernel_.flow.blocks()[block];
-    if (decides_[block] && its.first != its.last) ask(kernel_.guards[its.last - 1], block);
+    if (decides_[block] && its.first != its.last) note_test(kernel_.guards[its.last - 1], block);
     // The content of an arrival is needed in the block that it comes from.
     for (const Arrival& arrival : kernel_.arrivals[block]) {
-      if (!asks(arrival.subject)) continue;
-      if (arrival.content.formula) ask(*arrival.content.formula, arrival.from);
+      if (!tests(arrival.subject)) continue;
+      if (arrival.content.formula) note_test(*arrival.content.formula, arrival.from);
       if (!arrival.content.value) continue;
-      if (const auto source = kernel_.conditions.asked_subject(*arrival.content.value))
-        ask_subject(*source, arrival.from);
+      if (const auto source = kernel_.conditions.compared_subject(*arrival.content.value))
+        note_subject_test(*source, arrival.from);
       for (const Term& term : arrival.content.value->terms) {
-        if (const auto& formula = kernel_.values.symbol(term.symbol).indicates) ask(*formula, arrival.from);
+        if (const auto& formula = kernel_.values.symbol(term.symbol).indicates)
+          note_test(*formula, arrival.from);
       }
     }
   }
@@ -159,9 +160,9 @@ void Relevance::find_loops() {
 void Relevance::trim(std::uint32_t block, Facts& facts) const {
   const auto rank = static_cast<std::int32_t>(kernel_.flow.rank(block));
   llvm::erase_if(facts, [&](const Fact& fact) {
-    const std::int32_t last = last_asker_[fact.subject];
+    const std::int32_t last = last_test_[fact.subject];
     if (last >= rank) return false;
-    // A guard earlier in a loop asks for it in the next iteration, if the loop does not redefine it.
+    // A guard earlier in a loop tests the subject in the next iteration, if the loop does not redefine it.
     if (last >= outermost_[rank] && kernel_.conditions.subject(fact.subject).home < innermost_[rank])
       return false;
     return !asks_threads_ || !kernel_.conditions.tells_threads(fact.subject);

@@ -1,7 +1,7 @@
 #pragma once
 
-/// Finds the parts of a kernel that a check of paths can skip: events that change nothing for it, conditions
-/// that are not tested again, and blocks from which no event that it looks for can be reached.
+/// Finds the parts of a kernel that a check of paths can skip: events that change nothing for the check,
+/// conditions that no later guard tests, and blocks from which no event of the check can be reached.
 #include "lint/kernel.hpp"
 
 TMAJIT_BEGIN
@@ -9,46 +9,48 @@ namespace lint {
 
 class PathCheck;
 
-/// Relevance for the states of a check with memory (not 0), or for those without.
+/// The relevant parts for states with memory (PathState::memory is not 0), or for states without.
 class Relevance {
  public:
   /// For states with memory.
   explicit Relevance(const PathCheck& check) : Relevance(check, true, nullptr) {}
-  /// For states without memory; their facts seed their successors.
-  Relevance(const PathCheck& check, const Relevance& later) : Relevance(check, false, &later) {}
+  /// For states without memory. They become states with memory and pass on their facts, so the facts that
+  /// `with_memory` needs are relevant, too.
+  Relevance(const PathCheck& check, const Relevance& with_memory) : Relevance(check, false, &with_memory) {}
 
   [[nodiscard]] bool concerns(std::uint32_t event) const { return concerns_[event]; }
-  /// Whether anything that concerns the check can follow from the block's begin.
+  /// Whether anything that concerns the check can follow after the block's start.
   [[nodiscard]] bool reaches_event(std::uint32_t block) const { return reaches_[block]; }
   /// Whether it matters which edge a path takes at the block's end. It does not if all paths meet again
   /// before anything that concerns the check.
   [[nodiscard]] bool decides(std::uint32_t block) const { return decides_[block]; }
-  /// Whether a guard asks for the subject.
-  [[nodiscard]] bool asks(SubjectId subject) const { return last_asker_[subject] >= 0; }
-  /// Drops facts about subjects that no guard needs from the block's begin on.
+  /// Whether a guard tests the subject.
+  [[nodiscard]] bool tests(SubjectId subject) const { return last_test_[subject] >= 0; }
+  /// Drops facts about subjects that no guard tests after the block's start.
   void trim(std::uint32_t block, Facts& facts) const;
 
  private:
-  Relevance(const PathCheck& check, bool remembers, const Relevance* later);
+  Relevance(const PathCheck& check, bool remembers, const Relevance* with_memory);
   void find_events(const PathCheck& check);
-  /// Marks branches and askers, until no further arrival is asked for.
-  void find_asked(const PathCheck& check);
+  /// Repeats find_deciding() and find_tests() until they need no further arrival.
+  void find_needed_facts(const PathCheck& check);
   void find_deciding(const PathCheck& check);
   [[nodiscard]] bool may_matter(std::uint32_t block, bool ends_matter) const;
-  void find_askers();
+  void find_tests();
   void find_loops();
 
   const Kernel& kernel_;
   bool remembers_;
   bool asks_threads_;
-  std::vector<bool> concerns_;  ///< by event
-  std::vector<bool> has_event_;
-  std::vector<bool> reaches_;
-  std::vector<bool> decides_;
-  std::vector<bool> has_arrival_;  ///< blocks with an arrival that a guard asks for
-  /// The highest rank of a block that asks for a subject; −1 if none does.
-  std::vector<std::int32_t> last_asker_;
-  // Begin of the outermost and of the innermost loop around a rank, as far as ranks show loops.
+  std::vector<bool> concerns_;     ///< by event
+  std::vector<bool> has_event_;    ///< by block
+  std::vector<bool> reaches_;      ///< see reaches_event()
+  std::vector<bool> decides_;      ///< see decides()
+  std::vector<bool> has_arrival_;  ///< blocks with an arrival whose subject a guard tests
+  /// By subject: the highest rank of a block that tests it; −1 if no block does.
+  std::vector<std::int32_t> last_test_;
+  // By rank: the rank at which the outermost and the innermost loop around it begin. An edge from a rank to a
+  // lower one is taken as a loop over all ranks between them.
   std::vector<std::int32_t> outermost_;
   std::vector<std::int32_t> innermost_;
 };

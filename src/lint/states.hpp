@@ -8,8 +8,6 @@
 TMAJIT_BEGIN
 namespace lint {
 
-/// States of paths at one block.
-///
 /// A state is left out if its facts imply those of another state with the same memory: the other state covers
 /// it. A state drops its fact about a subject if another state covers the remaining cases: next to "not p",
 /// "p and q" becomes "q". So paths that meet with the same memory have few states. Together these stand for
@@ -18,6 +16,7 @@ class States {
  public:
   explicit States(const Conditions& conditions) : conditions_(conditions) {}
 
+  /// `known`: another state covers the state.
   enum class Outcome { known, added, too_many };
   Outcome add(PathState state);
   /// Calls visit(state) for each state, and removes them all.

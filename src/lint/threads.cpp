@@ -29,12 +29,12 @@ std::vector<bool> blocks_before(const ptx::ControlFlow& flow, std::uint32_t bloc
 }
 
 /// Whether every path from `from` reaches `block`.
-bool surely_comes_to(const ptx::ControlFlow& flow, std::uint32_t block, std::uint32_t from) {
-  while (from != block && from != ptx::ControlFlow::unreachable) from = flow.rejoins(from);
+bool always_reaches(const ptx::ControlFlow& flow, std::uint32_t block, std::uint32_t from) {
+  while (from != block && from != ptx::ControlFlow::unreachable) from = flow.post_dominator(from);
   return from == block;
 }
 
-/// Whether all lanes of a warp see the same value on their n-th visit.
+/// Whether the subject is equal in all lanes of a warp that have computed it equally often.
 bool shared_by_lanes(const Kernel& kernel, const Subject& subject) {
   const auto varies = [&](const Value& value) { return kernel.values.varies(value); };
   return !subject.thread_index && !subject.values.empty() && llvm::none_of(subject.values, varies);
@@ -67,7 +67,7 @@ std::optional<llvm::SmallVector<Formula, 4>> conditions_of(const Kernel& kernel,
   for (const std::uint32_t number : flow.order()) {
     if (number == target || !before[number]) continue;
     const ptx::BasicBlock& block = flow.blocks()[number];
-    const auto comes_back = [&](const ptx::Edge& edge) { return surely_comes_to(flow, number, edge.target); };
+    const auto comes_back = [&](const ptx::Edge& edge) { return always_reaches(flow, number, edge.target); };
     if (block.edges.size() > 1 && llvm::any_of(block.edges, comes_back)) {
       // Lanes may leave a loop in different iterations, and then do different work.
       if (!ends_for_all(kernel, kernel.guards[block.last - 1])) return {};
@@ -86,13 +86,14 @@ std::optional<llvm::SmallVector<Formula, 4>> conditions_of(const Kernel& kernel,
   return all;
 }
 
-/// Splits a value into a part that threads share, with the constant, and a part of each thread.
+/// Splits a value into two summands: one that all lanes of a warp share, with the constant, and one that may
+/// differ between threads.
 std::pair<Value, Value> parts_of(const Values& values, const Value& value) {
   Value shared = value;
   Value own = Values::constant(0, value.width);
   const auto varies = [&](const Term& term) {
-    const Symbol& is = values.symbol(term.symbol);
-    return is.per_thread && !is.same_each_time;
+    const Symbol& symbol = values.symbol(term.symbol);
+    return symbol.per_thread && !symbol.same_each_time;
   };
   llvm::copy_if(shared.terms, std::back_inserter(own.terms), varies);
   llvm::erase_if(shared.terms, varies);
@@ -136,7 +137,7 @@ std::optional<Threads> threads_of(const Kernel& kernel, const Facts& facts) {
       threads.numbers = intersection(threads.numbers, kernel.conditions.numbers(fact.set));
       threads.by_condition = true;
     } else if (subject.one_thread) {
-      threads.one_a_warp = threads.one_a_warp || kernel.conditions.numbers(fact.set).front().first == 1;
+      threads.one_per_warp = threads.one_per_warp || kernel.conditions.numbers(fact.set).front().first == 1;
     } else {
       return {};
     }
@@ -168,7 +169,7 @@ std::optional<llvm::SmallVector<Threads, 2>> threads_at(const Kernel& kernel, st
 std::optional<std::pair<std::uint64_t, std::uint64_t>> two_lanes(const Kernel& kernel,
                                                                  const Threads& threads) {
   // Without a condition, the CTA may have a single thread.
-  if (threads.one_a_warp || (!threads.by_condition && bound_of(kernel) == 0)) return {};
+  if (threads.one_per_warp || (!threads.by_condition && bound_of(kernel) == 0)) return {};
   std::optional<std::uint64_t> before;
   for (const Range& range : threads.numbers) {
     for (std::uint64_t number = range.first; number <= range.last; ++number) {
@@ -188,18 +189,20 @@ bool reads_of_others(const Values& values, llvm::ArrayRef<Threads> writers, cons
   const auto thread = values.base(write_part);
   if (!distance || !thread || !values.symbol(*thread).thread_index) return false;
   if (!read_part.terms.empty() && values.base(read_part) != thread) return false;
-  // A value that differs between warps can be compared within one warp only.
+  // A value that differs between warps can be compared only within one warp.
   const auto by_warp = [&](const Value& value) {
     return llvm::any_of(value.terms, [&](const Term& term) { return values.symbol(term.symbol).per_thread; });
   };
   const bool in_warp = readers.by_warp || by_warp(write_base) ||
                        llvm::any_of(writers, [](const Threads& each) { return each.by_warp; });
-  const auto is_read = [&, &to = write_part, &from = read_part](std::uint64_t writer, std::uint64_t reader) {
-    const auto from_read = static_cast<std::int32_t>(
-        static_cast<std::uint32_t>(values.at(to, writer) - values.at(from, reader)) +
+  const auto is_read = [&, &write_offset = write_part, &read_offset = read_part](std::uint64_t writer,
+                                                                                 std::uint64_t reader) {
+    const auto write_minus_read = static_cast<std::int32_t>(
+        static_cast<std::uint32_t>(values.at(write_offset, writer) - values.at(read_offset, reader)) +
         static_cast<std::uint32_t>(*distance));
-    return from_read >= 0 ? static_cast<std::uint64_t>(from_read) < bytes
-                          : static_cast<std::uint64_t>(-std::int64_t{from_read}) < written_bytes;
+    return write_minus_read >= 0
+               ? static_cast<std::uint64_t>(write_minus_read) < bytes
+               : static_cast<std::uint64_t>(-std::int64_t{write_minus_read}) < written_bytes;
   };
   const auto reads_other = [&](std::uint64_t reader) {
     return llvm::any_of(writers, [&](const Threads& each) {

@@ -12,7 +12,7 @@ namespace lint {
 struct Threads {
   NumberSet numbers;
   bool by_condition = false;  ///< a condition on %tid.x gave `numbers`; if false, every %tid.x is possible
-  bool one_a_warp = false;    ///< elect.sync selects one thread in each warp
+  bool one_per_warp = false;  ///< elect.sync selects one thread in each warp
   bool by_warp = false;       ///< another condition selects some of the warps, with all their lanes
 };
 

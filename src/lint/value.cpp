@@ -10,14 +10,14 @@ TMAJIT_BEGIN
 namespace lint {
 namespace {
 
-/// Forms with more terms are reduced: they cost time and rarely give more facts.
+/// Limit of the terms of a form: more terms cost time and rarely give more facts.
 constexpr std::size_t max_terms = 8;
 
 /// Upper bound of parameters' addresses. They have 32 bits and do not wrap with any offset, so a 64-bit
 /// register holds the same number.
 constexpr std::uint64_t max_parameter_address = 0x7fff'0000;
 
-std::uint32_t zeros(std::uint64_t number) {
+std::uint32_t trailing_zeros(std::uint64_t number) {
   return static_cast<std::uint32_t>(std::countr_zero(number));
 }
 
@@ -52,7 +52,7 @@ SymbolId Values::address_of(const ptx::Variable& variable) {
   const auto [found, fresh] = variables_.try_emplace(&variable, static_cast<SymbolId>(symbols_.size()));
   if (fresh) {
     Symbol symbol;
-    symbol.alignment = static_cast<std::uint8_t>(std::min(zeros(alignment_of(variable)), 16U));
+    symbol.alignment = static_cast<std::uint8_t>(std::min(trailing_zeros(alignment_of(variable)), 16U));
     symbol.variable = &variable;
     if (variable.space == ptx::StateSpace::param) symbol.most = max_parameter_address;
     symbols_.push_back(symbol);
@@ -67,10 +67,10 @@ void Values::reduce(Value& value) {
   llvm::erase_if(value.terms, [](const Term& term) { return term.factor == 0; });
   while (value.terms.size() > max_terms) {
     // Give up the term that costs the fewest known bits.
-    const auto least =
-        std::max_element(value.terms.begin(), value.terms.end(),
-                         [](const Term& a, const Term& b) { return zeros(a.factor) < zeros(b.factor); });
-    value.known = static_cast<std::uint8_t>(zeros(least->factor));
+    const auto least = std::max_element(
+        value.terms.begin(), value.terms.end(),
+        [](const Term& a, const Term& b) { return trailing_zeros(a.factor) < trailing_zeros(b.factor); });
+    value.known = static_cast<std::uint8_t>(trailing_zeros(least->factor));
     value.terms.erase(least);
     reduce(value);
   }
@@ -124,7 +124,7 @@ Value Values::subtract(const Value& a, const Value& b) const {
 Value Values::multiply(const Value& a, std::uint64_t factor) const {
   if (factor == 0) return constant(0, a.width);
   Value value = unknown(a.width);
-  value.known = static_cast<std::uint8_t>(std::min<std::uint32_t>(a.known + zeros(factor), a.width));
+  value.known = static_cast<std::uint8_t>(std::min<std::uint32_t>(a.known + trailing_zeros(factor), a.width));
   value.constant = a.constant * factor;
   value.terms = a.terms;
   for (Term& term : value.terms) term.factor *= factor;
@@ -151,21 +151,23 @@ Value Values::convert(const Value& a, std::uint32_t width, bool sign) const {
   return value;
 }
 
-/// Whether it is %tid.x divided by a multiple of 32, a warp's threads.
-bool Values::is_warp_number(const Definition& is) const {
-  const Value& from = is.a;
-  return is.kind == Definition::Kind::quotient && is.b.number().value_or(1) % 32 == 0 && from.constant == 0 &&
-         from.terms.size() == 1 && from.terms[0].factor == 1 && symbols_[from.terms[0].symbol].thread_index;
+/// Whether the definition is %tid.x divided by a multiple of 32, the number of a warp's lanes.
+bool Values::is_warp_number(const Definition& definition) const {
+  const Value& from = definition.a;
+  return definition.kind == Definition::Kind::quotient && definition.b.number().value_or(1) % 32 == 0 &&
+         from.constant == 0 && from.terms.size() == 1 && from.terms[0].factor == 1 &&
+         symbols_[from.terms[0].symbol].thread_index;
 }
 
 bool Values::varies(const Value& a) const {
   return !a.exact() || llvm::any_of(a.terms, [&](const Term& term) {
-    const Symbol& is = symbols_[term.symbol];
-    if (!is.per_thread || is.same_each_time) return false;
+    const Symbol& symbol = symbols_[term.symbol];
+    if (!symbol.per_thread || symbol.same_each_time) return false;
     const Definition* const definition = this->definition(term.symbol);
     return definition == nullptr ||
            (!is_warp_number(*definition) &&
-            (varies(definition->a) || (definition->kind != Definition::Kind::same && varies(definition->b))));
+            (varies(definition->a) ||
+             (definition->kind != Definition::Kind::shuffled && varies(definition->b))));
   });
 }
 
@@ -191,13 +193,13 @@ std::optional<std::uint64_t> Values::largest(const Value& a) const {
 Residue Values::residue(const Value& a) const {
   std::uint32_t bits = a.known;
   for (const Term& term : a.terms)
-    bits = std::min(bits, zeros(term.factor) + symbols_[term.symbol].alignment);
+    bits = std::min(bits, trailing_zeros(term.factor) + symbols_[term.symbol].alignment);
   return {static_cast<std::uint8_t>(bits), a.constant & low_bits(bits)};
 }
 
 std::uint32_t Values::alignment(const Value& a) const {
   const Residue residue = this->residue(a);
-  return residue.remainder == 0 ? residue.bits : zeros(residue.remainder);
+  return residue.remainder == 0 ? residue.bits : trailing_zeros(residue.remainder);
 }
 
 bool Values::misaligned(const Value& a, std::uint32_t bits) const {
@@ -217,11 +219,11 @@ Value Values::common(const Value& a, const Value& b) const {
   Value value = a;
   value.most = std::max(a.most, b.most);
   std::uint32_t bits = std::min({a.known, b.known, a.width, b.width});
-  bits = std::min(bits, zeros(a.constant - b.constant));
+  bits = std::min(bits, trailing_zeros(a.constant - b.constant));
   for (const Term& term : difference(a, b)) {
     // Differing terms are 0 in the bits below their symbols' alignment.
-    bits =
-        std::min(bits, zeros(term.factor) + (term.factor == 0 ? 0U : 0U + symbols_[term.symbol].alignment));
+    bits = std::min(
+        bits, trailing_zeros(term.factor) + (term.factor == 0 ? 0U : 0U + symbols_[term.symbol].alignment));
   }
   value.known = static_cast<std::uint8_t>(bits);
   const std::uint64_t most = value.most;
@@ -244,7 +246,7 @@ Value Values::before(const Value& a, std::int32_t rank) const {
   std::uint32_t bits = a.known;
   for (const Term& term : a.terms) {
     const Symbol& symbol = symbols_[term.symbol];
-    if (symbol.home >= rank) bits = std::min(bits, zeros(term.factor) + symbol.alignment);
+    if (symbol.home >= rank) bits = std::min(bits, trailing_zeros(term.factor) + symbol.alignment);
   }
   if (bits == a.known) return value;
   value.known = static_cast<std::uint8_t>(bits);

@@ -32,20 +32,20 @@ struct Symbol {
   /// Only if per_thread: in the n-th run of the home block all lanes of a warp have the same value. A loop's
   /// counter is an example.
   bool same_each_time = false;
-  const ptx::Variable* variable = nullptr;  ///< its address is the symbol, or the symbol is computed from it
+  const ptx::Variable* variable = nullptr;  ///< the variable whose address the symbol is or is computed from
   /// If set, the symbol is 1 where this formula (see Conditions) holds, and 0 elsewhere.
   std::optional<std::uint32_t> indicates = std::nullopt;
-  bool several_variables = false;  ///< it may also belong to other variables
+  bool several_variables = false;  ///< computed from the addresses of several variables
   std::uint64_t most = ~0ULL;      ///< upper bound on all paths
   friend bool operator==(const Symbol&, const Symbol&) = default;
 };
 
 /// The first number of a symbol's key: the cause for which the symbol was made.
 enum SymbolKey : std::uint64_t {
-  key_merge,      ///< paths that meet
-  key_guarded,    ///< a write that may not happen
+  key_merge,      ///< a register whose values differ between paths that meet
+  key_guarded,    ///< a register after a guarded write: the previous or the new value
   key_special,    ///< a special register
-  key_indicator,  ///< a formula that holds or not
+  key_indicator,  ///< 1 where a formula holds, else 0
   key_place,      ///< an instruction whose result is unknown
   key_floor,      ///< rounding down
   key_bits,       ///< and, or, xor
@@ -68,7 +68,9 @@ struct Value {
   std::uint64_t most = ~0ULL;        ///< upper bound, unsigned
   llvm::SmallVector<Term, 3> terms;  ///< sorted by symbol; factors are at least 1 and below 2^known
 
+  /// Whether the form gives all bits of the register.
   [[nodiscard]] bool exact() const noexcept { return known >= width; }
+  /// The value if it is a constant.
   [[nodiscard]] std::optional<std::uint64_t> number() const {
     return exact() && terms.empty() ? std::optional(constant) : std::nullopt;
   }
@@ -80,12 +82,12 @@ struct Definition {
   enum class Kind : std::uint8_t {
     quotient,   ///< a / b, unsigned
     remainder,  ///< a mod b, unsigned
-    both,       ///< a & b
-    any,        ///< a | b
-    either,     ///< a ^ b
-    same,       ///< a, which shfl reads from one lane; all lanes of the warp get the same number
+    bit_and,    ///< a & b
+    bit_or,     ///< a | b
+    bit_xor,    ///< a ^ b
+    shuffled,   ///< a, which shfl reads from one lane; all lanes of the warp get the same number
   };
-  Kind kind = Kind::same;
+  Kind kind = Kind::shuffled;
   Value a;
   Value b = {};
 };
@@ -96,6 +98,7 @@ struct Residue {
   std::uint64_t remainder = 0;
 };
 
+/// The mask of the low `bits` bits.
 [[nodiscard]] constexpr std::uint64_t low_bits(std::uint32_t bits) noexcept {
   return bits >= 64 ? ~0ULL : (1ULL << bits) - 1;
 }
@@ -130,8 +133,7 @@ class Values {
   void define(SymbolId symbol, Definition definition);
   /// Null if the symbol has no definition.
   [[nodiscard]] const Definition* definition(SymbolId symbol) const;
-  /// Whether two lanes of a warp may have different values when they execute an instruction for the n-th
-  /// time.
+  /// Whether the value may differ between lanes of a warp that have computed it equally often.
   [[nodiscard]] bool varies(const Value& a) const;
   /// Sets Symbol::same_each_time; once false, it stays false. Returns whether it changed.
   bool note_same_each_time(SymbolId symbol, bool same);
@@ -159,8 +161,8 @@ class Values {
   [[nodiscard]] Value common(const Value& a, const Value& b) const;
   /// The known low bits of `value`, plus a multiple of `rest` for the unknown bits; at most `most`.
   [[nodiscard]] Value completed(Value value, SymbolId rest, std::uint64_t most) const;
-  /// `a` as far as it is known before block `rank`: symbols that blocks from there on redefine become
-  /// unknown.
+  /// The part of `a` that is known before the block of rank `rank`: symbols whose home is this block or a
+  /// later one become unknown.
   [[nodiscard]] Value before(const Value& a, std::int32_t rank) const;
 
   /// Copies home, per_thread and variable from the symbols of `a` to `symbol`, which is computed from `a`.
@@ -183,11 +185,11 @@ class Values {
  private:
   /// Masks constant and factors, drops terms beyond the limit, and bounds `most`.
   static void reduce(Value& value);
-  [[nodiscard]] bool is_warp_number(const Definition& is) const;
+  [[nodiscard]] bool is_warp_number(const Definition& definition) const;
 
   /// A definition, the base of the defined symbol, and the depth to which definitions nest.
   struct Defined {
-    Definition is;
+    Definition definition;
     std::optional<SymbolId> base;
     std::uint32_t depth = 0;
   };
@@ -198,7 +200,7 @@ class Values {
   std::unordered_map<SymbolId, Defined> definitions_;
   SymbolId settled_ = 0;  ///< the first symbol that no value uses yet
   std::uint64_t changes_ = 0;
-  std::unordered_map<SymbolId, bool> noted_;  ///< results of note_same_each_time() so far
+  std::unordered_map<SymbolId, bool> noted_;  ///< false: note_same_each_time() was called with false
   std::map<const ptx::Variable*, SymbolId> variables_;
 };
 

@@ -4,7 +4,7 @@ TMAJIT_BEGIN
 namespace ptx {
 namespace {
 
-/// Calls visit(word) for the words after the first, until it returns true. Returns whether it did.
+/// Calls visit(word) for the words after the first until visit returns true. Returns whether it has.
 template <class Visit>
 bool any_modifier(std::string_view name, const Visit& visit) {
   for (std::size_t dot = name.find('.'); dot != name.npos;) {

@@ -70,8 +70,9 @@ struct Guard {
   friend bool operator==(const Guard&, const Guard&) = default;
 };
 
-/// One instruction. `opcode` is what forms.hpp recognised. The words of its name have the order of its form,
-/// not that of the text. An unrecognised instruction keeps its text's order, opcode `unknown` and a fault.
+/// One instruction. match_form() finds its form. The form gives the opcode, and the order of the words in the
+/// name, whatever their order in the text. An instruction without a form has opcode `unknown`, a fault, and
+/// the name as in the text.
 struct Instruction {
   Location location;
   std::optional<Guard> guard;
@@ -102,7 +103,7 @@ struct Initializer {
     value,     ///< 3, 0f3F800000
     symbol,    ///< name + offset
     generic,   ///< generic(name) + offset
-    mask,      ///< value(name): the bits of an address that `value` masks
+    mask,      ///< value(name): the bits of the address of `name` that the mask `value` selects
     literals,  ///< {literals}: a list without addresses and lists
     list,      ///< {elements}: any other list
   };
@@ -124,7 +125,7 @@ struct Variable {
   std::optional<std::uint64_t> alignment;
   std::uint32_t vector_width = 1;  ///< 2 or 4 for .v2, .v4
   ScalarType type = ScalarType::b8;
-  /// A kernel parameter's `.ptr`: what it points to and how that is aligned.
+  /// A kernel parameter's `.ptr`: the state space to which the parameter points, and the alignment there.
   struct Pointer {
     std::optional<StateSpace> space;
     std::optional<std::uint64_t> alignment;
@@ -163,7 +164,8 @@ struct LineMark {
   std::uint64_t file = 0;
   std::uint64_t line = 0;
   std::uint64_t column = 0;
-  /// Where an inlined function stood: `, function_name $L__info_string0+off, inlined_at file line column`.
+  /// The call through which the line was inlined: `, function_name $L__info_string0+off, inlined_at file line
+  /// column`.
   struct Inlined {
     std::string function;
     std::int64_t offset = 0;

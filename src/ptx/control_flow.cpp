@@ -36,10 +36,10 @@ bool ends_block(Opcode opcode) {
 ControlFlow::ControlFlow(const FlatFunction& function) {
   split(function);
   connect(function);
-  sort();
+  rank_blocks();
   find_dominators();
   number_dominators();
-  find_rejoins();
+  find_post_dominators();
 }
 
 void ControlFlow::split(const FlatFunction& function) {
@@ -87,7 +87,7 @@ void ControlFlow::connect(const FlatFunction& function) {
   }
 }
 
-void ControlFlow::sort() {
+void ControlFlow::rank_blocks() {
   // Depth first without recursion: a function may have very many blocks in a row.
   rank_.assign(blocks_.size(), unreachable);
   std::vector<std::pair<std::uint32_t, std::size_t>> stack{{0, 0}};
@@ -125,8 +125,8 @@ void ControlFlow::find_dominators() {
     for (const std::uint32_t block : order_) {
       if (block == 0) continue;
       std::uint32_t found = unreachable;
-      // The latest first: with many paths to one block, such as an early exit's, each meet() then takes one
-      // step.
+      // Late predecessors first: if many paths lead to one block, such as an early exit, each meet() then
+      // takes one step.
       for (const std::uint32_t before : llvm::reverse(predecessors_[block])) {
         if (rank_[before] == unreachable || dominator_[before] == unreachable) continue;
         found = found == unreachable ? before : meet(found, before);
@@ -161,7 +161,7 @@ void ControlFlow::number_dominators() {
 }
 
 // The same algorithm on reversed edges, from a virtual exit block that follows all ends of the thread.
-void ControlFlow::find_rejoins() {
+void ControlFlow::find_post_dominators() {
   const auto count = static_cast<std::uint32_t>(blocks_.size());
   std::vector<std::uint32_t> ends;
   for (const std::uint32_t block : order_) {
@@ -188,12 +188,12 @@ void ControlFlow::find_rejoins() {
   }
   std::reverse(order.begin(), order.end());
   for (std::uint32_t i = 0; i < order.size(); ++i) place[order[i]] = i;
-  rejoins_.assign(count + 1, unreachable);
-  rejoins_[count] = count;
+  post_dominator_.assign(count + 1, unreachable);
+  post_dominator_[count] = count;
   const auto meet = [&](std::uint32_t a, std::uint32_t b) {
     while (a != b) {
-      while (place[a] > place[b]) a = rejoins_[a];
-      while (place[b] > place[a]) b = rejoins_[b];
+      while (place[a] > place[b]) a = post_dominator_[a];
+      while (place[b] > place[a]) b = post_dominator_[b];
     }
     return a;
   };
@@ -204,17 +204,17 @@ void ControlFlow::find_rejoins() {
       std::uint32_t found = ends_[block] ? count : unreachable;
       for (const Edge& edge : llvm::reverse(blocks_[block].edges)) {
         const std::uint32_t next = edge.target;
-        if (place[next] == unreachable || rejoins_[next] == unreachable) continue;
+        if (place[next] == unreachable || post_dominator_[next] == unreachable) continue;
         found = found == unreachable ? next : meet(found, next);
       }
-      if (rejoins_[block] == found) continue;
-      rejoins_[block] = found;
+      if (post_dominator_[block] == found) continue;
+      post_dominator_[block] = found;
       changed = true;
     }
   }
-  rejoins_.pop_back();
-  // Paths that meet only after the thread's end rejoin in no block.
-  for (std::uint32_t& block : rejoins_) {
+  post_dominator_.pop_back();
+  // Paths that meet only after the thread's end have no common block.
+  for (std::uint32_t& block : post_dominator_) {
     if (block == count) block = unreachable;
   }
 }

@@ -33,7 +33,7 @@ class ControlFlow {
  public:
   explicit ControlFlow(const FlatFunction& function);
 
-  /// The last one is empty: a thread that falls off the end of the function gets there.
+  /// The last block is empty. A thread reaches it if it runs past the end of the function.
   [[nodiscard]] const std::vector<BasicBlock>& blocks() const noexcept { return blocks_; }
   [[nodiscard]] std::uint32_t block_of(std::uint32_t instruction) const { return block_of_[instruction]; }
   /// Blocks that the entry reaches, in reverse postorder.
@@ -51,7 +51,7 @@ class ControlFlow {
   }
   /// The immediate post-dominator: the first block that all paths from the block's end pass. `unreachable` if
   /// there is none: paths end in different blocks, or never.
-  [[nodiscard]] std::uint32_t rejoins(std::uint32_t block) const { return rejoins_[block]; }
+  [[nodiscard]] std::uint32_t post_dominator(std::uint32_t block) const { return post_dominator_[block]; }
   /// Whether a thread can end at the block's end.
   [[nodiscard]] bool ends(std::uint32_t block) const { return ends_[block]; }
   [[nodiscard]] const std::vector<std::uint32_t>& predecessors(std::uint32_t block) const {
@@ -61,10 +61,10 @@ class ControlFlow {
  private:
   void split(const FlatFunction& function);
   void connect(const FlatFunction& function);
-  void sort();
+  void rank_blocks();
   void find_dominators();
   void number_dominators();
-  void find_rejoins();
+  void find_post_dominators();
 
   std::vector<BasicBlock> blocks_;
   std::vector<std::uint32_t> block_of_;
@@ -75,7 +75,7 @@ class ControlFlow {
   // Times at which a depth-first walk of the dominator tree enters and leaves each block.
   std::vector<std::uint32_t> entered_;
   std::vector<std::uint32_t> left_;
-  std::vector<std::uint32_t> rejoins_;
+  std::vector<std::uint32_t> post_dominator_;
   std::vector<bool> ends_;
 };
 

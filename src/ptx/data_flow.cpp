@@ -7,7 +7,7 @@ TMAJIT_BEGIN
 namespace ptx {
 namespace {
 
-bool of_floats(const Instruction& in) {
+bool has_float_type(const Instruction& in) {
   const auto types = in.types();
   return !types.empty() && is_float(types.back());
 }
@@ -18,7 +18,7 @@ bool cancels(const FlatInstruction& flat) {
   if (in.opcode != Opcode::sub && in.opcode != Opcode::xor_ && in.opcode != Opcode::setp &&
       in.opcode != Opcode::set)
     return false;
-  if (in.operands.size() != 3 || of_floats(in)) return false;
+  if (in.operands.size() != 3 || has_float_type(in)) return false;
   const auto operands = bound_operands(flat);
   if (operands[1].operand->kind != Operand::Kind::symbol ||
       operands[2].operand->kind != Operand::Kind::symbol)
@@ -37,7 +37,7 @@ DataFlow data_flow(const FlatInstruction& flat) {
     case Opcode::mul24:
     case Opcode::mad:
     case Opcode::mad24:
-    case Opcode::madc: return of_floats(in) ? DataFlow::computes : DataFlow::conjoins;
+    case Opcode::madc: return has_float_type(in) ? DataFlow::computes : DataFlow::conjoins;
     case Opcode::sub:
     case Opcode::xor_:
     case Opcode::setp:

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Effect of undefined operands on an instruction: its result may be undefined, too, or they may matter at
+/// How an undefined operand of an instruction matters: it may make the result undefined, or have an effect at
 /// once.
 #include "ptx/resolve.hpp"
 
@@ -11,19 +11,20 @@ namespace ptx {
 
 enum class DataFlow : std::uint8_t {
   defines,    ///< results do not depend on the operands: loads, calls
-  computes,   ///< undefined where an operand is
-  joins,      ///< joins parts, or some operands may decide: undefined only if all register operands are
-  selects,    ///< operand 0 or 1, by predicate 2
+  computes,   ///< the result is undefined where an operand is
+  joins,      ///< the result has parts of several operands, or depends on some of them only: it is undefined
+              ///< only if all register operands are
+  selects,    ///< the result is operand 0 or 1, by predicate 2
   conjoins,   ///< as computes, but 0 where operand 0 or 1 is a defined 0 (and, mul); a third operand is added
   disjoins,   ///< as computes, but 1 where a bit of operand 0 or 1 is a defined 1 (or)
-  shuffles,   ///< lanes read each other's values; the last operand, the member mask, matters
-  meets,      ///< one result for all participating lanes; the member mask matters, too
+  shuffles,   ///< lanes read each other's values; the last operand, the member mask, matters at once
+  meets,      ///< one result for all participating lanes; the member mask matters at once
   fragments,  ///< products of matrices, whose lanes and registers hold rows and columns
   transposes,  ///< transposes 8 by 8 halves that all lanes hold
-  stores,      ///< operands go to memory
-  hands_over,  ///< stores matrices, or moves fragments of unspecified layout: the simulator's handler tracks
-               ///< them
-  acts,        ///< every operand matters
+  stores,      ///< operands are stored to memory
+  hands_over,  ///< stores matrices, or moves fragments of unspecified layout: the simulator's code of the
+               ///< instruction tracks undefined values itself
+  acts,        ///< every operand matters at once
 };
 
 [[nodiscard]] DataFlow data_flow(const FlatInstruction& flat);

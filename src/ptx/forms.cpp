@@ -80,10 +80,11 @@ bool is_shape(llvm::StringRef word) {
          (word.empty() || (consume_extent("k") && word.empty()));
 }
 
-/// Every word that rows name, once: equal words have equal data(), and are compared by it.
+/// Every word of the rows, once: words are equal if their data() are.
 using Vocabulary = llvm::StringSet<>;
 
-/// A word of an instruction. The words are in a vocabulary, and so is each word that is tested.
+/// An item of FormRow::modifiers or a word of its name. `words` are in the vocabulary, and so must the
+/// argument of takes() be.
 struct ModifierItem {
   llvm::SmallVector<llvm::StringRef, 4> words;
   bool optional = false;
@@ -93,7 +94,8 @@ struct ModifierItem {
     return llvm::any_of(words, [&](llvm::StringRef each) { return each.data() == word.data(); }) ||
            (takes_shapes && is_shape(word));
   }
-  void expected(llvm::function_ref<void(std::string)> add) const {
+  /// Calls add(text) for each word, for messages.
+  void describe(llvm::function_ref<void(std::string)> add) const {
     for (const llvm::StringRef word : words) add(("." + word).str());
   }
 };
@@ -157,13 +159,13 @@ struct OperandItem {
   bool optional = false;
 
   [[nodiscard]] bool takes(const Operand& operand) const { return operands->takes(operand); }
-  void expected(llvm::function_ref<void(std::string)> add) const { add(operands->description); }
+  void describe(llvm::function_ref<void(std::string)> add) const { add(operands->description); }
 };
 
 struct Form {
   Opcode opcode = Opcode::exit;
-  std::vector<ModifierItem> words;  ///< words of the name first
-  std::size_t name_words = 0;
+  std::vector<ModifierItem> words;  ///< words of the name, then modifiers
+  std::size_t name_words = 0;       ///< number of words of the name
   std::vector<OperandItem> operands;
 };
 
@@ -248,8 +250,8 @@ class Matcher {
     return match(FormMatch::Fault::operand, llvm::ArrayRef(form.operands), operands_, 0, [] { return true; });
   }
 
-  /// Whether the items match all words, each item the first free word that fits. Appends the matched words to
-  /// `order`.
+  /// Whether the items match all words. Each item takes the first free word that fits; types and state spaces
+  /// are taken in the order of the text. Appends the matched words to `order`.
   static bool reorder(llvm::ArrayRef<ModifierItem> items, llvm::MutableArrayRef<Word> words, Order& order) {
     if (items.empty()) return llvm::all_of(words, [](const Word& word) { return word.taken; });
     const ModifierItem& item = items.front();
@@ -285,7 +287,7 @@ class Matcher {
     if (at < given.size() && item.takes(given[at])) {
       if (match(fault, items.drop_front(), given, at + 1, match_rest)) return true;
     } else if (explains_) {
-      item.expected([&](std::string text) { fail(fault, at, std::move(text)); });
+      item.describe([&](std::string text) { fail(fault, at, std::move(text)); });
     }
     return item.optional && match(fault, items.drop_front(), given, at, match_rest);
   }
@@ -297,7 +299,8 @@ class Matcher {
     if (rank > best) expected_.clear();
     furthest_.fault = fault;
     furthest_.position = position;
-    if (expected_.size() < 24 && !llvm::is_contained(expected_, expected))
+    constexpr std::size_t max_expected = 24;  // keeps the message readable
+    if (expected_.size() < max_expected && !llvm::is_contained(expected_, expected))
       expected_.push_back(std::move(expected));
   }
 

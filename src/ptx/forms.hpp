@@ -15,7 +15,7 @@ namespace ptx {
 /// One row of the table. `modifiers` and `operands` are lists of items separated by blanks.
 ///
 /// A modifier item is a word or alternatives `a|b`, optional with a `?` at its end. A word in capitals is a
-/// class of forms.cpp: `INT` stands for u16|u32|…
+/// class, see word_classes in forms.cpp: `INT` stands for u16|u32|…
 ///
 /// An operand item is one letter, optional with a `?`:
 ///   d  a register or _            D  a register, _ or a vector of them
@@ -41,7 +41,7 @@ struct FormMatch {
   Opcode opcode = Opcode::unknown;
   /// The first word or operand that no form takes; one past the last if something is missing there.
   std::size_t position = 0;
-  std::string expected;  ///< forms' expectation at `position`, in words
+  std::string expected;  ///< description of all words or operands that forms take at `position`
   /// The instruction's name in the form's order, if the text has another order; else empty.
   std::string name;
 };

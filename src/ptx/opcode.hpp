@@ -7,8 +7,8 @@
 TMAJIT_BEGIN
 namespace ptx {
 
-/// Operation of an instruction, whatever its types and modifiers. One enumerator per operation of the PTX ISA
-/// that forms.cpp knows; the words of the instruction hold the rest.
+/// Operation of an instruction, whatever its types and modifiers, which Instruction::name holds. Each
+/// operation of the table in form_rows.cpp has an enumerator.
 enum class Opcode : std::uint16_t {
   unknown,  ///< none of these; Instruction::fault says why
   // Integer and extended-precision arithmetic (9.7.1, 9.7.2) and floating point (9.7.3 to 9.7.5).
@@ -108,7 +108,8 @@ enum class Opcode : std::uint16_t {
   cp_async_bulk_wait_group,
   tensormap_replace,
   tensormap_cp_fenceproxy,
-  // Textures and surfaces (9.7.10, 9.7.11): what gives a result, and what does not.
+  // Textures and surfaces (9.7.10, 9.7.11): `texture` stands for instructions with a result, `surface` for
+  // those without.
   texture,
   surface,
   // Control flow (9.7.12).

@@ -35,11 +35,11 @@ enum class Effect : std::uint8_t {
   changes_map,
   proxy_fence,
   init_fence,
-  initialises,  ///< an mbarrier; the same below
-  invalidates,
-  expects,
-  arrives,
-  remote_copy,  ///< to another CTA, or counts bytes there
+  initialises,  ///< an mbarrier
+  invalidates,  ///< an mbarrier
+  expects,      ///< bytes at an mbarrier
+  arrives,      ///< at an mbarrier
+  remote_copy,  ///< completes bytes at an mbarrier that may be in another CTA
   calls,
 };
 
@@ -50,9 +50,9 @@ struct OpcodeRow {  // NOLINT(clang-analyzer-optin.performance.Padding): in the 
   Effect effect;
   /// A file of tests/sim without "_test.cpp" that runs it; null: the simulator does not run it.
   const char* test;
-  /// Ids of rules that name an instruction of this opcode, separated by blanks; a `*` at the end stands for
-  /// any text.
-  std::array<const char*, 3> rules{};  ///< null: no more
+  /// Ids of rules whose findings can name an instruction of this opcode, separated by blanks. A `*` at the
+  /// end of an id stands for any text.
+  std::array<const char*, 3> rules{};  ///< up to three lists; null if there are fewer
 };
 
 /// In the order of the enumeration.

@@ -21,7 +21,8 @@ std::uint64_t parse_alignment(TokenStream& tokens) {
   return alignment;
 }
 
-/// Adds an element to a list, which holds literals alone as long as it can: tables have very many.
+/// Adds an element to a list. The list stores bare literals until it gets another element: tables have very
+/// many literals.
 void add_element(Initializer& list, Initializer element) {
   if (list.kind == Initializer::Kind::literals) {
     if (element.kind == Initializer::Kind::value) return list.literals.push_back(element.value);

@@ -6,7 +6,7 @@ namespace ptx {
 namespace {
 
 constexpr unsigned max_block_depth = 64;
-/// Longer than any instruction of the ISA; bounds the search for a form.
+/// Limits above the longest instruction of the ISA. They bound the search for a form.
 constexpr std::size_t max_words = 24;
 constexpr std::size_t max_operands = 16;
 
@@ -100,9 +100,9 @@ void set_fault(Instruction& instruction, Location location, const llvm::Twine& f
 using Words = llvm::SmallVector<const Token*, 8>;
 
 /// Finds the form of the instruction with these words.
-void classify(Instruction& instruction, const Words& at, const Token& end) {
+void classify(Instruction& instruction, const Words& word_tokens, const Token& end) {
   llvm::SmallVector<llvm::StringRef, 8> words;
-  for (const Token* const word : at) words.push_back(word->text);
+  for (const Token* const word : word_tokens) words.push_back(word->text);
   FormMatch match = match_form(words, instruction.operands);
   const llvm::StringRef first = words.front();
   const std::string& name = instruction.name;
@@ -112,15 +112,15 @@ void classify(Instruction& instruction, const Words& at, const Token& end) {
       if (!match.name.empty()) instruction.name = std::move(match.name);
       return;
     case FormMatch::Fault::opcode:
-      return set_fault(instruction, at.front()->location, "unknown instruction '" + first + "'");
+      return set_fault(instruction, word_tokens.front()->location, "unknown instruction '" + first + "'");
     case FormMatch::Fault::modifier:
-      if (match.position >= at.size()) {
-        return set_fault(instruction, at.back()->location,
+      if (match.position >= word_tokens.size()) {
+        return set_fault(instruction, word_tokens.back()->location,
                          "'" + name + "' lacks a modifier after this; it takes: " + match.expected);
       }
-      return set_fault(
-          instruction, at[match.position]->location,
-          "'" + first + "' takes no '." + at[match.position]->text + "' here; it takes: " + match.expected);
+      return set_fault(instruction, word_tokens[match.position]->location,
+                       "'" + first + "' takes no '." + word_tokens[match.position]->text +
+                           "' here; it takes: " + match.expected);
     case FormMatch::Fault::operand: break;
   }
   if (match.position >= instruction.operands.size()) {
@@ -169,13 +169,14 @@ Instruction parse_instruction(TokenStream& tokens) {
     const bool negated = tokens.accept('!');
     instruction.guard = {tokens.expect_identifier("a predicate"), negated};
   }
-  Words at{&tokens.peek()};
-  instruction.location = at.front()->location;
+  Words word_tokens{&tokens.peek()};
+  instruction.location = word_tokens.front()->location;
   instruction.name = tokens.expect_identifier("an instruction");
   while (tokens.peek().kind == Token::Kind::word) {
-    at.push_back(&tokens.next());
-    instruction.name.append({'.'}).append(at.back()->text);
-    if (at.size() > max_words) tokens.fail(*at.back(), "no instruction has so many modifiers");
+    word_tokens.push_back(&tokens.next());
+    instruction.name.append({'.'}).append(word_tokens.back()->text);
+    if (word_tokens.size() > max_words)
+      tokens.fail(*word_tokens.back(), "no instruction has so many modifiers");
   }
   const Token& begin = tokens.peek();
   try {
@@ -184,7 +185,7 @@ Instruction parse_instruction(TokenStream& tokens) {
     keep_operands(tokens, instruction, begin, error);
     return instruction;
   }
-  classify(instruction, at, tokens.next());
+  classify(instruction, word_tokens, tokens.next());
   return instruction;
 }
 

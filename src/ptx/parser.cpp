@@ -69,7 +69,7 @@ Section parse_section(TokenStream& tokens) {
       tokens.expect(':');
     } else {
       line.type = tokens.expect_type();
-      // Most values are numbers, of one token each.
+      // Reserves memory for the values: most are numbers of one token, each followed by a comma.
       std::size_t count = 1;
       while (tokens.peek(static_cast<std::ptrdiff_t>(2 * count - 1)).is(',')) ++count;
       line.values.reserve(count);

@@ -25,11 +25,11 @@ struct ParseResult {
   explicit operator bool() const noexcept { return module.has_value(); }
 };
 
-/// Parses one PTX module (PTX ISA 8.0 to 9.x, as NVRTC writes it). An instruction that forms.hpp does not
-/// know, or whose operands cannot be read, is kept as an unknown one: an error for callers that need to know
-/// what it does. After any other error the parser continues with the next statement, up to 20 errors. Never
-/// throws for what the text holds, and takes at most 1 GiB of it. `name` stands before the lines of the
-/// report.
+/// Parses one PTX module (PTX ISA 8.0 to 9.x, as NVRTC writes it). An instruction without a form (see
+/// forms.hpp), or whose operands cannot be read, stays in the module as an unknown one: an error for callers
+/// that need to know what it does. After any other error the parser continues with the next statement, up to
+/// 20 errors. The content of the text never makes it throw; a text of more than 1 GiB is an error. `name`
+/// stands for the file name in the report.
 [[nodiscard]] ParseResult parse(std::string_view text, std::string_view name = "ptx");
 
 }  // namespace ptx

@@ -197,7 +197,7 @@ class Resolver {
         declare(scope, variable->name, {variable}, variable->location);
         flat_.variables.push_back(variable);
       } else if (const auto* mark = std::get_if<LineMark>(&statement.node)) {
-        place(*mark);
+        apply_mark(*mark);
       } else if (const auto* inner = std::get_if<Block>(&statement.node)) {
         walk(*inner, &scope);
       } else if (const auto* instruction = std::get_if<Instruction>(&statement.node)) {
@@ -206,8 +206,9 @@ class Resolver {
     }
   }
 
-  /// The call of an inlined function has its own mark, before the marks of the function's instructions.
-  void place(const LineMark& mark) {
+  /// Sets the source of the instructions that follow the mark. The call of an inlined function has its own
+  /// mark, before the marks of the function's instructions: the last frame at that place is the caller.
+  void apply_mark(const LineMark& mark) {
     std::uint32_t caller = SourceFrame::none;
     if (mark.inlined) {
       const Place at{mark.inlined->file, mark.inlined->line, mark.inlined->column};
@@ -264,7 +265,7 @@ class Resolver {
     }
   }
 
-  /// A meaning, and the number of the register if it declares several.
+  /// A meaning, and the number of the register if the declaration makes several.
   struct Named {
     const Meaning* meaning = nullptr;
     std::uint32_t number = 0;
@@ -310,10 +311,10 @@ class Resolver {
   FlatFunction flat_;
   const Scope& module_;
   const std::map<std::uint64_t, std::string_view>& files_;
-  std::map<Place, std::uint32_t> latest_;                            ///< frame of the last mark of a place
+  std::map<Place, std::uint32_t> latest_;                            ///< frame of the last mark at each place
   std::map<std::pair<Place, std::uint32_t>, std::uint32_t> frames_;  ///< by place and caller
-  SourceLine source_;
-  std::uint32_t frame_ = SourceFrame::none;
+  SourceLine source_;                        ///< FlatInstruction::source by the last mark
+  std::uint32_t frame_ = SourceFrame::none;  ///< FlatInstruction::frame by the last mark
   std::uint32_t next_index_ = 0;
   llvm::DenseMap<const Label*, std::uint32_t> label_index_;
   /// Index of each register that an instruction has named.

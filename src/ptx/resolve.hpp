@@ -27,7 +27,7 @@ struct RegisterRef {
 };
 /// A read-only register such as %tid, and the constant WARP_SZ; the operand's component says which part.
 struct SpecialRef {
-  std::string_view name;  ///< in the module
+  std::string_view name;  ///< points into the module
   friend bool operator==(const SpecialRef&, const SpecialRef&) = default;
 };
 /// `index` into FlatFunction::instructions; for a label at the end, the number of instructions.
@@ -47,7 +47,7 @@ using Binding = std::variant<RegisterRef, SpecialRef, LabelRef, BranchTableRef, 
 
 /// A line of the source that PTX comes from.
 struct SourceLine {
-  std::string_view path;   ///< as `.file` has it, in the module; empty if no `.file` names it
+  std::string_view path;   ///< as in `.file`, points into the module; empty if no `.file` has this index
   std::uint64_t line = 0;  ///< 0: none is known
   /// The path without folders.
   [[nodiscard]] std::string_view file() const noexcept { return path.substr(path.rfind('/') + 1); }
@@ -63,13 +63,14 @@ struct SourceFrame {
 
 struct FlatInstruction {
   const Instruction* instruction = nullptr;
-  /// The guard's predicate first, if there is a guard; then the names of the operands in the order of the
-  /// text, those inside addresses, vectors, pairs and lists included, sinks left out. An
-  /// unknown instruction has only the guard's.
+  /// The bindings of the guard's predicate, if there is a guard, and of all names in the operands in the
+  /// order of the text, also inside addresses, vectors, pairs and lists. Sinks have no binding. An unknown
+  /// instruction has only the guard's.
   llvm::SmallVector<Binding, 4> bindings;
-  /// By the last .loc before it: the outermost line, or the one that choose_sources() has chosen.
+  /// The source line by the last .loc before the instruction: the line of the outermost caller, or the one
+  /// that choose_sources() has chosen.
   SourceLine source;
-  std::uint32_t frame = SourceFrame::none;  ///< the innermost, index into FlatFunction::frames
+  std::uint32_t frame = SourceFrame::none;  ///< the innermost frame, an index into FlatFunction::frames
 };
 
 struct FlatFunction {

@@ -71,7 +71,7 @@ class Lexer {
         literals_(literals) {}
 
   void run() {
-    // Instructions have some three characters a token.
+    // A token of an instruction has some three characters.
     tokens_.reserve(static_cast<std::size_t>(end_ - cursor_) / 3);
     do {
       skip_blanks();
@@ -166,7 +166,7 @@ class Lexer {
 
   Token number(const char* begin) {
     skip(CharRole::digit);
-    // A decimal fraction or an exponent, which numbers such as 0x… do not have.
+    // Whether the number has a decimal fraction or an exponent.
     bool decimal = peek() == '.' && has_role(peek(1), CharRole::digit);
     if (decimal) ++cursor_;
     const bool is_plain = !decimal && !has_role(peek(), CharRole::word);

@@ -96,7 +96,7 @@ class TokenStream {
   /// "expected …, found …" at the next token.
   [[noreturn]] void fail_expected(const llvm::Twine& expected) const;
 
-  /// Keeps an error so that parsing can continue. Throws the error that would be the 20th (max_errors).
+  /// Stores an error so that parsing can continue. Throws the 20th error (max_errors) instead.
   void record(const SyntaxError& error);
   /// Skips the rest of a faulty statement: past its ';', or up to the '}' that ends its block.
   void skip_statement();

@@ -12,7 +12,7 @@ struct TypeRow {
   std::uint32_t bits;
 };
 
-// Both in the order of the enumeration, so that a type or space is its own index.
+// type_rows and space_names have the order of their enumerations: an enumerator is its own index.
 constexpr TypeRow type_rows[] = {
     {"b8", 8},      {"b16", 16},   {"b32", 32},    {"b64", 64},  {"b128", 128}, {"u8", 8},     {"u16", 16},
     {"u32", 32},    {"u64", 64},   {"s8", 8},      {"s16", 16},  {"s32", 32},   {"s64", 64},   {"f16", 16},

@@ -73,7 +73,7 @@ enum class StateSpace : std::uint8_t {
 /// Bits of one value: 1 for predicates and b1.
 [[nodiscard]] std::uint32_t bits_of(ScalarType type) noexcept;
 
-/// Type classes that share an interpretation.
+/// Packed types such as s16x2 and f16x2 count as their elements.
 [[nodiscard]] bool is_signed_integer(ScalarType type) noexcept;
 [[nodiscard]] bool is_float(ScalarType type) noexcept;
 

@@ -70,7 +70,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-/// The frames of a finding except its own, innermost first.
+/// The frames of a finding except the one at which it is reported, innermost first.
 std::vector<SourceLocation> other_frames(const FindingsReport& report, std::size_t finding) {
   if (finding >= report.locations.size()) return {};
   std::vector<SourceLocation> frames = report.locations[finding];
@@ -79,6 +79,7 @@ std::vector<SourceLocation> other_frames(const FindingsReport& report, std::size
   if (own != frames.end()) {
     frames.erase(own);
   } else if (!frames.empty()) {
+    // Without a frame of the user's own, a finding is reported at the outermost frame.
     frames.pop_back();
   }
   return frames;

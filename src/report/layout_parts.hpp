@@ -13,6 +13,8 @@ inline constexpr std::uint32_t layout_line_bytes = shared_banks * bank_bytes;
 /// Bytes that a swizzle moves as one unit.
 inline constexpr std::uint32_t layout_unit_bytes = 16;
 inline constexpr std::uint32_t layout_units_a_line = layout_line_bytes / layout_unit_bytes;
+/// Lines after which the pattern of a swizzle repeats.
+inline constexpr std::uint32_t layout_period_lines = 8;
 /// Number of colours of a picture. Further columns or rows repeat them.
 inline constexpr std::uint32_t layout_colours = 8;
 
@@ -27,12 +29,12 @@ struct LineRange {
 };
 /// The lines of the view: from the tile's beginning, or from the beginning of the shown access.
 [[nodiscard]] LineRange lines_of(const LayoutView& view);
-/// "lines 32 to 63 of 64, 128 bytes each", then the view's hint; empty if all are shown.
+/// "lines 32 to 63 of 64, 128 bytes each", then LayoutView::cut_hint; empty if all lines are shown.
 [[nodiscard]] std::string describe_cut(const LayoutView& view);
 
 /// "column, 4 bytes a lane"
 [[nodiscard]] std::string describe_pattern(AccessPattern pattern, std::uint32_t width);
-/// "none", "8-way", "2-way, mean 1.25"; "–" if there is none.
+/// "none", "8-way", "2-way, mean 1.25"; "–" for nullopt.
 [[nodiscard]] std::string describe_conflicts(const std::optional<Conflicts>& conflicts);
 /// "column, 2 bytes a lane, instruction 0 of 128: 4 wavefronts instead of 1 (4-way conflict)"
 [[nodiscard]] std::string describe_access(const ShownAccess& shown);

@@ -13,7 +13,7 @@ namespace {
 constexpr double margin = 24;
 constexpr double bank_width = 30;
 constexpr double line_height = 20;
-constexpr double period_gap = 4;  ///< after every eight lines, the period of a swizzle
+constexpr double period_gap = 4;  ///< after every layout_period_lines
 constexpr double grid_left = margin + 62;
 constexpr double grid_width = bank_width * shared_banks;
 constexpr double picture_width = grid_left + grid_width + margin;
@@ -82,7 +82,7 @@ class Picture {
   }
   [[nodiscard]] double y_of(std::uint32_t offset) const {
     const auto line = offset / layout_line_bytes - range_.first;
-    const auto period = line / layout_colours;
+    const auto period = line / layout_period_lines;
     return grid_top_ + line * line_height + period * period_gap;
   }
   [[nodiscard]] bool is_drawn(std::uint32_t offset) const {

@@ -19,8 +19,9 @@ std::uint32_t columns_a_unit(const BoxLayout& box) {
   return layout_unit_bytes / box.element_bytes();
 }
 
-std::optional<BoxLayout> under(const BoxLayout& box, const std::vector<std::uint32_t>& extents,
-                               Swizzle swizzle) {
+/// The layout of the box with another swizzle; nullopt if that is illegal.
+std::optional<BoxLayout> with_swizzle(const BoxLayout& box, const std::vector<std::uint32_t>& extents,
+                                      Swizzle swizzle) {
   try {
     return BoxLayout(box.type(), extents, swizzle, box.interleave());
   } catch (const SpecError&) {
@@ -53,9 +54,9 @@ LineRange lines_of(const LayoutView& view) {
   if (view.shown && most < range.all) {
     const auto& access = view.shown->access;
     const auto least = *std::min_element(access.offsets.begin(), access.offsets.begin() + access.lanes);
-    // The first line shown is a multiple of 8, after which the pattern of the swizzle repeats.
+    // The first line shown begins a period of the swizzle.
     range.first =
-        std::min(least / layout_line_bytes / layout_units_a_line * layout_units_a_line, range.all - most);
+        std::min(least / layout_line_bytes / layout_period_lines * layout_period_lines, range.all - most);
   }
   range.count = std::min(most, range.all - range.first);
   return range;
@@ -72,7 +73,7 @@ std::vector<PatternConflicts> conflicts_of_patterns(const BoxLayout& box,
                                                     const std::vector<std::uint32_t>& extents) {
   std::array<std::optional<BoxLayout>, layout_swizzles.size()> layouts;
   std::ranges::transform(layout_swizzles, layouts.begin(),
-                         [&](Swizzle one) { return under(box, extents, one); });
+                         [&](Swizzle one) { return with_swizzle(box, extents, one); });
   std::vector<PatternConflicts> table;
   for (const auto pattern : all_access_patterns) {
     for (std::uint32_t width = 1; width <= layout_unit_bytes; width *= 2) {
@@ -130,14 +131,14 @@ std::string describe_access(const ShownAccess& shown) {
 
 std::string describe_colour(const LayoutView& view, std::uint32_t number) {
   const bool by_row = view.colour == ColourBy::row;
-  const auto a_colour = by_row ? 1 : columns_a_unit(view.box);
+  const auto per_colour = by_row ? 1 : columns_a_unit(view.box);
   const auto count = by_row ? view.box.rows() : view.box.columns();
-  const auto period = a_colour * layout_colours;
-  const auto first = number * a_colour;
+  const auto period = per_colour * layout_colours;
+  const auto first = number * per_colour;
   if (first >= count) return {};
-  auto text = range(first, std::min(first + a_colour, count) - 1);
+  auto text = range(first, std::min(first + per_colour, count) - 1);
   if (first + period < count) {
-    text += ", " + range(first + period, std::min(first + period + a_colour, count) - 1);
+    text += ", " + range(first + period, std::min(first + period + per_colour, count) - 1);
     if (first + 2 * period < count) text += " …";
   }
   return text;

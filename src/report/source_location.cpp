@@ -104,9 +104,9 @@ std::vector<SourceLocation> source_locations(const Artifact& artifact, std::uint
     const auto known = paths.find(file);
     const StringRef path = known == paths.end() ? StringRef() : known->second;
     const auto name = file_of(path);
-    const auto within = text_of(artifact.source, name);
-    const bool is_here = file == 1 || within.size() != artifact.source.size();
-    const auto text = is_here ? line_of(within, line) : StringRef();
+    const auto file_text = text_of(artifact.source, name);
+    const bool has_text = file == 1 || file_text.size() != artifact.source.size();
+    const auto text = has_text ? line_of(file_text, line) : StringRef();
     locations.push_back({.file = name, .line = line, .text = text.str(), .path = path.str()});
     if (!mark->inlined_at) break;
     // If the call was itself inlined, it has an earlier mark of its own.

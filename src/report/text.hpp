@@ -31,11 +31,11 @@ using Rows = std::vector<std::vector<std::string>>;
 [[nodiscard]] std::string format_table(const Rows& rows, std::size_t width);
 
 enum class Style { bold = 1, dim = 2, bad = 31, good = 32, warn = 33 };  // as ANSI terminals number them
-/// `text` in a colour, if `colour`.
+/// `text` with the escape codes of `style` if `colour`, else unchanged.
 [[nodiscard]] std::string styled(std::string_view text, Style style, bool colour);
 
 /// A heading, and the lines of `text` from column `margin` on. Lines are wrapped to `width` columns and keep
-/// their indentation. In colour if `colour`.
+/// their indentation. The heading is dim if `colour`.
 [[nodiscard]] std::string labelled(std::string_view heading, std::string_view text, std::size_t margin,
                                    std::size_t width, bool colour);
 /// The pieces of a text between `separator`s, empty ones included.

@@ -16,7 +16,8 @@ namespace view {
 class InlinedNames {
  public:
   explicit InlinedNames(const ptx::Module& module);
-  /// The name of the function that a frame of `function` is in; empty if unknown, or if it was not inlined.
+  /// The name of the inlined function to which a frame of `function` belongs. Empty if the name is unknown,
+  /// or if the frame is not inlined.
   [[nodiscard]] std::string name_of(const ptx::FlatFunction& function, std::uint32_t frame) const;
 
  private:

@@ -4,8 +4,8 @@
 const texts = ['source', 'ptx', 'sass'];
 
 /// How strongly a line is related to the selected one. `counterpart`: both come from the same line of the
-/// source. `indirect`: one is a call through which the other was inlined, or no line of PTX tells more than
-/// the line of the source.
+/// source. `indirect`: one is a call through which the other was inlined, or no SASS names the line of PTX,
+/// so that only the line of the source relates them.
 const counterpart = 2, indirect = 1;
 
 /// The lines of one kernel. A line is an index into one of its three texts, from 0.
@@ -50,7 +50,7 @@ class Kernel {
   }
 
   /// A location and the calls through which it was inlined, the innermost first: [{file, line, row, name}].
-  /// `name` is the inlined function's.
+  /// `name` is the name of the inlined function.
   chain(location) {
     const chain = [];
     while (location >= 0) {

@@ -26,8 +26,8 @@ struct Location {
 /// the lines that it inlines.
 class Locations {
  public:
-  /// Returns the index of a location, which is added if it is new. `function` becomes its name if it has
-  /// none.
+  /// Returns the index of a location, which is added if it is new. `function` becomes Location::function if
+  /// that is empty.
   std::uint32_t add(std::string_view path, std::uint64_t line, std::uint32_t inlined_at,
                     const std::string& function = {});
   [[nodiscard]] const std::vector<Location>& all() const noexcept { return locations_; }

@@ -26,8 +26,8 @@ class Page {
     this.active.view.focus({preventScroll: true});
   }
 
-  /// The pane and row of the cursor at first: the kernel's line of source that its first instruction comes
-  /// from, or the first line of PTX if none is known.
+  /// The pane and row in which the cursor begins: the source line of the first instruction whose line is
+  /// known, in the outermost caller; without one, the first line of PTX.
   initialCursor() {
     const [kernel] = this.kernels;
     for (const location of kernel.data.ptx.locations) {
@@ -86,6 +86,8 @@ class Page {
       this.relate(pane, row);
   }
 
+  /// Marks the rows of all panes that are related to a row, and shows its chains of calls. If `follow`, the
+  /// other panes scroll to the marked rows.
   relate(pane, row, follow = true) {
     if (pane.rows.length === 0) return;
     const found = relatedRows(this.rows, pane.text, row);
@@ -104,8 +106,8 @@ class Page {
     document.getElementById('calls').replaceChildren(...lines);
   }
 
-  /// "init h.cuh:3 ← k.cu:10  text": each location follows the name of the inlined function that it is in. The
-  /// line ends with the text of the innermost location.
+  /// "init h.cuh:3 ← k.cu:10  text": before each location is the name of the inlined function that it is in.
+  /// The line ends with the text of the innermost location.
   callLine(kernel, chain) {
     const line = element('p');
     chain.forEach((location, depth) => {
@@ -150,6 +152,7 @@ class Page {
 
   /// Moves to the next text that has lines, or the previous one.
   toPane(step) {
+    // The summand 9 keeps the index positive for a negative step.
     const order = [1, 2, 3].map(i => this.panes[texts[(texts.indexOf(this.active.text) + i * step + 9) % 3]]);
     const pane = order.find(each => each.rows.length > 0) ?? this.active;
     pane.view.focus({preventScroll: true});
@@ -173,6 +176,7 @@ class Page {
   /// Moves the cursor to the next position {pane, row}, or to the previous one; wraps around at the end.
   toNext(positions, step = 1) {
     if (positions.length === 0) return;
+    // By text, then by row.
     const order = ({pane, row}) => texts.indexOf(pane.text) * 1e9 + row;
     const here = order({pane: this.active, row: this.active.cursor});
     const next = step > 0 ? positions.find(each => order(each) > here) ?? positions[0] :

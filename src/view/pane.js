@@ -13,6 +13,7 @@ function element(name, attributes = {}, ...children) {
   return created;
 }
 
+/// Names of the kinds of registers in Kernel.live().
 const liveKinds = {
   ptx: ['registers of 32 bits', 'predicates'],
   sass: ['registers', 'predicates', 'uniform registers', 'uniform predicates'],
@@ -85,7 +86,8 @@ class Pane {
     this.height = parseFloat(getComputedStyle(this.view).lineHeight);
     const longest = Math.max(20, ...this.lengths());
     this.space.style.height = `${this.rows.length * this.height}px`;
-    this.space.style.minWidth = `${longest + 14}ch`;
+    const columnsBeforeText = 14;  // sign, finding, number and live registers, see page.css
+    this.space.style.minWidth = `${longest + columnsBeforeText}ch`;
     this.view.addEventListener('scroll', () => this.draw(), {passive: true});
     new ResizeObserver(() => {
       if (this.cursorInSight) this.reveal(this.cursor);
@@ -109,8 +111,8 @@ class Pane {
     });
   }
 
+  /// The columns of the longest line in each 1000 rows: Math.max takes a limited number of arguments.
   lengths() {
-    // The longest line of each block of rows, since Math.max takes a limited number of arguments.
     const lengths = [];
     for (let row = 0; row < this.rows.length; row += 1000) {
       let longest = 0;
@@ -180,7 +182,7 @@ class Pane {
       if (created) {
         next = created.nextSibling;
       } else {
-        created = this.line(row);
+        created = this.lineElement(row);
         this.drawn.set(row, created);
         this.space.insertBefore(created, next);
       }
@@ -204,7 +206,7 @@ class Pane {
     return classes.join(' ');
   }
 
-  line(row) {
+  lineElement(row) {
     const {rows, text} = this;
     const kernel = rows.kernelOf(row), line = rows.lines[kernel][row];
     const created = element('div', {id: `${text}-${row}`, role: 'option'});
@@ -219,7 +221,7 @@ class Pane {
         },
         found.length ? '●' : ''));
     created.append(element('span', {class: 'number'}, String(rows.kernels[kernel].number(text, line))));
-    if (text !== 'source') created.append(this.live(kernel, line));
+    if (text !== 'source') created.append(this.liveElement(kernel, line));
     const content = rows.textOf(row);
     const isMatch = this.term !== '' && content.toLowerCase().includes(this.term);
     created.append(element(
@@ -227,7 +229,7 @@ class Pane {
     return created;
   }
 
-  live(kernel, line) {
+  liveElement(kernel, line) {
     const live = this.rows.kernels[kernel].live(this.text, line);
     if (!live) return element('span', {class: 'live'});
     const title = live.map((count, kind) => `${count} ${liveKinds[this.text][kind]}`).join(', ');

@@ -56,6 +56,7 @@ class LiveSet {
     ptx::for_each_read(flat, [&](std::uint32_t each) { set(each, true); });
     const LiveRegisters at = count_;
     for (const std::uint32_t each : not_live_before) set(each, false);
+    // The instruction may also read a register that it writes.
     ptx::for_each_read(flat, [&](std::uint32_t each) { set(each, true); });
     return at;
   }

@@ -59,7 +59,8 @@ class LineInformation {
     has_caller_ = std::string_view(comment).starts_with(" inlined at ");
     is_new_ = true;
   }
-  /// The location of the next instruction: that of the comments since the last one, or the last one's.
+  /// The location of the next instruction, by the comments since the previous instruction. Without comments,
+  /// it is the location of the previous instruction.
   std::uint32_t location() {
     if (is_new_) {
       location_ = Location::none;
@@ -73,9 +74,9 @@ class LineInformation {
 
  private:
   Locations& locations_;
-  llvm::SmallVector<std::pair<StringRef, std::uint64_t>, 8> chain_;
-  bool has_caller_ = false;
-  bool is_new_ = false;
+  llvm::SmallVector<std::pair<StringRef, std::uint64_t>, 8> chain_;  ///< path and line of each comment
+  bool has_caller_ = false;  ///< the last comment ends with `inlined at`, so the next one is its caller's
+  bool is_new_ = false;      ///< there were comments since the previous instruction
   std::uint32_t location_ = Location::none;
   std::uint32_t ptx_line_ = 0;
 };

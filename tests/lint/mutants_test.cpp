@@ -179,7 +179,7 @@ std::vector<Mutant> mutants() {
       {"snapshot stores 8 bytes more", Base::snapshot, adjust(bulk_store_name, 1, "8"),
        "copy.global-alignment"},
       {"snapshot stores nothing", Base::snapshot, adjust(bulk_store_name, 1, "-2048"), "copy.empty"},
-      {"snapshot stores more than there is", Base::snapshot, adjust(bulk_store_name, 1, "262144"),
+      {"snapshot stores more than shared memory holds", Base::snapshot, adjust(bulk_store_name, 1, "262144"),
        "shared.out-of-bounds"},
       {"copy loads at an odd column", Base::copy, adjust(tensor_load, 1, "1"), "copy.inner-coordinate"},
       {"copy uses the instruction of another rank", Base::copy, one_dimension_more, "tensormap.rank"},
@@ -194,9 +194,9 @@ std::vector<Mutant> mutants() {
              replace(".target sm_90a", ".target sm_90")(text));
        },
        "target.feature"},
-      {"map with an instruction that is none", Base::map, swap(proxy_fence, "fence.proxy", "fence.prixy"),
+      {"map with an unknown instruction", Base::map, swap(proxy_fence, "fence.proxy", "fence.prixy"),
        "instruction.unknown"},
-      {"copy with a register that is none", Base::copy,
+      {"copy with an undeclared register", Base::copy,
        replace(expect_tx, "mov.u32 %q1, 1;\n\tmbarrier.arrive.expect_tx"), "name"},
   };
 }
@@ -225,11 +225,12 @@ TEST_CASE("lint reports every mutant by its rule") {
     const std::string edited = mutant.edit(module.ptx);
     const LintResult result = lint_ptx(edited, module.options);
     INFO(mutant.name << "\n" << result.report);
+    // lines() without a match only adds a missing newline at the end.
     const bool changed = edited != lines("no such line", nullptr)(module.ptx);
     CHECK(changed);
-    const auto& said = result.findings.empty() ? result.notes : result.findings;
-    CHECK(!said.empty());
-    if (!said.empty()) CHECK(said[0].rule == mutant.rule);
+    const auto& reported = result.findings.empty() ? result.notes : result.findings;
+    CHECK(!reported.empty());
+    if (!reported.empty()) CHECK(reported[0].rule == mutant.rule);
     for (const Finding& finding : result.findings) {
       CHECK_FALSE(finding.found.empty());
       CHECK_FALSE(finding.expected.empty());

@@ -35,7 +35,7 @@ NumberSet random_set(reference::Random& random) {
     const std::uint64_t first = between(random, 0, 63);
     ranges.push_back({first, between(random, first, 63)});
   }
-  return in_order(ranges);
+  return normalized(ranges);
 }
 
 }  // namespace
@@ -54,20 +54,20 @@ TEST_CASE("operations on sets of numbers agree with bit sets") {
     const SetId q = sets.intern(b);
     CHECK((p == q) == (x == y));
     CHECK(bits_of(intersection(a, b)) == (x & y));
-    CHECK(bits_of(sets[sets.both(p, q)]) == (x & y));
-    CHECK(bits_of(sets[sets.either(p, q)]) == (x | y));
-    CHECK(bits_of(sets[sets.without(p, q)]) == (x & ~y));
+    CHECK(bits_of(sets[sets.intersect(p, q)]) == (x & y));
+    CHECK(bits_of(sets[sets.unite(p, q)]) == (x | y));
+    CHECK(bits_of(sets[sets.subtract(p, q)]) == (x & ~y));
     CHECK(sets.includes(p, q) == ((x & y) == y));
     CHECK(sets.is_single(p) == (x.count() == 1));
     const std::uint64_t shift = between(random, 0, 63);
-    Bits moved;
-    Bits turned;
+    Bits shifted_bits;
+    Bits negated_bits;
     for (std::uint64_t number = 0; number < x.size(); ++number) {
       if (!x[number]) continue;
-      moved.set((number + shift) % x.size());
-      turned.set((x.size() - number) % x.size());
+      shifted_bits.set((number + shift) % x.size());
+      negated_bits.set((x.size() - number) % x.size());
     }
-    CHECK(bits_of(shifted(a, shift, width)) == moved);
-    CHECK(bits_of(negated(a, width)) == turned);
+    CHECK(bits_of(shifted(a, shift, width)) == shifted_bits);
+    CHECK(bits_of(negated(a, width)) == negated_bits);
   }
 }

@@ -188,11 +188,11 @@ TEST_CASE("stores by wmma need a proxy fence like other stores") {
 }
 
 TEST_CASE("a thread that writes and stores a tile alone needs a fence but no barrier") {
-  const std::string one = "@%p0 bra END;\n";
+  const std::string only_thread_0 = "@%p0 bra END;\n";
   const std::string end = store + commit + drain + "END:\nret;";
-  CHECK(rules_of(one + writes + fence + end).empty());
-  CHECK(rules_of(one + writes + end) == Rules{"store.missing-proxy-fence"});
-  CHECK(rules_of("@%p0 bra MEET;\n" + writes + "MEET:\n" + barrier + one + fence + end).empty());
+  CHECK(rules_of(only_thread_0 + writes + fence + end).empty());
+  CHECK(rules_of(only_thread_0 + writes + end) == Rules{"store.missing-proxy-fence"});
+  CHECK(rules_of("@%p0 bra MEET;\n" + writes + "MEET:\n" + barrier + only_thread_0 + fence + end).empty());
 }
 
 TEST_CASE("writes to other memory than the stored tile need no fence") {
@@ -226,16 +226,16 @@ TEST_CASE("a bulk store must be committed and waited for on all paths") {
 }
 
 TEST_CASE("shared memory must not be written again before a bulk store has read it") {
-  const std::string again = initialise + barrier + store + commit;
+  const std::string stored = initialise + barrier + store + commit;
   const std::string end = waits + "cp.async.bulk.wait_group 0;\nret;";
-  CHECK(rules_of(again + drain + expect + load + end).empty());
-  CHECK(rules_of(again + expect + load + end) == Rules{"load.before-store-read"});
-  CHECK(rules_of(again + "cp.async.bulk.wait_group.read 1;\n" + expect + load + end) ==
+  CHECK(rules_of(stored + drain + expect + load + end).empty());
+  CHECK(rules_of(stored + expect + load + end) == Rules{"load.before-store-read"});
+  CHECK(rules_of(stored + "cp.async.bulk.wait_group.read 1;\n" + expect + load + end) ==
         Rules{"load.before-store-read"});
-  CHECK(rules_of(again + "st.shared.u32 [%r1+12], %r0;\n" + end) ==
+  CHECK(rules_of(stored + "st.shared.u32 [%r1+12], %r0;\n" + end) ==
         Rules{"shared.overwritten-before-store-read"});
-  CHECK(rules_of(again + "st.shared.u32 [%r1+4096], %r0;\n" + end).empty());
-  CHECK(rules_of(again + "st.shared.u32 [other], %r0;\n" + end).empty());
+  CHECK(rules_of(stored + "st.shared.u32 [%r1+4096], %r0;\n" + end).empty());
+  CHECK(rules_of(stored + "st.shared.u32 [other], %r0;\n" + end).empty());
   // The next iteration of a loop may use the other of two buffers.
   const std::string ring =
       "mov.u32 %r4, 0;\nLOOP:\nand.b32 %r5, %r4, 1;\nshl.b32 %r5, %r5, 12;\nadd.s32 %r5, %r5, %r1;\n"

@@ -21,12 +21,12 @@ namespace {
 constexpr std::uint32_t lanes = 64;
 constexpr std::uint32_t unset = 0xdeadbeef;
 
-/// A kernel of random arithmetic, branches and counted loops. After every statement it stores the changed
-/// register to a row of its own.
+/// A kernel of random arithmetic, branches and counted loops. After every statement it stores a register and
+/// a predicate, each to a row of its own with one word for each thread.
 class Program {
  public:
   explicit Program(Random& random) : random_(random) {
-    for (int i = 0; i < 6; ++i) initial(i);
+    for (int i = 0; i < 6; ++i) initialise(i);
     statements(4, 0);
   }
 
@@ -45,54 +45,57 @@ class Program {
   }
 
  private:
-  std::string r() { return fmt::format("%r{}", between(random_, 0, 5)); }
-  std::string d() { return fmt::format("%rd{}", between(random_, 0, 3)); }
-  std::string p() { return fmt::format("%p{}", between(random_, 0, 3)); }
+  // Each of these returns a random register of its kind.
+  std::string reg32() { return fmt::format("%r{}", between(random_, 0, 5)); }
+  std::string reg64() { return fmt::format("%rd{}", between(random_, 0, 3)); }
+  std::string predicate() { return fmt::format("%p{}", between(random_, 0, 3)); }
   std::string number() {
     static constexpr std::uint32_t all[] = {0,    1,    2,          3,          4,          7,
                                             8,    15,   16,         31,         100,        1023,
                                             1024, 4096, 0xfffffff0, 0xffffffff, 0x80000000, 0xfffffc00};
     return std::to_string(all[between(random_, 0, std::size(all) - 1)]);
   }
-  std::string either() { return one_in(random_, 2) ? r() : number(); }
+  std::string reg32_or_number() { return one_in(random_, 2) ? reg32() : number(); }
 
-  void initial(int i) {
+  /// Sets %r<i> to a random initial value.
+  void initialise(int i) {
     static constexpr const char* from[] = {"%tid.x", "%ctaid.x", "fixed", "dynamic", "16", "%laneid", "1000"};
     text_ += fmt::format("mov.u32 %r{}, {};\n", i, from[between(random_, 0, std::size(from) - 1)]);
   }
 
   std::string arithmetic() {
     switch (between(random_, 0, 27)) {
-      case 0: return fmt::format("add.s32 {}, {}, {};", r(), r(), either());
-      case 1: return fmt::format("sub.s32 {}, {}, {};", r(), r(), either());
-      case 2: return fmt::format("mul.lo.s32 {}, {}, {};", r(), r(), either());
-      case 3: return fmt::format("mad.lo.s32 {}, {}, {}, {};", r(), r(), number(), r());
-      case 4: return fmt::format("shl.b32 {}, {}, {};", r(), r(), between(random_, 0, 12));
-      case 5: return fmt::format("shr.u32 {}, {}, {};", r(), r(), between(random_, 0, 12));
-      case 6: return fmt::format("shr.s32 {}, {}, {};", r(), r(), between(random_, 0, 12));
-      case 7: return fmt::format("and.b32 {}, {}, {};", r(), r(), either());
-      case 8: return fmt::format("or.b32 {}, {}, {};", r(), r(), either());
-      case 9: return fmt::format("xor.b32 {}, {}, {};", r(), r(), either());
-      case 10: return fmt::format("not.b32 {}, {};", r(), r());
-      case 11: return fmt::format("neg.s32 {}, {};", r(), r());
+      case 0: return fmt::format("add.s32 {}, {}, {};", reg32(), reg32(), reg32_or_number());
+      case 1: return fmt::format("sub.s32 {}, {}, {};", reg32(), reg32(), reg32_or_number());
+      case 2: return fmt::format("mul.lo.s32 {}, {}, {};", reg32(), reg32(), reg32_or_number());
+      case 3: return fmt::format("mad.lo.s32 {}, {}, {}, {};", reg32(), reg32(), number(), reg32());
+      case 4: return fmt::format("shl.b32 {}, {}, {};", reg32(), reg32(), between(random_, 0, 12));
+      case 5: return fmt::format("shr.u32 {}, {}, {};", reg32(), reg32(), between(random_, 0, 12));
+      case 6: return fmt::format("shr.s32 {}, {}, {};", reg32(), reg32(), between(random_, 0, 12));
+      case 7: return fmt::format("and.b32 {}, {}, {};", reg32(), reg32(), reg32_or_number());
+      case 8: return fmt::format("or.b32 {}, {}, {};", reg32(), reg32(), reg32_or_number());
+      case 9: return fmt::format("xor.b32 {}, {}, {};", reg32(), reg32(), reg32_or_number());
+      case 10: return fmt::format("not.b32 {}, {};", reg32(), reg32());
+      case 11: return fmt::format("neg.s32 {}, {};", reg32(), reg32());
       case 12:
-        return fmt::format("bfi.b32 {}, {}, {}, {}, {};", r(), r(), r(), between(random_, 0, 31),
+        return fmt::format("bfi.b32 {}, {}, {}, {}, {};", reg32(), reg32(), reg32(), between(random_, 0, 31),
                            between(random_, 0, 32));
-      case 13: return fmt::format("min.u32 {}, {}, {};", r(), r(), either());
-      case 14: return fmt::format("max.s32 {}, {}, {};", r(), r(), either());
-      case 15: return fmt::format("rem.u32 {}, {}, {};", r(), r(), between(random_, 1, 64));
-      case 16: return fmt::format("div.u32 {}, {}, {};", r(), r(), between(random_, 1, 64));
-      case 17: return fmt::format("selp.b32 {}, {}, {}, {};", r(), r(), either(), p());
-      case 18: return fmt::format("mov.u32 {}, {};", r(), either());
-      case 19: return fmt::format("cvt.u32.u64 {}, {};", r(), d());
-      case 20: return fmt::format("cvt.u64.u32 {}, {};", d(), r());
-      case 21: return fmt::format("cvt.s64.s32 {}, {};", d(), r());
-      case 22: return fmt::format("add.s64 {}, {}, {};", d(), d(), d());
-      case 23: return fmt::format("mul.wide.u32 {}, {}, {};", d(), r(), either());
-      case 24: return fmt::format("mul.wide.s32 {}, {}, {};", d(), r(), number());
-      case 25: return fmt::format("and.b64 {}, {}, {};", d(), d(), number());
-      case 26: return fmt::format("ld.param.u32 {}, [p1];", r());
-      default: return fmt::format("shl.b64 {}, {}, {};", d(), d(), between(random_, 0, 12));
+      case 13: return fmt::format("min.u32 {}, {}, {};", reg32(), reg32(), reg32_or_number());
+      case 14: return fmt::format("max.s32 {}, {}, {};", reg32(), reg32(), reg32_or_number());
+      case 15: return fmt::format("rem.u32 {}, {}, {};", reg32(), reg32(), between(random_, 1, 64));
+      case 16: return fmt::format("div.u32 {}, {}, {};", reg32(), reg32(), between(random_, 1, 64));
+      case 17:
+        return fmt::format("selp.b32 {}, {}, {}, {};", reg32(), reg32(), reg32_or_number(), predicate());
+      case 18: return fmt::format("mov.u32 {}, {};", reg32(), reg32_or_number());
+      case 19: return fmt::format("cvt.u32.u64 {}, {};", reg32(), reg64());
+      case 20: return fmt::format("cvt.u64.u32 {}, {};", reg64(), reg32());
+      case 21: return fmt::format("cvt.s64.s32 {}, {};", reg64(), reg32());
+      case 22: return fmt::format("add.s64 {}, {}, {};", reg64(), reg64(), reg64());
+      case 23: return fmt::format("mul.wide.u32 {}, {}, {};", reg64(), reg32(), reg32_or_number());
+      case 24: return fmt::format("mul.wide.s32 {}, {}, {};", reg64(), reg32(), number());
+      case 25: return fmt::format("and.b64 {}, {}, {};", reg64(), reg64(), number());
+      case 26: return fmt::format("ld.param.u32 {}, [p1];", reg32());
+      default: return fmt::format("shl.b64 {}, {}, {};", reg64(), reg64(), between(random_, 0, 12));
     }
   }
 
@@ -100,22 +103,25 @@ class Program {
     static constexpr const char* relations[] = {"eq", "ne", "lt", "le", "gt", "ge"};
     const char* const relation = relations[between(random_, 0, 5)];
     switch (between(random_, 0, 6)) {
-      case 0: return fmt::format("setp.{}.u32 {}, {}, {};", relation, p(), r(), number());
-      case 1: return fmt::format("setp.{}.s32 {}, {}, {};", relation, p(), r(), number());
+      case 0: return fmt::format("setp.{}.u32 {}, {}, {};", relation, predicate(), reg32(), number());
+      case 1: return fmt::format("setp.{}.s32 {}, {}, {};", relation, predicate(), reg32(), number());
       // Conditions assume that the difference of two compared registers does not overflow
       // (lint/condition.hpp). Random numbers do overflow, so two registers are compared for equality only.
-      case 2: return fmt::format("setp.{}.s32 {}, {}, {};", relations[between(random_, 0, 1)], p(), r(), r());
-      case 3: return fmt::format("xor.pred {}, {}, {};", p(), p(), p());
-      case 4: return fmt::format("and.pred {}, {}, {};", p(), p(), p());
-      case 5: return fmt::format("or.pred {}, {}, {};", p(), p(), p());
-      default: return fmt::format("not.pred {}, {};", p(), p());
+      case 2:
+        return fmt::format("setp.{}.s32 {}, {}, {};", relations[between(random_, 0, 1)], predicate(), reg32(),
+                           reg32());
+      case 3: return fmt::format("xor.pred {}, {}, {};", predicate(), predicate(), predicate());
+      case 4: return fmt::format("and.pred {}, {}, {};", predicate(), predicate(), predicate());
+      case 5: return fmt::format("or.pred {}, {}, {};", predicate(), predicate(), predicate());
+      default: return fmt::format("not.pred {}, {};", predicate(), predicate());
     }
   }
 
+  /// Stores a random register and a random predicate to the next two rows.
   void store() {
-    text_ += fmt::format("st.global.u32 [%out+{}], {};\n", rows_++ * lanes * 4, r());
-    text_ +=
-        fmt::format("selp.u32 %flag, 1, 0, {};\nst.global.u32 [%out+{}], %flag;\n", p(), rows_++ * lanes * 4);
+    text_ += fmt::format("st.global.u32 [%out+{}], {};\n", rows_++ * lanes * 4, reg32());
+    text_ += fmt::format("selp.u32 %flag, 1, 0, {};\nst.global.u32 [%out+{}], %flag;\n", predicate(),
+                         rows_++ * lanes * 4);
   }
 
   void statements(std::uint32_t count, std::uint32_t depth) {
@@ -123,7 +129,7 @@ class Program {
       const std::uint64_t kind = between(random_, 0, 9);
       if (kind == 0 && depth < 3) {
         const std::uint32_t label = labels_++;
-        text_ += fmt::format("@{}{} bra SKIP{};\n", one_in(random_, 2) ? "!" : "", p(), label);
+        text_ += fmt::format("@{}{} bra SKIP{};\n", one_in(random_, 2) ? "!" : "", predicate(), label);
         statements(3, depth + 1);
         text_ += fmt::format("SKIP{}:\n", label);
       } else if (kind == 1 && depth < 2 && labels_ < 12) {
@@ -137,7 +143,7 @@ class Program {
       } else if (kind == 2) {
         text_ += condition() + "\n";
       } else {
-        if (one_in(random_, 6)) text_ += fmt::format("@{} ", p());
+        if (one_in(random_, 6)) text_ += fmt::format("@{} ", predicate());
         text_ += arithmetic() + "\n";
       }
       store();

@@ -32,6 +32,7 @@ Module idioms(bool mutants);
 std::string entry(const std::string& body, const std::string& parameters = {},
                   const std::string& before = {});
 
+/// The rule of each finding, in order.
 std::vector<std::string> rules(const tmajit::LintResult& result);
 
 }  // namespace tests

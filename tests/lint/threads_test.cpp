@@ -63,10 +63,10 @@ const std::string drain_all = "cp.async.bulk.commit_group;\ncp.async.bulk.wait_g
 const std::string fence_store = "fence.proxy.async.shared::cta;\n";
 
 /// Thread 0 initialises the mbarrier, and all threads synchronise.
-const std::string made =
+const std::string initialised =
     "setp.eq.u32 %p7, %r0, 0;\n@%p7 mbarrier.init.shared::cta.b64 [%r2], 1;\n"
     "fence.mbarrier_init.release.cluster;\nbar.sync 0;\n";
-const std::string waited =
+const std::string wait_for_phase =
     "WAIT:\nmbarrier.try_wait.parity.shared::cta.b64 %p6, [%r2], 0;\n@!%p6 bra WAIT;\n";
 
 }  // namespace
@@ -116,13 +116,13 @@ TEST_CASE("a bulk copy must be issued by one thread only") {
           Rules{"race.global-write-write"});
   }
   SECTION("several lanes load") {
-    CHECK(thread_rules(made + whole_warp() + guarded(load_tile, by_branch) + waited) ==
+    CHECK(thread_rules(initialised + whole_warp() + guarded(load_tile, by_branch) + wait_for_phase) ==
           Rules{"load.overlap"});
   }
   SECTION("one lane") {
     const std::string one = one_lane();
     CHECK(thread_rules(one + guarded(store, by_branch) + drain_all).empty());
-    CHECK(thread_rules(made + one + guarded(load_tile, by_branch) + waited).empty());
+    CHECK(thread_rules(initialised + one + guarded(load_tile, by_branch) + wait_for_phase).empty());
   }
   SECTION("each lane copies a tile of its own") {
     const std::string own =
@@ -149,7 +149,8 @@ std::string wait_loop() {
       "nanosleep.u32 20;\nbra W;\nD:\n");
 }
 
-const std::string made_both =
+/// Thread 0 initialises two mbarriers, and all threads synchronise.
+const std::string both_initialised =
     "setp.eq.u32 %p7, %r0, 0;\n@%p7 mbarrier.init.shared::cta.b64 [%r2], 1;\n"
     "@%p7 mbarrier.init.shared::cta.b64 [%r2+8], 1;\nfence.mbarrier_init.release.cluster;\nbar.sync 0;\n";
 
@@ -159,17 +160,17 @@ TEST_CASE("after a loop of try_wait the same lanes continue that began the loop"
   const std::string wait = wait_loop();
   const std::string other_init = "mbarrier.init.shared::cta.b64 [%r2+16], 1;\n";
   const auto rules_after = [&](const std::string& condition, const std::string& instructions) {
-    return thread_rules(made_both + condition + wait + instructions + "END:\n", ".maxntid 128, 1, 1");
+    return thread_rules(both_initialised + condition + wait + instructions + "END:\n", ".maxntid 128, 1, 1");
   };
   const std::string all = GENERATE(as<std::string>{}, "", "setp.ne.u32 %p3, %r4, 0;\n@%p3 bra END;\n");
   CHECK(rules_after(all, store_bulk + drain_all) == Rules{"race.global-write-write"});
   CHECK(rules_after(all, store_tile + drain_all) == Rules{"race.global-write-write"});
-  CHECK(rules_after(all, load_tile + waited) == Rules{"load.overlap"});
+  CHECK(rules_after(all, load_tile + wait_for_phase) == Rules{"load.overlap"});
   CHECK(rules_after(all, other_init) == Rules{"mbarrier.initialised-twice"});
   const std::string one = GENERATE(as<std::string>{}, "setp.ne.u32 %p3, %r0, 0;\n@%p3 bra END;\n",
                                    "elect.sync _|%p3, -1;\n@!%p3 bra END;\n");
   CHECK(rules_after(one, store_bulk + drain_all).empty());
-  CHECK(rules_after(one, load_tile + waited).empty());
+  CHECK(rules_after(one, load_tile + wait_for_phase).empty());
   CHECK(rules_after(one, other_init).empty());
 }
 
@@ -179,12 +180,12 @@ TEST_CASE("lanes that leave a loop in different iterations may store different r
       "shl.b32 %r10, %r9, 8;\nadd.u32 %r11, %r1, %r10;\n"
       "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r3, %r9}], [%r11];\n" +
       drain_all;
-  const std::string turn = GENERATE(
+  const std::string leaving_loop = GENERATE(
       as<std::string>{}, "L:\nadd.u32 %r9, %r9, 1;\nsetp.ne.u32 %p1, %r9, %r5;\n@%p1 bra L;\n",
       "L:\nsetp.eq.u32 %p1, %r9, %r5;\n@%p1 bra D;\nadd.u32 %r9, %r9, 1;\nbra L;\nD:\n",
       "L:\nld.global.u32 %r8, [%rd1];\nsetp.eq.u32 %p1, %r8, 0;\n@%p1 bra D;\nadd.u32 %r9, %r9, 1;\nbra "
       "L;\nD:\n");
-  CHECK(thread_rules("mov.u32 %r9, 0;\n" + turn + row, ".maxntid 128, 1, 1").empty());
+  CHECK(thread_rules("mov.u32 %r9, 0;\n" + leaving_loop + row, ".maxntid 128, 1, 1").empty());
   const std::string lock = GENERATE(
       as<std::string>{},
       "L:\natom.global.cas.b32 %r8, [%rd1], 0, 1;\nsetp.ne.u32 %p1, %r8, 0;\n@%p1 bra L;\n",
@@ -215,7 +216,7 @@ TEST_CASE("all lanes execute an iteration together if the loop's counter is the 
 
 TEST_CASE("a group of threads that writes a tile needs a barrier before one of its threads stores the tile") {
   // As in ThunderKittens: two groups of 128 threads, each with a tile in every iteration.
-  const auto turns = [](const std::string& meet) {
+  const auto loop_with = [](const std::string& meet) {
     return "shr.u32 %r11, %r0, 7;\nand.b32 %r12, %r0, 127;\nshl.b32 %r10, %r11, 9;\nadd.u32 %r10, %r1, "
            "%r10;\n"
            "shl.b32 %r9, %r12, 2;\nadd.u32 %r9, %r10, %r9;\nsetp.eq.u32 %p1, %r12, 0;\nmov.u32 %r8, 0;\n"
@@ -228,8 +229,8 @@ TEST_CASE("a group of threads that writes a tile needs a barrier before one of i
            "NEXT:\nadd.u32 %r13, %r11, 1;\nbarrier.sync %r13, 128;\nadd.u32 %r8, %r8, 1;\n"
            "setp.lt.u32 %p5, %r8, 7;\n@%p5 bra L;\nEND:\n";
   };
-  CHECK(thread_rules(turns("")) == Rules{"store.missing-barrier"});
-  CHECK(thread_rules(turns("add.u32 %r13, %r11, 1;\nbarrier.sync %r13, 128;\n")).empty());
+  CHECK(thread_rules(loop_with("")) == Rules{"store.missing-barrier"});
+  CHECK(thread_rules(loop_with("add.u32 %r13, %r11, 1;\nbarrier.sync %r13, 128;\n")).empty());
 }
 
 TEST_CASE("threads that store memory which other threads wrote need a barrier first") {
@@ -274,8 +275,8 @@ TEST_CASE("an mbarrier synchronises writes with the thread that stores them") {
   const std::string writes = "shl.b32 %r9, %r0, 2;\nadd.s32 %r9, %r1, %r9;\nst.shared.u32 [%r9], %r0;\n";
   const std::string arrive = "mbarrier.arrive.shared::cta.b64 _, [%r2];\n";
   const std::string store = "@!%p7 bra END;\n" + store_bulk + drain_all + "END:\n";
-  CHECK(thread_rules(made + writes + fence_store + arrive + waited + store).empty());
-  CHECK(thread_rules(made + writes + fence_store + store) == Rules{"store.missing-barrier"});
+  CHECK(thread_rules(initialised + writes + fence_store + arrive + wait_for_phase + store).empty());
+  CHECK(thread_rules(initialised + writes + fence_store + store) == Rules{"store.missing-barrier"});
 }
 
 TEST_CASE("a changed tensor map must be acquired before a copy uses it") {

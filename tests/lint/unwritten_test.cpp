@@ -23,7 +23,7 @@ LintResult lint_body(const std::string& body) {
             ".param .u64 p"));
 }
 
-void expect_named(const std::string& body) {
+void expect_finding(const std::string& body) {
   CAPTURE(body);
   CHECK(rules(lint_body(body)) == std::vector<std::string>{"register.uninitialised"});
 }
@@ -36,46 +36,46 @@ void expect_clean(const std::string& body) {
 }
 
 TEST_CASE("a read of a register that is never written is reported where the value has an effect") {
-  expect_named("st.global.u32 [%rd1], %r9;\n");
-  expect_named("st.global.u32 [%rd2], %r1;\n");
-  expect_named("ld.global.u32 %r2, [%rd2];\n");
-  expect_named("@%p2 st.shared.u32 [tile], %r1;\n");
-  expect_named("@%p2 bra L;\nst.shared.u32 [tile], %r1;\nL:\n");
-  expect_named("bar.sync 0, %r9;\n");
-  expect_named("red.global.add.u32 [%rd1], %r9;\n");
-  expect_named("shfl.sync.idx.b32 %r2, %r1, 0, 31, %r9;\n");
-  expect_named("mbarrier.init.shared.b64 [tile], %r9;\n");
-  expect_named(
+  expect_finding("st.global.u32 [%rd1], %r9;\n");
+  expect_finding("st.global.u32 [%rd2], %r1;\n");
+  expect_finding("ld.global.u32 %r2, [%rd2];\n");
+  expect_finding("@%p2 st.shared.u32 [tile], %r1;\n");
+  expect_finding("@%p2 bra L;\nst.shared.u32 [tile], %r1;\nL:\n");
+  expect_finding("bar.sync 0, %r9;\n");
+  expect_finding("red.global.add.u32 [%rd1], %r9;\n");
+  expect_finding("shfl.sync.idx.b32 %r2, %r1, 0, 31, %r9;\n");
+  expect_finding("mbarrier.init.shared.b64 [tile], %r9;\n");
+  expect_finding(
       "wgmma.fence.sync.aligned;\nwgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f1, %f2, %f3, "
       "%f4}, %rd1, %rd2, 1, 1, 1, 0, 0;\n");
   // Under a guard. If it holds, the register is still unwritten.
-  expect_named("@%p1 st.global.u32 [%rd1], %r9;\n");
+  expect_finding("@%p1 st.global.u32 [%rd1], %r9;\n");
 }
 
 TEST_CASE("results computed from an uninitialised register are reported where they have an effect") {
   const std::string stored = "st.global.u32 [%rd1], %r2;\n";
-  expect_named("add.u32 %r2, %r9, 1;\n" + stored);
-  expect_named("and.b32 %r2, %r9, 31;\n" + stored);
-  expect_named("or.b32 %r2, %r9, 31;\n" + stored);
-  expect_named("mul.lo.u32 %r2, %r9, 4;\n" + stored);
-  expect_named("mad.lo.u32 %r2, %r9, 4, %r1;\n" + stored);
-  expect_named("mad.lo.u32 %r2, %r1, 4, %r9;\n" + stored);
-  expect_named("setp.lt.xor.u32 %p2, %r9, 4, %p1;\n@%p2 st.global.u32 [%rd1], 1;\n");
-  expect_named("selp.b32 %r2, %r8, %r9, %p1;\n" + stored);
-  expect_named("selp.b32 %r2, 1, 2, %p2;\n" + stored);
-  expect_named("prmt.b32 %r2, %r8, %r9, 0x5410;\n" + stored);
-  expect_named("shfl.sync.idx.b32 %r2, %r9, 0, 31, -1;\n" + stored);
-  expect_named("vote.sync.ballot.b32 %r2, %p2, -1;\n" + stored);
-  expect_named("@%p2 mov.u32 %r2, 1;\n" + stored);
-  expect_named("@%p1 add.u32 %r2, %r9, 1;\n" + stored);
-  expect_named("setp.gt.u32 %p3, %r9, 5;\n@%p3 st.global.u32 [%rd1], 1;\n");
-  expect_named(
+  expect_finding("add.u32 %r2, %r9, 1;\n" + stored);
+  expect_finding("and.b32 %r2, %r9, 31;\n" + stored);
+  expect_finding("or.b32 %r2, %r9, 31;\n" + stored);
+  expect_finding("mul.lo.u32 %r2, %r9, 4;\n" + stored);
+  expect_finding("mad.lo.u32 %r2, %r9, 4, %r1;\n" + stored);
+  expect_finding("mad.lo.u32 %r2, %r1, 4, %r9;\n" + stored);
+  expect_finding("setp.lt.xor.u32 %p2, %r9, 4, %p1;\n@%p2 st.global.u32 [%rd1], 1;\n");
+  expect_finding("selp.b32 %r2, %r8, %r9, %p1;\n" + stored);
+  expect_finding("selp.b32 %r2, 1, 2, %p2;\n" + stored);
+  expect_finding("prmt.b32 %r2, %r8, %r9, 0x5410;\n" + stored);
+  expect_finding("shfl.sync.idx.b32 %r2, %r9, 0, 31, -1;\n" + stored);
+  expect_finding("vote.sync.ballot.b32 %r2, %p2, -1;\n" + stored);
+  expect_finding("@%p2 mov.u32 %r2, 1;\n" + stored);
+  expect_finding("@%p1 add.u32 %r2, %r9, 1;\n" + stored);
+  expect_finding("setp.gt.u32 %p3, %r9, 5;\n@%p3 st.global.u32 [%rd1], 1;\n");
+  expect_finding(
       "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1, %f2, %f3, %f4}, {%r1, %r1, %r1, %r1}, "
       "{%r1, %r1}, {%f5, %f6, %f7, %f8};\nst.global.f32 [%rd1], %f1;\n");
   // In both branches, and in a loop that adds to an uninitialised register.
-  expect_named("@%p1 bra A;\nadd.u32 %r2, %r9, 1;\nbra B;\nA:\nadd.u32 %r2, %r9, 2;\nB:\n" + stored);
-  expect_named("L:\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p3, %r2, 10;\n@%p3 bra L;\n");
-  expect_named(
+  expect_finding("@%p1 bra A;\nadd.u32 %r2, %r9, 1;\nbra B;\nA:\nadd.u32 %r2, %r9, 2;\nB:\n" + stored);
+  expect_finding("L:\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p3, %r2, 10;\n@%p3 bra L;\n");
+  expect_finding(
       "mov.u32 %r3, 0;\nL:\nadd.u32 %r2, %r2, %r1;\nadd.u32 %r3, %r3, 1;\nsetp.lt.u32 %p3, %r3, "
       "10;\n@%p3 bra L;\n" +
       stored);

@@ -32,8 +32,8 @@ const std::string product =
     "0;\n";
 const std::string commit_wgmma = "wgmma.commit_group.sync.aligned;\n";
 const std::string wait = "wgmma.wait_group.sync.aligned 0;\n";
-const std::string use = "add.u32 %r1, %d0, %d1;\n";
-const std::string set = "xor.b32 %d2, %d2, 1;\n";
+const std::string use = "add.u32 %r1, %d0, %d1;\n";  // reads accumulators
+const std::string set = "xor.b32 %d2, %d2, 1;\n";    // writes an accumulator
 
 }  // namespace
 

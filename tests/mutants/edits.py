@@ -28,9 +28,9 @@ class EditError(Exception):
 class Step:
     where: str  # "ptx", "cu" or "launch"
     verb: str
-    text: str
-    other: str = ""
-    nth: int | None = None
+    text: str  # the text that lines must contain; of a launch: the key, with dots between nested keys
+    other: str = ""  # the second operand: OTHER, LINE, "K N", or the JSON value of a launch
+    nth: int | None = None  # selects one of the lines; None: all
 
     def apply(self, text: str) -> str:
         lines = text.split("\n")
@@ -57,10 +57,11 @@ class Step:
             return f"{self.other}\n{line}"
         if self.verb == "after":
             return f"{line}\n{self.other}"
-        return _added(line, *self.other.split())
+        return _with_changed_register(line, *self.other.split())
 
 
-def _added(line: str, which: str, amount: str) -> str:
+def _with_changed_register(line: str, which: str, amount: str) -> str:
+    """The line with its register number `which` replaced by a register that holds `amount` more."""
     registers = list(re.finditer(r"%r\d+", line))
     if int(which) >= len(registers):
         raise EditError(f"no register {which} in {line.strip()!r}")
@@ -128,16 +129,16 @@ def has_entry(ptx: str, name: str) -> bool:
 
 def edit_ptx(steps: list[Step], ptx: str, entry: str) -> str:
     """Applies the steps to the text of the entry only. Runs of spaces and tabs in it become single spaces first."""
-    mine = [step for step in steps if step.where == "ptx"]
-    if not mine:
+    ptx_steps = [step for step in steps if step.where == "ptx"]
+    if not ptx_steps:
         return ptx
     start = _start(ptx, entry)
     if start is None:
         raise EditError(f"no entry {entry}")
     # The entry ends before the next entry or function. A "}" at the start of a line may belong to inline PTX.
-    later = re.compile(r"^\s*(?:\.visible\s+|\.weak\s+)*\.(?:entry|func)\b", re.MULTILINE).search(ptx, start.end())
-    end = ptx.rfind("\n}", start.start(), later.start() if later else len(ptx))
+    next_function = re.compile(r"^\s*(?:\.visible\s+|\.weak\s+)*\.(?:entry|func)\b", re.MULTILINE).search(ptx, start.end())
+    end = ptx.rfind("\n}", start.start(), next_function.start() if next_function else len(ptx))
     body = re.sub(r"[ \t]+", " ", ptx[start.start() : end])
-    for step in mine:
+    for step in ptx_steps:
         body = step.apply(body)
     return ptx[: start.start()] + body + ptx[end:]

@@ -70,12 +70,12 @@ class Kernel:
 
 
 @dataclasses.dataclass(frozen=True)
-class Said:
+class Outcome:
     """The rules of lint's first finding and of the run's first report ("-" if there is none), and their texts."""
 
     lint: str
     run: str
-    words: str
+    texts: str
 
 
 class Bench:
@@ -85,34 +85,34 @@ class Bench:
         self._kernel, self._tools = kernel, tools
         self._folder = (tools.work / kernel.name).resolve()
         self._folder.mkdir(parents=True, exist_ok=True)
-        self._made: Optional[tuple[str, dict]] = None
+        self._base: Optional[tuple[str, dict]] = None
         self._mangled: Optional[str] = None
 
     def base(self) -> tuple[str, dict]:
         """The PTX and launch description of the unchanged kernel."""
-        if self._made is None:
+        if self._base is None:
             if self._kernel.make is not None:
                 path, description = self._kernel.make(self._folder)
-                self._made = path.read_text(), description
+                self._base = path.read_text(), description
             elif self._kernel.source.suffix == ".ptx":
-                self._made = self._kernel.source.read_text(), self._kernel.description
+                self._base = self._kernel.source.read_text(), self._kernel.description
             else:
-                self._made = self._compiled(self._kernel.source.read_text(), self._kernel.description, "base"), self._kernel.description
-        return self._made
+                self._base = self._compiled(self._kernel.source.read_text(), self._kernel.description, "base"), self._kernel.description
+        return self._base
 
     def variant(self, edit: str, name: str) -> tuple[pathlib.Path, pathlib.Path]:
         """The files of a variant: its PTX and its launch description. Raises EditError or CannotMake."""
         steps = edits.parse(edit) if edit else []
-        description = edits.edit_launch(steps, self._kernel.description if self._made is None else self._made[1])
+        description = edits.edit_launch(steps, self._kernel.description if self._base is None else self._base[1])
         compiles = self._kernel.source is not None and self._kernel.source.suffix != ".ptx"
-        again = any(step.where == "cu" or step.text.startswith("constants") for step in steps)
-        if again and compiles:
+        changes_source = any(step.where == "cu" or step.text.startswith("constants") for step in steps)
+        if changes_source and compiles:
             ptx = self._compiled(edits.edit_source(steps, self._kernel.source.read_text()), description, name)
         else:
             if any(step.where == "cu" for step in steps):
                 raise edits.EditError("this kernel has no source")
-            ptx, own = self.base()
-            description = edits.edit_launch(steps, own)
+            ptx, base_description = self.base()
+            description = edits.edit_launch(steps, base_description)
         ptx = edits.edit_ptx(steps, ptx, self._entry(ptx, description["entry"]))
         path, launch = self._folder / f"{name}.ptx", self._folder / f"{name}.json"
         path.write_text(ptx)
@@ -136,6 +136,7 @@ class Bench:
         return self._mangled
 
     def _compiled(self, source: str, description: dict, name: str) -> str:
+        """The PTX of a CUDA source; `name` names the files. Raises CannotMake."""
         file, launch = self._folder / f"{name}.cu", self._folder / f"{name}.compile.json"
         file.write_text(source)
         include = [*description.get("include", []), str(self._kernel.source.parent)]
@@ -146,14 +147,14 @@ class Bench:
             raise CannotMake(error[-600:])
         return path.read_text()
 
-    def said(self, ptx: pathlib.Path, launch: pathlib.Path) -> Said:
+    def outcome(self, ptx: pathlib.Path, launch: pathlib.Path) -> Outcome:
         """Lint's first finding, and the first report of a run in the default mode or else in mode random."""
         lint, found = self.lint(ptx, launch)
         run, reported = self.run(ptx, launch, "late", 1)
         if run == "-":
             run, reported = self.run(ptx, launch, "random", 1)
             run += "" if run == "-" else " (random)"
-        return Said(lint, run, f"lint: {found}\nrun: {reported}")
+        return Outcome(lint, run, f"lint: {found}\nrun: {reported}")
 
     def lint(self, ptx: pathlib.Path, launch: pathlib.Path) -> tuple[str, str]:
         command = ["lint", ptx, "--json"]

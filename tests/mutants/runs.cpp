@@ -1,9 +1,9 @@
-// Compiles kernels, and runs them on the simulated device, without a process for each. A line of standard
+// Compiles kernels, and runs them on the simulated device: one process does many tasks. A line of standard
 // input is one of two tasks, whose words are separated by tabs:
 //   SOURCE LAUNCH PTX                         compiles SOURCE, as LAUNCH describes it, to the file PTX
 //   PTX LAUNCH ALLOWED-RULES LIMIT MODE SEED  runs a kernel of at most LIMIT warp instructions
-// The answer is a line of standard output: the reports of a run as a JSON array, else an empty array; or the
-// text of an error.
+// The answer is a line of standard output: the reports of a run as a JSON array, an empty array after a
+// compilation, or the text of an error.
 #include "ptx_alone.hpp"
 
 #include <tmajit/codegen.hpp>

@@ -84,8 +84,8 @@ def markdown() -> str:
     columns = {"in tmajit's kernels": ("own",), "in the style of other projects": ("style",), "in other projects' kernels": ("cuda", "triton", "cutlass", "public")}
     lines = ["| mistake | " + " | ".join(columns) + " | reported first by |", "| --- |" + " ---: |" * len(columns) + " --- |"]
     for kind in sorted({row.kind for row in mutants}):
-        those = [row for row in mutants if row.kind == kind]
-        counts = [sum(row.group in groups for row in those) for groups in columns.values()]
-        rules = sorted({rule for row in those for rule in (row.lint, row.run) if rule != "-"})
+        rows_of_kind = [row for row in mutants if row.kind == kind]
+        counts = [sum(row.group in groups for row in rows_of_kind) for groups in columns.values()]
+        rules = sorted({rule for row in rows_of_kind for rule in (row.lint, row.run) if rule != "-"})
         lines.append(f"| {kind} | {' | '.join(map(str, counts))} | {', '.join(f'`{rule}`' for rule in rules)} |")
     return "\n".join(lines) + "\n"

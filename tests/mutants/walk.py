@@ -28,34 +28,34 @@ BEGIN, END = "<!-- mutants: begin -->\n", "<!-- mutants: end -->\n"
 
 def _mutant(row: table.Row, bench: Bench) -> list[str]:
     ptx, launch = bench.variant(row.edit, f"line_{row.line}")
-    said = bench.said(ptx, launch)
-    if (said.lint, said.run) == (row.lint, row.run):
-        return _unnamed(row, ptx, launch, bench) if row.words else []
-    return [f"lint says {said.lint}, not {row.lint}; the run says {said.run}, not {row.run}\n{said.words}"]
+    outcome = bench.outcome(ptx, launch)
+    if (outcome.lint, outcome.run) == (row.lint, row.run):
+        return _runs_without_words(row, ptx, launch, bench) if row.words else []
+    return [f"lint says {outcome.lint}, not {row.lint}; the run says {outcome.run}, not {row.run}\n{outcome.texts}"]
 
 
-def _unnamed(row: table.Row, ptx: pathlib.Path, launch: pathlib.Path, bench: Bench) -> list[str]:
+def _runs_without_words(row: table.Row, ptx: pathlib.Path, launch: pathlib.Path, bench: Bench) -> list[str]:
     """The runs whose first report does not contain the row's words."""
-    wrong = []
+    problems = []
     for mode in MODES:
         for seed in SEEDS:
             rule, reports = bench.reports(ptx, launch, mode, seed)
             found = reports[0]["found"] if reports and isinstance(reports, list) else reports
             if row.words not in found:
-                wrong.append(f"mode {mode}, seed {seed}: {rule} says {found}, without {row.words!r}")
-    return wrong[:3]
+                problems.append(f"mode {mode}, seed {seed}: {rule} says {found}, without {row.words!r}")
+    return problems[:3]
 
 
 def _correct(edit: str, name: str, bench: Bench) -> list[str]:
     ptx, launch = bench.variant(edit, name)
     rule, words = bench.lint(ptx, launch)
-    wrong = [] if rule == "-" else [f"lint says {rule}: {words}"]
+    problems = [] if rule == "-" else [f"lint says {rule}: {words}"]
     for mode in MODES:
         for seed in SEEDS:
             rule, words = bench.run(ptx, launch, mode, seed)
             if rule != "-":
-                wrong.append(f"mode {mode}, seed {seed}: {rule}: {words}")
-    return wrong[:3]
+                problems.append(f"mode {mode}, seed {seed}: {rule}: {words}")
+    return problems[:3]
 
 
 def _check(row: table.Row | None, name: str, bench: Bench) -> list[str]:
@@ -68,7 +68,7 @@ def _check(row: table.Row | None, name: str, bench: Bench) -> list[str]:
 
 
 def _figures(walks: list, pool: concurrent.futures.Executor) -> list[str]:
-    """Prints statistics of the first reports of runs in all modes and seeds. Returns the promises that do not hold."""
+    """Prints statistics of the first reports of runs in all modes and seeds. Returns the requirements that are not met."""
 
     def rules(walk) -> collections.Counter:
         row, bench = walk[1:]
@@ -76,9 +76,9 @@ def _figures(walks: list, pool: concurrent.futures.Executor) -> list[str]:
         return collections.Counter(bench.run(ptx, launch, mode, seed)[0] for mode in MODES for seed in SEEDS)
 
     walks = [walk for walk in walks if walk[1]]
-    said = list(zip((row for _, row, _ in walks), pool.map(rules, walks)))
-    false = sum(sum(found.values()) - found["-"] for row, found in said if row.correct)
-    mutants = [(row, found) for row, found in said if not row.correct]
+    results = list(zip((row for _, row, _ in walks), pool.map(rules, walks)))
+    false_reports = sum(sum(found.values()) - found["-"] for row, found in results if row.correct)
+    mutants = [(row, found) for row, found in results if not row.correct]
     runs = sum(sum(found.values()) for _, found in mutants)
     named = runs - sum(found["-"] for _, found in mutants)
     first = sum(found[rule] for row, found in mutants for rule in row.causes)
@@ -86,19 +86,19 @@ def _figures(walks: list, pool: concurrent.futures.Executor) -> list[str]:
     for row, found in mutants:
         if other := {rule: count for rule, count in found.items() if rule not in row.causes}:
             print(f"{row.place}: {row.kernel}: {row.kind}: first reports that do not name the cause: {other}")
-    print(f"{len(said) - len(mutants)} correct variants, {false} false reports; {len(mutants)} mistakes, {len(never)} never reported; ", end="")
+    print(f"{len(results) - len(mutants)} correct variants, {false_reports} false reports; {len(mutants)} mistakes, {len(never)} never reported; ", end="")
     print(f"of their {runs} runs {named} report a mistake and {first} report the cause first ({100 * first / max(runs, 1):.1f} %)")
-    wrong = [f"{false} false reports"] if false else []
-    wrong += [f"{place}: no run reports the mistake" for place in never]
-    return wrong + (["fewer than 95 % of the runs report the cause first"] if first < 0.95 * runs else [])
+    problems = [f"{false_reports} false reports"] if false_reports else []
+    problems += [f"{place}: no run reports the mistake" for place in never]
+    return problems + (["fewer than 95 % of the runs report the cause first"] if first < 0.95 * runs else [])
 
 
-def _counts() -> list[str]:
-    """Checks the table's promised minimum numbers of rows, and that no row occurs twice."""
+def _check_counts() -> list[str]:
+    """Checks the required minimum numbers of rows in the table, and that no row occurs twice."""
     rows = table.rows()
     mutants = [row for row in rows if not row.correct]
     public = [row for row in rows if row.group == "public"]
-    have = {
+    counts = {  # found, and at least required
         "mutants": (len(mutants), 160),
         "kinds of mistakes": (len({row.kind for row in mutants}), 40),
         "mutants in kernels not written for tmajit": (sum(row.group != "own" for row in mutants), 80),
@@ -108,14 +108,14 @@ def _counts() -> list[str]:
         "correct variants of kernels of public projects": (sum(row.correct for row in public), 40),
         "kernels": (len({row.kernel for row in rows}), 20),
     }
-    print(", ".join(f"{count} {what}" for what, (count, _) in have.items()))
+    print(", ".join(f"{count} {what}" for what, (count, _) in counts.items()))
     twice = [row for row in rows if sum((row.kernel, row.edit) == (each.kernel, each.edit) for each in rows) > 1]
-    return [f"{count} {what}, not {least}" for what, (count, least) in have.items() if count < least] + [
+    return [f"{count} {what}, not {least}" for what, (count, least) in counts.items() if count < least] + [
         f"{row.place}: this edit of {row.kernel} occurs twice" for row in twice
     ]
 
 
-def _documented(document: pathlib.Path, write: bool) -> list[str]:
+def _check_document(document: pathlib.Path, write: bool) -> list[str]:
     """Compares the table of mistakes in a document with table.markdown(), or writes it there."""
     shown = table.markdown()
     text = document.read_text()
@@ -145,7 +145,7 @@ def _options() -> argparse.Namespace:
 
 def _walk(options: argparse.Namespace, work: pathlib.Path) -> list[str]:
     """Tests the rows of the selected kernels, with files in `work`. Returns a line for each difference from the table."""
-    wrong = []
+    problems = []
     tools = Tools(options.jitc.resolve(), work)
     if not tools.mutant_runs.exists():
         return [f"{tools.mutant_runs} is not built; ./tools/test.sh builds it"]
@@ -157,36 +157,36 @@ def _walk(options: argparse.Namespace, work: pathlib.Path) -> list[str]:
         try:
             bench.base()
         except (CannotMake, kernels.foreign_error()) as error:
-            wrong.append(f"{kernel.name}: {error}")
+            problems.append(f"{kernel.name}: {error}")
             continue
         walks.append((kernel.name, None, bench))
         walks += [(kernel.name, row, bench) for row in table.rows() if row.kernel == kernel.name]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         if options.figures:
-            wrong += _figures(walks, pool)
+            problems += _figures(walks, pool)
             walks = []
         for (name, row, _), found in zip(walks, pool.map(lambda each: _check(each[1], each[0], each[2]), walks)):
             place = f"{name}: {row.place}: {row.kind}: {row.edit}" if row else f"{name}: unchanged"
-            wrong += [f"{place}: {each}" for each in found]
+            problems += [f"{place}: {each}" for each in found]
     tools.close()
     walked = [row for _, row, _ in walks if row]
     right = sum(row.correct for row in walked)
     if not options.figures:
         print(f"{len(walks) - len(walked)} kernels, {len(walked) - right} mutants, {right} correct variants were tested")
-    return wrong
+    return problems
 
 
 def main() -> int:
     options = _options()
-    wrong = _counts()
+    problems = _check_counts()
     if options.document:
-        wrong += _documented(options.document, options.write)
+        problems += _check_document(options.document, options.write)
     if options.jitc:
         with tempfile.TemporaryDirectory() as temporary:
-            wrong += _walk(options, options.work or pathlib.Path(temporary))
-    for each in wrong:
+            problems += _walk(options, options.work or pathlib.Path(temporary))
+    for each in problems:
         print(each, file=sys.stderr)
-    return 1 if wrong else 0
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

@@ -54,6 +54,7 @@ Edit adjust_register(const std::string& prefix, const std::string& type, const s
   return lines(
       needle,
       [=](const std::string& line) {
+        // Finds register number `which`: the prefix with a digit directly after it.
         std::size_t at = 0;
         for (std::size_t n = 0;; ++n) {
           do {

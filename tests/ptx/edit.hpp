@@ -13,7 +13,8 @@ using Edit = std::function<std::string(const std::string&)>;
 /// Applies `change` to every line that contains `needle`, or only to the nth of them.
 Edit lines(const std::string& needle, const std::function<std::string(const std::string&)>& change,
            int nth = -1);
-/// Removes these lines. Here and below `nth` is as for lines().
+/// Removes the lines that contain `needle`. Here and below, "these lines" are all of them, or the nth as in
+/// lines().
 Edit drop(const std::string& needle, int nth = -1);
 /// Removes the last line that contains `needle`.
 Edit drop_last(const std::string& needle);

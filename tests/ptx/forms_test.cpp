@@ -166,9 +166,9 @@ TEST_CASE("an instruction that matches no form gets the opcode unknown") {
            "setp.f32 p, a, b;",          // no comparison
            "shl.s32 d, a, b;",           // shl is for bits
            "fma.f32 d, a, b, c;",        // fma needs a rounding
-           "popc.b16 d, a;",             //
-           "cvt.rn.f64.e4m3x2 d, a;",    //
-           "ld.v3.f32 {a, b, c}, [p];",  //
+           "popc.b16 d, a;",             // popc is for 32 and 64 bits
+           "cvt.rn.f64.e4m3x2 d, a;",    // e4m3x2 is converted to f16x2 only
+           "ld.v3.f32 {a, b, c}, [p];",  // vectors have 2, 4 or 8 elements
            "mul.u32.wide d, a, b;",      // modifiers in an order that no compiler accepts
            "mbarrier.try_wait.shared.parity.b64 p, [a], b;",
            "cvt.rn.f32.s64.f16 d, a;",  // one type too many

@@ -8,34 +8,34 @@ using tests::statements;
 using Kind = Operand::Kind;
 
 TEST_CASE("an instruction's guard, opcode, modifiers and operands are parsed") {
-  const Instruction i = instruction("@!%p1 ld.global.v4.f32 {%f1, %f2, _, %f4}, [%rd1+-16];");
-  CHECK(i.guard == Guard{"%p1", true});
-  CHECK(i.opcode == Opcode::ld);
-  CHECK(i.name == "ld.global.v4.f32");
-  CHECK(i.has("global"));
-  CHECK_FALSE(i.has("ld"));
-  CHECK(i.types() == llvm::SmallVector<ScalarType, 4>{ScalarType::f32});
-  CHECK(i.spaces() == llvm::SmallVector<StateSpace, 4>{StateSpace::global});
-  CHECK(i.vector_width() == 4);
-  REQUIRE(i.operands.size() == 2);
-  CHECK(i.operands[0].kind == Kind::vector);
-  CHECK(i.operands[0].elements[2].kind == Kind::sink);
-  CHECK(i.operands[1].kind == Kind::address);
-  CHECK(i.operands[1].elements[0].name == "%rd1");
-  CHECK(i.operands[1].offset == -16);
-  CHECK(i.location.line == 6);
-  CHECK(i.location.column == 7);
+  const Instruction load = instruction("@!%p1 ld.global.v4.f32 {%f1, %f2, _, %f4}, [%rd1+-16];");
+  CHECK(load.guard == Guard{"%p1", true});
+  CHECK(load.opcode == Opcode::ld);
+  CHECK(load.name == "ld.global.v4.f32");
+  CHECK(load.has("global"));
+  CHECK_FALSE(load.has("ld"));
+  CHECK(load.types() == llvm::SmallVector<ScalarType, 4>{ScalarType::f32});
+  CHECK(load.spaces() == llvm::SmallVector<StateSpace, 4>{StateSpace::global});
+  CHECK(load.vector_width() == 4);
+  REQUIRE(load.operands.size() == 2);
+  CHECK(load.operands[0].kind == Kind::vector);
+  CHECK(load.operands[0].elements[2].kind == Kind::sink);
+  CHECK(load.operands[1].kind == Kind::address);
+  CHECK(load.operands[1].elements[0].name == "%rd1");
+  CHECK(load.operands[1].offset == -16);
+  CHECK(load.location.line == 6);
+  CHECK(load.location.column == 7);
 }
 
 TEST_CASE("a tensor operand is parsed into a map and coordinates") {
-  const Operand o =
+  const Operand tensor =
       instruction("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd1, {%r1, 0}], [%r2];")
           .operands[0];
-  CHECK(o.kind == Kind::tensor);
-  REQUIRE(o.elements.size() == 3);
-  CHECK(o.elements[0].name == "%rd1");
-  CHECK(o.elements[1].name == "%r1");
-  CHECK(o.elements[2].kind == Kind::immediate);
+  CHECK(tensor.kind == Kind::tensor);
+  REQUIRE(tensor.elements.size() == 3);
+  CHECK(tensor.elements[0].name == "%rd1");
+  CHECK(tensor.elements[1].name == "%r1");
+  CHECK(tensor.elements[2].kind == Kind::immediate);
 }
 
 TEST_CASE("operands of every kind are parsed") {

@@ -171,7 +171,7 @@ KERNEL(loop_that_runs) {
   if (n > (mutant ? 1 : 0)) wait_for_stores();
 }
 
-KERNEL(but_the_last_turn) {
+KERNEL(all_but_the_last_iteration) {
   TILE;
 #pragma unroll 1
   for (int i = 0; i < n; ++i) {
@@ -193,7 +193,7 @@ KERNEL(modes) {
   if (static_cast<unsigned>(n) < (mutant ? 1 : 2)) wait_for_stores();
 }
 
-KERNEL(those_who_stay) {
+KERNEL(threads_that_stay) {
   TILE;
   if (TID >= 128) return;
   pause();

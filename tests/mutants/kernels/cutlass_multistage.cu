@@ -22,13 +22,13 @@ extern "C" __global__ void cutlass_multistage(const u16* source, float* out, int
     if (next < tiles) cp_async_16(&memory[next % stages][threadIdx.x * 8], source + next * tile + threadIdx.x * 8);
     cp_async_fence();
     u32 a[4], b[2];
-    const u32 of_a = shared_address(&memory[t % stages][lane * 8]);
-    const u32 of_b = shared_address(&memory[t % stages][(32 + lane % 16) * 8]);
+    const u32 a_address = shared_address(&memory[t % stages][lane * 8]);
+    const u32 b_address = shared_address(&memory[t % stages][(32 + lane % 16) * 8]);
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(a[0]), "=r"(a[1]), "=r"(a[2]), "=r"(a[3])
-                 : "r"(of_a)
+                 : "r"(a_address)
                  : "memory");
-    asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];" : "=r"(b[0]), "=r"(b[1]) : "r"(of_b) : "memory");
+    asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];" : "=r"(b[0]), "=r"(b[1]) : "r"(b_address) : "memory");
     asm volatile(
         "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])

@@ -3,6 +3,7 @@
 #include "inline_ptx.cuh"
 
 constexpr int stages = 2, group_threads = 128, groups = 2, words = 256;
+// Named barriers: 2 and 3 give a warpgroup its turn, 4 says that the output is written, 5 that it is stored.
 constexpr u32 first_turn = 2, output_ready = 4, all_consumers = groups * group_threads;
 
 struct State {

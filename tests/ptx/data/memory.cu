@@ -1,4 +1,4 @@
-// Every state space, vectors, atomics, fences, barriers and what a warp shares.
+// Every state space, vectors, atomics, fences, barriers and warp-level instructions.
 extern __shared__ __align__(1024) unsigned char dynamic[];
 __constant__ float factors[8];
 
