@@ -63,7 +63,7 @@ struct FlatTileLayout : FlatTileLayout<sources - 1> {
 };
 template <>
 struct FlatTileLayout<0> {};
-static_assert(sizeof(FlatTileLayout<8>) > 0);  // for 1 to 8 sources
+static_assert(sizeof(FlatTileLayout<8>) > 0);  // checks 1 to 8 sources
 static_assert(sizeof(FlatSource) == 48 && TMAJIT_OFFSET(FlatSource, lanes) == 16);
 static_assert(TMAJIT_OFFSET(FlatSource, groups) == 28 && TMAJIT_OFFSET(FlatSource, x_lanes) == 32);
 //@ end

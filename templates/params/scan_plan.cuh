@@ -51,8 +51,8 @@ struct ScanPlan {
   u32 chains;
   u32 rows;             // rows of a tile
   u32 tiles;            // tiles of the launch
-  Divider row;          // vectors of a row; where tiles are dense, elements of one
-  Divider chain;        // chains, of tiles that look back
+  Divider row;          // vectors of a row; elements of a row where tiles are dense
+  Divider chain;        // number of chains, for tiles that look back
   Divider threads_across;  // threads side by side, each with a vector of columns
   u32 threads_along;    // threads that share a column
   u32 prefetch_distance;  // tiles between a tile and the one that it prefetches; 0: it does not prefetch
@@ -74,7 +74,7 @@ struct ScanPlanLayout : ScanPlanLayout<sources - 1> {
 };
 template <>
 struct ScanPlanLayout<0> {};
-static_assert(sizeof(ScanPlanLayout<8>) > 0);  // of all sources to 8
+static_assert(sizeof(ScanPlanLayout<8>) > 0);  // checks 1 to 8 sources
 static_assert(sizeof(ScanOperand<u8>) == 24 && TMAJIT_OFFSET(ScanOperand<u8>, along) == 8);
 static_assert(sizeof(ScanRing) == 40 && TMAJIT_OFFSET(ScanRing, log2_tiles) == 24);
 //@ end
