@@ -16,6 +16,7 @@
 
 namespace tmajit {
 
+// The published state of a tile, unit or block.
 template <class State>
 struct Slot {
   static constexpr u32 words = sizeof(State) / 4;  // of 8 bytes
@@ -62,7 +63,7 @@ struct LookBack {
   u32 part;
   u32 parts;
 
-  // The address and the tag of member `n` of a level; n counts the level's members in the row.
+  // The address and the tag of member `n` of a level; n counts the members of the level in the row.
   struct Where {
     u8* at;
     u32 tag;
@@ -79,12 +80,13 @@ struct LookBack {
   __device__ __forceinline__ u32 place(u32 level) const { return unit_of(level) & ((1u << ring.log2_unit) - 1); }
   __device__ __forceinline__ bool is_last(u32 level) const { return place(level) + 1 == 1u << ring.log2_unit; }
 
-  // Waits until no tile needs the old contents of this tile's slots. Thread `n` checks one part of the ring.
+  // Waits until no tile needs the old contents of this tile's slots: until all tiles of `waits` parts of the previous round are
+  // done, beginning with the part before the tile's own. Thread `n` checks one of these parts.
   __device__ __forceinline__ void wait_for_slots(u32 n) const {
-    const u32 log2_part = ring.log2_tiles - 3;
+    const u32 log2_part = ring.log2_tiles - params::log2_ring_parts;
     const u32 own = (part * chains + chain) >> log2_part;
     if (n >= ring.waits || own < params::ring_parts) return;  // the first round through the ring finds it empty
-    const i32 before = static_cast<i32>(own) - 9 + static_cast<i32>(n);
+    const i32 before = static_cast<i32>(own) - static_cast<i32>(params::ring_parts + 1) + static_cast<i32>(n);
     if (before < 0) return;
     const u32 wanted = (static_cast<u32>(before) / params::ring_parts + 1) << log2_part;
     while (ptx::load_relaxed(scratch + 8 * (static_cast<u32>(before) % params::ring_parts)) < wanted) {
@@ -101,7 +103,7 @@ struct LookBack {
     while (!slot.is(from.tag)) slot.load(from.at);
     return slot.state();
   }
-  // Combines one share, of `shares`, of the members before the tile in its unit (level 0) or block (level 1), in order. It
+  // Combines one of `shares` shares of the members before the tile in its unit (level 0) or block (level 1), in order. It
   // loads four slots before it waits for the first.
   __device__ __forceinline__ State share(u32 level, u32 share, u32 shares, u32 column) const {
     constexpr u32 at_once = 4;
@@ -132,7 +134,8 @@ struct LookBack {
     const Where to = where(level, unit_of(level), column);
     Slot<State>::publish(to.at, to.tag, state);
   }
-  // Each tile publishes its aggregate, or as the last of a unit the unit's, or as the last of a block the prefix.
+  // A tile publishes its own aggregate. The last tile of a unit publishes the unit's instead, and the last tile of a block the
+  // prefix.
   __device__ __forceinline__ void publish_tile(u32 column, const State& own) const {
     if (!is_last(0) && part + 1 < parts) publish(0, column, own);
   }
@@ -147,12 +150,12 @@ struct LookBack {
   // the values read are in registers, and a later tile reads this tile's slots before it counts itself.
   __device__ __forceinline__ void leave() const {
     const u32 tile = part * chains + chain;
-    atomicAdd(reinterpret_cast<u64*>(scratch) + (tile >> (ring.log2_tiles - 3)) % params::ring_parts, u64{1});
+    atomicAdd(reinterpret_cast<u64*>(scratch) + (tile >> (ring.log2_tiles - params::log2_ring_parts)) % params::ring_parts, u64{1});
   }
   // All threads call it at the end. The last tile waits until all tiles are done, and then clears scratch memory.
   __device__ __forceinline__ void clear() const {
     if (part * chains + chain + 1 != tiles) return;
-    const u32 log2_part = ring.log2_tiles - 3;
+    const u32 log2_part = ring.log2_tiles - params::log2_ring_parts;
     const u32 whole = tiles >> log2_part;
     const u32 k = threadIdx.x;  // each of the first threads checks one part of the ring
     const u32 rest = k == whole % params::ring_parts ? tiles - (whole << log2_part) : 0;
@@ -173,7 +176,7 @@ struct LookBack {
   }
 };
 
-// The combined states of a warp's lanes, in their order; lane 0 has the result.
+// Combines the states of a warp's lanes in their order; lane 0 has the result.
 template <class Scanned>
 __device__ __forceinline__ typename Scanned::State combined_lanes(typename Scanned::State state) {
   const u32 lane = threadIdx.x % 32;
@@ -184,7 +187,7 @@ __device__ __forceinline__ typename Scanned::State combined_lanes(typename Scann
   }
   return state;
 }
-// A whole warp calls it: the combined state of all tiles before this one; lane 0 has the result. The warp also publishes the
+// Returns the combined state of all tiles before this one in lane 0; a whole warp calls it. The warp also publishes the
 // aggregates that end with this tile, whose own state is `own`. Each lane takes one of the unit's tiles and one of the
 // block's units, and all lanes load their slots before any of them waits.
 template <class Scanned>

@@ -47,9 +47,9 @@ struct ExtremeOf {
   using type = typename Choose<(sizeof(T) < 4), Word, T>::type;
 };
 
-// The greatest value of a type, or the least.
+// The identity of the minimum (`least`), the greatest value of a type, or of the maximum, the least value.
 template <class T, bool least>
-__device__ __forceinline__ T extreme_value() {
+__device__ __forceinline__ T extreme_identity() {
   if constexpr (sizeof(T) == 4 && is_real<T>) {
     return __int_as_float(least ? 0x7f800000 : static_cast<i32>(0xff800000u));
   } else if constexpr (is_real<T>) {
@@ -65,7 +65,7 @@ __device__ __forceinline__ T extreme_value() {
 template <class Value, bool least>
 struct Extreme {
   using State = typename ExtremeOf<Value>::type;
-  static __device__ __forceinline__ State none() { return extreme_value<State, least>(); }
+  static __device__ __forceinline__ State none() { return extreme_identity<State, least>(); }
   static __device__ __forceinline__ State of(Value value, i64) { return static_cast<State>(value); }
   static __device__ __forceinline__ State both(State a, State b) {
     return (least ? a < b : a > b) || a != a ? a : b;

@@ -22,7 +22,7 @@ __device__ __forceinline__ Place moved(const Plan& plan, Place place, i64 rows) 
   return place;
 }
 
-// Loads the rows of a thread's columns from `first` on. whole: all of its columns and rows are there.
+// Loads the rows of a thread's columns from `first` on. With `whole` all of its columns and rows exist.
 __device__ __forceinline__ void load_rows(const Plan& plan, const Place& begin, u64 first, Range range, bool whole,
                                           AllInputs (&inputs)[turns]) {
   if (whole) {
@@ -54,8 +54,8 @@ __device__ __forceinline__ void combine_rows(const Plan& plan, u64 first, bool w
   }
 }
 
-// Combines these rows with each other, then with the rows before them, and stores the results. A result of a long column has
-// thus passed few roundings. `before` becomes the state up to the last of these rows.
+// Combines these rows with each other, then with the rows before them, and stores the results. So a result of a long column
+// has few roundings. `before` becomes the state up to the last of these rows.
 __device__ __forceinline__ void store_rows(const Plan& plan, const Place& begin, u64 first, Range range, bool whole,
                                            const AllInputs (&inputs)[turns], State (&before)[vector]) {
   State these[vector];
@@ -142,7 +142,7 @@ __device__ __forceinline__ void scan_by_lanes(const Plan& plan) {
   }
 }
 
-// Shared memory with states of the CTA's columns, in rows: one for each thread along, or for each team of threads.
+// Shared memory with states of the CTA's columns: a row for each of the threads that share a column, or for each team of them.
 struct StateRows {
   State* at;
   u32 width;  // columns
@@ -154,7 +154,7 @@ struct StateRows {
 #pragma unroll
     for (u32 k = 0; k < vector; ++k) of(row, column + k) = state[k];
   }
-  // Combines the rows from `first` to `last`, in order.
+  // Combines the rows [first, last), in order.
   __device__ __forceinline__ void add(State (&state)[vector], u32 first, u32 last, u32 column) const {
 #pragma unroll 4
     for (u32 row = first; row < last; ++row) {
@@ -171,16 +171,16 @@ struct StateRows {
   }
 };
 
-// Adds to `before`, the identity for each of a thread's columns, the states of the threads before it along the column and of
-// the tiles before this one.
-// To look back, a thread takes one column, and shares it with the threads of the other teams. The first team publishes.
+// Adds to `before` the states of the threads before this one along its columns, and those of the tiles before this one. At first
+// `before` is the identity for each of the thread's columns.
+// To look back, a thread takes one column, and shares it with one thread of each other team. The first team publishes.
 __device__ __forceinline__ void add_before_tile(const Plan& plan, const LookBack<Scanned>& look_back, const StateRows& states,
                                                 u32 along, u32 first_column, bool exists, State (&before)[vector]) {
   const u32 column = first_column + along % vector;
   const u32 team = along / vector;
   const u32 teams = plan.threads_along / vector;
   const bool publishes = exists && team == 0;
-  const StateRows own = states.after(plan.threads_along);  // a row for each team, as in the next two
+  const StateRows own = states.after(plan.threads_along);  // this one and the next two have a row for each team
   const StateRows tiles = own.after(teams);
   const StateRows units = tiles.after(teams);
   State prefix = Scanned::none();
@@ -244,7 +244,7 @@ struct FoundPrefix {
 
 // ---- several threads share a column ----
 
-// Scans tiles `part` to `end` of the columns of `chain`.
+// Scans the tiles [part, end) of the columns of `chain`.
 template <class Part, class Prefix>
 __device__ __forceinline__ void scan_parts(const Plan& plan, u32 chain, Part part, Part end, const Prefix& prefix) {
   extern __shared__ __align__(16) u8 shared[];

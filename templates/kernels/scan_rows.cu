@@ -4,7 +4,8 @@
 //     --shuffles--> prefixes of a warp's vectors; the warp's aggregate --shared memory, one barrier--> prefixes of the warps
 //     --Prefix: from the row's tiles before this one--> each vector's prefix, combined with its values again --> destination
 //
-// A warp owns 32 * turns neighbouring vectors. If whole rows fill its 32 lanes, warps exchange nothing. Sources are read once: their elements stay in registers between both passes.
+// A warp owns 32 * turns neighbouring vectors. If whole rows fill its 32 lanes, warps exchange nothing. Sources are read once: their
+// elements stay in registers between both passes.
 //@ # The kernel's facts define the names that scan_elements.cuh lists, turns, exclusive, farthest,
 //@ # within_warps, RowAlignment and StartsInVector. For staggered rows they also define Anchor, for whole rows Tile.
 #include "tmajit/bulk.cuh"
@@ -36,7 +37,7 @@ struct AlignedRows {
   // Elements that the first vector of a row has before the row.
   static __device__ __forceinline__ u32 before(const Plan&, const Place&) { return 0; }
 };
-// Rows begin anywhere; their vectors, at multiples of the vectors' bytes in the operand Anchor.
+// Rows begin anywhere. Their vectors begin at multiples of the vectors' bytes in the operand Anchor.
 struct StaggeredRows {
   static __device__ __forceinline__ u32 before(const Plan& plan, const Place& row) {
     const u64 at = Anchor::operand == 0
@@ -137,7 +138,7 @@ struct DenseRows : WholeRows {
   __device__ __forceinline__ explicit DenseRows(const Plan& plan)
       : WholeRows(plan), row(moved(plan, {}, static_cast<i64>(first * plan.length))), before_first(RowAlignment::before(plan, row)) {}
 
-  // Vector n; `place` becomes where it is.
+  // Vector `number` of the tile; `place` becomes its place.
   __device__ __forceinline__ Item item(const Plan& plan, i64 number, Place& place) const {
     const u32 n = static_cast<u32>(number);
     const i64 element = static_cast<i64>(n) * vector - before_first;
@@ -179,7 +180,7 @@ struct RowTile {
     __device__ __forceinline__ State after(const State& before) const { return Scanned::both(before, state); }
   };
   Place row;
-  i64 first;  // element of the row that the tile's first vector begins with
+  i64 first;  // index in the row of the first element of the tile's first vector
 
   static __device__ __forceinline__ u32 lanes_before(const Item&, u32 lane) { return lane; }
   static __device__ __forceinline__ State before(const Item&, u32 lane, const State& previous, const Aggregate& earlier) {
@@ -195,7 +196,7 @@ struct RowTile {
     return first >= 0 && first + elements <= static_cast<i64>(plan.length);
   }
 };
-// whole: the row has all elements of the tile.
+// With `whole` the row has all elements of the tile.
 template <bool whole>
 struct PartOfRow : RowTile {
   __device__ __forceinline__ Item item(const Plan& plan, i64 n, Place& place) const {
@@ -218,7 +219,7 @@ struct Exchange {
 // Tiles of whole rows: nothing comes before them.
 struct NoPrefix {
   __device__ __forceinline__ void prepare(u32, bool) const {}
-  // The state before a warp, from `before_warp` of this tile alone and `all` of the tile.
+  // The state before a warp. `before_warp` is that of the tile's elements before the warp, `all` that of all its elements.
   template <class Exchange>
   __device__ __forceinline__ State before(Exchange&, const State&, const State& before_warp, u32, bool) const {
     return before_warp;
@@ -355,7 +356,7 @@ __device__ __forceinline__ void scan_row_tile(const Plan& plan, const RowTile& t
 
 // ---- the kernels ----
 
-// Short rows: a CTA scans a tile of whole ones.
+// A CTA scans a tile of whole, short rows.
 __device__ __forceinline__ void scan_whole_rows(const Plan& plan) {
   __shared__ Exchange<Tile::Aggregate> exchange;
   NoPrefix prefix;
@@ -381,13 +382,13 @@ __device__ __forceinline__ void scan_row(const Plan& plan) {
 template <u32... i>
 __device__ __forceinline__ void prefetch(const Plan& plan, const RowTile& tile, u32 elements, Indices<i...>) {
   const Place place = moved(plan, tile.row, tile.first);
-  const auto bring = [&](const u8* from, i32 run, u32 element_bytes) {
+  const auto prefetch_run = [&](const u8* from, i32 run, u32 element_bytes) {
     if (run == 0) return;
     const u64 low = reinterpret_cast<u64>(run > 0 ? from : from - (elements - 1) * element_bytes);
     const u64 begin = (low + 15) / 16 * 16;
     ptx::bulk_prefetch(reinterpret_cast<const void*>(begin), static_cast<u32>(low + elements * element_bytes - begin) / 16 * 16);
   };
-  (bring(plan.source[i].first + place.source[i], Source<i>::run, sizeof(SourceBits<i>)), ...);
+  (prefetch_run(plan.source[i].first + place.source[i], Source<i>::run, sizeof(SourceBits<i>)), ...);
 }
 
 // CTAs scan the tiles of a row at once.

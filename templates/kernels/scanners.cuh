@@ -4,9 +4,9 @@
 
 namespace tmajit {
 
-// The type of an expression's result; int for bool.
-template <class T> struct Counted { using type = T; };
-template <> struct Counted<bool> { using type = i32; };
+// The type in which an expression's result is combined: i32 for bool, the type itself for all others.
+template <class T> struct ArithmeticType { using type = T; };
+template <> struct ArithmeticType<bool> { using type = i32; };
 
 template <class Value>
 struct ScanSum : Sum<Value> {};
@@ -20,7 +20,7 @@ struct ScanProduct : Sum<Value> {
 template <class Value, bool least>
 struct ScanExtreme : Extreme<Value, least> {
   using State = typename Extreme<Value, least>::State;
-  static __device__ __forceinline__ State none() { return static_cast<State>(extreme_value<Value, least>()); }
+  static __device__ __forceinline__ State none() { return static_cast<State>(extreme_identity<Value, least>()); }
 };
 template <class Value> struct ScanLeast : ScanExtreme<Value, true> {};
 template <class Value> struct ScanGreatest : ScanExtreme<Value, false> {};
