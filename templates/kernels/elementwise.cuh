@@ -78,8 +78,7 @@ __device__ __forceinline__ Value<Output::Element> output_of(T value) {
 //@ end
 }
 
-// Computes vector v of the tile in `stage`, whose first element is at `first`, and calls put(vector, its offset in a stage of the
-// output).
+// Computes vector v of the tile in `stage`, which begins at `first`, and calls put(vector, its offset in a stage of the output).
 template <u32... i, class Put>
 __device__ __forceinline__ void compute_vector(Indices<i...>, const u8* shared, u32 stage, u32 v, const Where& first, const Put& put) {
   constexpr u32 vectors_per_row = tile().at[rank - 1] / vector;

@@ -179,7 +179,7 @@ __device__ __forceinline__ void load_image(const Plan& plan, const Tile& tile) {
     const auto* from = reinterpret_cast<const SourceBits<i>*>(static_cast<const u8*>(source.first)) + row;
     const Group* column = reinterpret_cast<const Group*>(tile.column + i * tile.columns);
     auto* image = reinterpret_cast<ImageWord<i>*>(tile.images + source.image);
-    const u32 leading = joined ? position_in_word(plan, tile.row[0].destination) : 0;
+    const u32 elements_before = joined ? position_in_word(plan, tile.row[0].destination) : 0;
 //@ if padded
     const Loaded padding = padding_bits(plan.padding);
 //@ end
@@ -204,7 +204,7 @@ __device__ __forceinline__ void load_image(const Plan& plan, const Tile& tile) {
         if (first + j * source.groups >= groups) continue;
         const u32 x = (first + j * source.groups) * group;
         if constexpr (joined) {
-          put_elements<i>(reinterpret_cast<SourceBits<i>*>(image) + leading, plan, loaded[j], x, y);
+          put_elements<i>(reinterpret_cast<SourceBits<i>*>(image) + elements_before, plan, loaded[j], x, y);
         } else {
           put_words<i>(image + x / per_word, plan, loaded[j], y);
         }
@@ -320,20 +320,20 @@ __device__ __forceinline__ void store_words(Indices<i...>, const Plan& plan, con
 // Stores a joined tile, one contiguous run of the destination. Its first and last word may have elements of other tiles.
 template <u32... i>
 __device__ __forceinline__ void store_run(Indices<i...>, const Plan& plan, const Tile& tile) {
-  const u32 leading = position_in_word(plan, tile.row[0].destination);  // elements of the first word before the tile
-  const u32 end = leading + tile.rows * plan.x_extent;
-  auto* const to = reinterpret_cast<typename Word::Element*>(static_cast<u8*>(plan.destination)) + tile.row[0].destination - leading;
+  const u32 elements_before = position_in_word(plan, tile.row[0].destination);  // elements of the first word before the tile
+  const u32 end = elements_before + tile.rows * plan.x_extent;
+  auto* const to = reinterpret_cast<typename Word::Element*>(static_cast<u8*>(plan.destination)) + tile.row[0].destination - elements_before;
 #pragma unroll stores
   for (u32 first = threadIdx.x * in_word; first < end; first += threads * in_word) {
     Inputs<i...> inputs;
     (load_input<i>(inputs, plan, tile, 0, first), ...);
     const Word value = word_of(inputs);
-    if (first >= leading && first + in_word <= end) {
+    if (first >= elements_before && first + in_word <= end) {
       store_word(reinterpret_cast<u8*>(to + first), value);
     } else {
 #pragma unroll
       for (u32 k = 0; k < in_word; ++k) {
-        if (first + k >= leading && first + k < end) to[first + k] = value.get(k);
+        if (first + k >= elements_before && first + k < end) to[first + k] = value.get(k);
       }
     }
   }

@@ -153,19 +153,19 @@ template <u32... i>
 __device__ __forceinline__ void move_words(Indices<i...>, const Plan& plan) {
   u8* const destination = plan.destination;
   // Elements of the first word that come before the destination.
-  const i32 leading = static_cast<u32>(reinterpret_cast<u64>(destination)) % word_bytes / element_bytes;
+  const i32 elements_before = static_cast<u32>(reinterpret_cast<u64>(destination)) % word_bytes / element_bytes;
   const i32 last = static_cast<i32>(plan.elements - in_word);  // the last element that begins a whole word
   const u32 word = blockIdx.x * (turns * threads) + threadIdx.x;
   Inputs<i...> inputs[turns];
 #pragma unroll
   for (u32 turn = 0; turn < turns; ++turn) {
-    const i32 begin = static_cast<i32>((word + turn * threads) * in_word) - leading;
+    const i32 begin = static_cast<i32>((word + turn * threads) * in_word) - elements_before;
     // A word that extends beyond the first or last element loads the nearest whole word inside.
     load_inputs(inputs[turn], plan, Words::places(plan, static_cast<u32>(min(max(begin, 0), last))));
   }
 #pragma unroll
   for (u32 turn = 0; turn < turns; ++turn) {
-    const i32 begin = static_cast<i32>((word + turn * threads) * in_word) - leading;
+    const i32 begin = static_cast<i32>((word + turn * threads) * in_word) - elements_before;
     const Word value = word_of(inputs[turn]);
     if (begin >= 0 && begin <= last) {
       store_word(destination + static_cast<i64>(begin) * element_bytes, value);

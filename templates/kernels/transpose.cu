@@ -87,7 +87,8 @@ __device__ __forceinline__ Line shifted(const Line& low, const Line& high, u32 b
 
 // ---- from the source to the image ----
 
-// A block at an edge: where its lines begin, how many lines exist, and how many elements of each line exist.
+// A block at an edge: where its lines begin, how many lines exist, and how many elements of each line exist. A policy's moved()
+// returns false if vectors can load the block; otherwise it moves the block element by element and returns true.
 struct CutBlock {
   const u8* from;
   Offset step;
@@ -124,9 +125,6 @@ __device__ __noinline__ void move_own_end(Line* image, u32 position, u32 column_
     if (i + 1 < lines) from += step;
   }
 }
-
-// These policies move a block at an edge. moved() returns false if vectors can load the block; otherwise it moves the block element
-// by element and returns true.
 
 // Vectors at an edge also load the bytes next to it, which are not stored. A block is moved element by element only at the ends
 // of the source's memory.

@@ -26,8 +26,8 @@ struct ScanOperand {
 };
 
 constexpr u32 log2_ring_parts = 3;
-constexpr u32 ring_parts = 1 << log2_ring_parts;  // parts of a ring; each counts the tiles that no longer use its slots
-constexpr u32 ring_prologue = 128;                // bytes of scratch memory before the slots: the counters of the parts
+constexpr u32 ring_parts = 1U << log2_ring_parts;  // parts of a ring; each counts the tiles that no longer use its slots
+constexpr u32 ring_prologue = 128;                 // bytes of scratch memory before the slots: the counters of the parts
 
 // Scratch memory of tiles that look back: rings of slots for tiles, units and blocks, 8 or 16 bytes a slot.
 struct ScanRing {

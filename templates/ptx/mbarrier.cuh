@@ -87,8 +87,7 @@ __device__ __forceinline__ void expect_tx(u32 barrier, u32 bytes) {
                : "memory");
 }
 
-// mbarrier.arrive.expect_tx: one arrival, and the phase now waits for `bytes` as well, which must equal the bytes of the
-// copies.  PTX 8.0, sm_90.
+// mbarrier.arrive.expect_tx: one arrival, and the phase now waits for `bytes` more, those of the copies.  PTX 8.0, sm_90.
 __device__ __forceinline__ void arrive_expect_tx(u32 barrier, u32 bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
