@@ -1,5 +1,7 @@
 // How a thread loads the elements of its chunk from a source.
-//@ # Facts of the kernel: those of chunks.cuh and Source<i>, whose Access is one of these.
+//@ # Facts of the kernel: those of chunks.cuh and Source<i>, whose Access is one of these policies. load() loads the elements
+//@ # [first, last) of the chunk `own`; `tile` is the tile's address in the source. Only Imaged (source_images.cuh) uses the
+//@ # last parameter, the images in shared memory.
 #pragma once
 #include "tmajit/chunks.cuh"
 

@@ -56,7 +56,8 @@ __device__ __forceinline__ Result computed(const Inputs<i...>& in, const Sources
   return raw<Destination::Element, chunk>(pack);
 }
 
-// Loads all of a thread's chunks, then computes and stores them. `source` holds the tile's address in each source.
+// Loads all of a thread's chunks, then computes and stores them. `source` holds the tile's address in each source. `padding` is one
+// Padding, or nothing if the sources cover the destination.
 template <u32... i, class... Outside>
 __device__ __forceinline__ void compute_chunks(Indices<i...>, const Sources& views, const Tile<rank>& tile,
                                                const u8* const (&source)[sizeof...(i)], const u8* shared,

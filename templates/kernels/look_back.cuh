@@ -109,10 +109,10 @@ struct LookBack {
     constexpr u32 at_once = 4;
     const u32 members = place(level);
     const u32 begin = unit_of(level) - members;
-    const u32 most = (members + shares - 1) / shares;
-    const u32 last = least(share * most + most, members);
-    State all = Scanned::none();
-    for (u32 n = share * most; n < last; n += at_once) {
+    const u32 per_share = (members + shares - 1) / shares;
+    const u32 last = least(share * per_share + per_share, members);
+    State all = Scanned::identity();
+    for (u32 n = share * per_share; n < last; n += at_once) {
       Slot<State> slots[at_once];
 #pragma unroll
       for (u32 k = 0; k < at_once; ++k) {
@@ -120,7 +120,7 @@ struct LookBack {
       }
 #pragma unroll
       for (u32 k = 0; k < at_once; ++k) {
-        if (n + k < last) all = Scanned::both(all, wait(slots[k], level, begin + n + k, column));
+        if (n + k < last) all = Scanned::combine(all, wait(slots[k], level, begin + n + k, column));
       }
     }
     return all;
@@ -128,7 +128,7 @@ struct LookBack {
   // The combined state of the blocks before the tile's block.
   __device__ __forceinline__ State block_prefix(u32 column) const {
     const u32 block = unit_of(2);
-    return block == 0 ? Scanned::none() : wait(peek(2, block - 1, column), 2, block - 1, column);
+    return block == 0 ? Scanned::identity() : wait(peek(2, block - 1, column), 2, block - 1, column);
   }
   __device__ __forceinline__ void publish(u32 level, u32 column, const State& state) const {
     const Where to = where(level, unit_of(level), column);
@@ -156,11 +156,11 @@ struct LookBack {
   __device__ __forceinline__ void clear() const {
     if (part * chains + chain + 1 != tiles) return;
     const u32 log2_part = ring.log2_tiles - params::log2_ring_parts;
-    const u32 whole = tiles >> log2_part;
+    const u32 whole = tiles >> log2_part;  // full parts, counted over all rounds of the ring
     const u32 k = threadIdx.x;  // each of the first threads checks one part of the ring
     const u32 rest = k == whole % params::ring_parts ? tiles - (whole << log2_part) : 0;
-    const u32 all = ((whole / params::ring_parts + (k < whole % params::ring_parts)) << log2_part) + rest;
-    while (k < params::ring_parts && ptx::load_relaxed(scratch + 8 * k) != all) {
+    const u32 expected = ((whole / params::ring_parts + (k < whole % params::ring_parts)) << log2_part) + rest;
+    while (k < params::ring_parts && ptx::load_relaxed(scratch + 8 * k) != expected) {
     }
     __syncthreads();
     const auto zero = [](u8* from, u64 bytes) {
@@ -183,7 +183,7 @@ __device__ __forceinline__ typename Scanned::State combined_lanes(typename Scann
 #pragma unroll
   for (u32 distance = 1; distance < 32; distance *= 2) {
     const auto other = state_of_lane(state, lane + distance);
-    if (lane + distance < 32) state = Scanned::both(state, other);
+    if (lane + distance < 32) state = Scanned::combine(state, other);
   }
   return state;
 }
@@ -204,17 +204,17 @@ __device__ __forceinline__ typename Scanned::State before_tile(const LookBack<Sc
   const u32 block = tile.unit_of(2);
   Slot<State> prefix;
   if (lane == 0 && block > 0) prefix = tile.peek(2, block - 1, 0);
-  State found = Scanned::none();
+  State found = Scanned::identity();
 #pragma unroll
   for (u32 level = 0; level < 2; ++level) {
-    State here = Scanned::none();
+    State here = Scanned::identity();
     if (lane < places[level]) here = tile.wait(slots[level], level, tile.unit_of(level) - places[level] + lane, 0);
-    found = Scanned::both(combined_lanes<Scanned>(here), found);
-    if (level == 0 && lane == 0) tile.publish_unit(0, Scanned::both(found, own));
+    found = Scanned::combine(combined_lanes<Scanned>(here), found);
+    if (level == 0 && lane == 0) tile.publish_unit(0, Scanned::combine(found, own));
   }
   if (lane == 0) {
-    if (block > 0) found = Scanned::both(tile.wait(prefix, 2, block - 1, 0), found);
-    tile.publish_block(0, Scanned::both(found, own));
+    if (block > 0) found = Scanned::combine(tile.wait(prefix, 2, block - 1, 0), found);
+    tile.publish_block(0, Scanned::combine(found, own));
   }
   return found;
 }

@@ -40,7 +40,7 @@ __device__ __forceinline__ void combine_threads(typename Reduced::State (&state)
     meet();
     if (place.phase < left - half) {
 #pragma unroll
-      for (u32 k = 0; k < n; ++k) state[k] = Reduced::both(state[k], at[k * distance]);
+      for (u32 k = 0; k < n; ++k) state[k] = Reduced::combine(state[k], at[k * distance]);
     }
     meet();
     left = half;
@@ -55,7 +55,7 @@ __device__ __forceinline__ void combine_threads(typename Reduced::State (&state)
 #pragma unroll 1
   for (u32 bit = least(team.phases, 32) / 2; bit > 0; bit /= 2) {
 #pragma unroll
-    for (u32 k = 0; k < n; ++k) state[k] = Reduced::both(state[k], state_across(state[k], bit));
+    for (u32 k = 0; k < n; ++k) state[k] = Reduced::combine(state[k], state_across(state[k], bit));
   }
   if (team.phases <= 32) return;
   State* const of_warp = reinterpret_cast<State*>(shared) + threadIdx.x / 32 * n;
@@ -69,7 +69,7 @@ __device__ __forceinline__ void combine_threads(typename Reduced::State (&state)
 #pragma unroll 1
   for (u32 w = 1; w < team.phases / 32; ++w) {
 #pragma unroll
-    for (u32 k = 0; k < n; ++k) state[k] = Reduced::both(state[k], of_warp[w * n + k]);
+    for (u32 k = 0; k < n; ++k) state[k] = Reduced::combine(state[k], of_warp[w * n + k]);
   }
 }
 //@ end
@@ -110,12 +110,12 @@ __device__ __forceinline__ bool combine_parts(typename Reduced::State (&state)[n
   // Combines `count` parts: `first`, `first + step`, `first + 2 * step` …
   const auto combine = [&](u32 first, u32 step, u32 count) {
 #pragma unroll
-    for (u32 k = 0; k < n; ++k) state[k] = Reduced::none();
+    for (u32 k = 0; k < n; ++k) state[k] = Reduced::identity();
     if (exists) {
 #pragma unroll 8
       for (u32 p = place.phase; p < count; p += team.phases) {
 #pragma unroll
-        for (u32 k = 0; k < n; ++k) state[k] = Reduced::both(state[k], parts[(first + p * step) * width + k * team.owners]);
+        for (u32 k = 0; k < n; ++k) state[k] = Reduced::combine(state[k], parts[(first + p * step) * width + k * team.owners]);
       }
     }
     combine_threads<Reduced>(state, team, place, shared, meet);

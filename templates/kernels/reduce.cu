@@ -147,7 +147,7 @@ __device__ __forceinline__ void add_item(State (&state)[states], const Inputs<i.
     if (k < range.begin || k >= range.end) continue;
     const Evaluated value = evaluate(static_cast<SourceValues<i, pack_count>&>(values).at[k]...);
     State& accumulator = state[k % states];
-    accumulator = Reduced::both(accumulator, Reduced::of(value, item.place + static_cast<i64>(k) * plan.place_step));
+    accumulator = Reduced::combine(accumulator, Reduced::of(value, item.place + static_cast<i64>(k) * plan.place_step));
   }
 }
 
@@ -267,7 +267,7 @@ __device__ __forceinline__ void reduce_tile(const Plan& plan) {
   const bool exists = place.own < plan.team.owners && place.phase < plan.team.phases && result_item < plan.result_items;
   State state[states];
 #pragma unroll
-  for (u32 k = 0; k < states; ++k) state[k] = Reduced::none();
+  for (u32 k = 0; k < states; ++k) state[k] = Reduced::identity();
 
   Item own{};
   own.place = plan.first_place;
@@ -297,7 +297,7 @@ __device__ __forceinline__ void reduce_tile(const Plan& plan) {
 #pragma unroll
   for (u32 k = 0; k < results; ++k) result[k] = state[k];
 #pragma unroll
-  for (u32 k = results; k < states; ++k) result[0] = Reduced::both(result[0], state[k]);
+  for (u32 k = results; k < states; ++k) result[0] = Reduced::combine(result[0], state[k]);
   const auto meet = [] { __syncthreads(); };
   combine_threads<Reduced>(result, plan.team, place, meeting, meet);
 //@ if split

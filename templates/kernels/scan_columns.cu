@@ -38,7 +38,7 @@ __device__ __forceinline__ void load_rows(const Plan& plan, const Place& begin, 
 
 __device__ __forceinline__ void clear(State (&state)[vector]) {
 #pragma unroll
-  for (u32 k = 0; k < vector; ++k) state[k] = Scanned::none();
+  for (u32 k = 0; k < vector; ++k) state[k] = Scanned::identity();
 }
 
 // Combines the elements of each of a thread's columns in these rows.
@@ -50,7 +50,7 @@ __device__ __forceinline__ void combine_rows(const Plan& plan, u64 first, bool w
     const Scannable values = values_of(inputs[turn]);
     if (!whole && first + turn >= plan.length) continue;
 #pragma unroll
-    for (u32 k = 0; k < vector; ++k) own[k] = Scanned::both(own[k], values.at[k]);
+    for (u32 k = 0; k < vector; ++k) own[k] = Scanned::combine(own[k], values.at[k]);
   }
 }
 
@@ -66,8 +66,8 @@ __device__ __forceinline__ void store_rows(const Plan& plan, const Place& begin,
     State result[vector];
 #pragma unroll
     for (u32 k = 0; k < vector; ++k) {
-      const State next = Scanned::both(these[k], values.at[k]);
-      result[k] = Scanned::both(before[k], exclusive ? these[k] : next);
+      const State next = Scanned::combine(these[k], values.at[k]);
+      result[k] = Scanned::combine(before[k], exclusive ? these[k] : next);
       these[k] = next;
     }
     const i64 to = begin.destination + static_cast<i64>(first + turn) * plan.destination.along;
@@ -78,7 +78,7 @@ __device__ __forceinline__ void store_rows(const Plan& plan, const Place& begin,
     }
   }
 #pragma unroll
-  for (u32 k = 0; k < vector; ++k) before[k] = Scanned::both(before[k], these[k]);
+  for (u32 k = 0; k < vector; ++k) before[k] = Scanned::combine(before[k], these[k]);
 }
 
 // ---- a thread walks its columns from the first row to the last ----
@@ -132,11 +132,11 @@ __device__ __forceinline__ void scan_by_lanes(const Plan& plan) {
 #pragma unroll
       for (u32 distance = 1; distance < lanes; distance *= 2) {
         const State other = state_of_lane(own[k], warp_lane - distance);
-        if (distance <= lane) own[k] = Scanned::both(other, own[k]);
+        if (distance <= lane) own[k] = Scanned::combine(other, own[k]);
       }
       const State previous = state_of_lane(own[k], warp_lane - 1);
-      before[k] = lane == 0 ? carried[k] : Scanned::both(carried[k], previous);
-      carried[k] = Scanned::both(carried[k], state_of_lane(own[k], warp_lane | (lanes - 1)));
+      before[k] = lane == 0 ? carried[k] : Scanned::combine(carried[k], previous);
+      carried[k] = Scanned::combine(carried[k], state_of_lane(own[k], warp_lane | (lanes - 1)));
     }
     if (exists) store_rows(plan, begin, first, range, whole, inputs, before);
   }
@@ -159,14 +159,14 @@ struct StateRows {
 #pragma unroll 4
     for (u32 row = first; row < last; ++row) {
 #pragma unroll
-      for (u32 k = 0; k < vector; ++k) state[k] = Scanned::both(state[k], of(row, column + k));
+      for (u32 k = 0; k < vector; ++k) state[k] = Scanned::combine(state[k], of(row, column + k));
     }
   }
   // The combined states of one column in these rows.
   __device__ __forceinline__ State combined(u32 first, u32 last, u32 column) const {
-    State all = Scanned::none();
+    State all = Scanned::identity();
 #pragma unroll 4
-    for (u32 row = first; row < last; ++row) all = Scanned::both(all, of(row, column));
+    for (u32 row = first; row < last; ++row) all = Scanned::combine(all, of(row, column));
     return all;
   }
 };
@@ -183,13 +183,13 @@ __device__ __forceinline__ void add_before_tile(const Plan& plan, const LookBack
   const StateRows own = states.after(plan.threads_along);  // this one and the next two have a row for each team
   const StateRows tiles = own.after(teams);
   const StateRows units = tiles.after(teams);
-  State prefix = Scanned::none();
+  State prefix = Scanned::identity();
   if (exists) {
     own.of(team, column) = states.combined(team * vector, team * vector + vector, column);
     states.add(before, 0, along, first_column);
   }
   __syncthreads();
-  State tile = Scanned::none();
+  State tile = Scanned::identity();
   if (publishes) {
     tile = own.combined(0, teams, column);
     look_back.publish_tile(column, tile);
@@ -198,20 +198,20 @@ __device__ __forceinline__ void add_before_tile(const Plan& plan, const LookBack
   __syncthreads();
   if (publishes) {
     prefix = tiles.combined(0, teams, column);
-    look_back.publish_unit(column, Scanned::both(prefix, tile));
+    look_back.publish_unit(column, Scanned::combine(prefix, tile));
   }
   if (exists) units.of(team, column) = look_back.share(1, team, teams, column);
   __syncthreads();
   if (publishes) {
-    prefix = Scanned::both(units.combined(0, teams, column), prefix);
-    prefix = Scanned::both(look_back.block_prefix(column), prefix);
-    look_back.publish_block(column, Scanned::both(prefix, tile));
+    prefix = Scanned::combine(units.combined(0, teams, column), prefix);
+    prefix = Scanned::combine(look_back.block_prefix(column), prefix);
+    look_back.publish_block(column, Scanned::combine(prefix, tile));
     own.of(0, column) = prefix;
   }
   __syncthreads();
   if (exists) {
 #pragma unroll
-    for (u32 k = 0; k < vector; ++k) before[k] = Scanned::both(own.of(0, first_column + k), before[k]);
+    for (u32 k = 0; k < vector; ++k) before[k] = Scanned::combine(own.of(0, first_column + k), before[k]);
   }
   if (threadIdx.x == 0) look_back.leave();
 }

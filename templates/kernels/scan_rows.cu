@@ -67,7 +67,7 @@ struct OneRowStart {
   __device__ __forceinline__ explicit OneRowStart(const Item& item) : start(item.next) {}
   static __device__ __forceinline__ u32 next(u32 in_row, u32 length) { return in_row == 0 ? 0 : length - in_row; }
   __device__ __forceinline__ void enter(const Plan&, u32 k, State& state) {
-    if (k == start) state = Scanned::none();
+    if (k == start) state = Scanned::identity();
   }
 };
 // Rows are shorter than a vector: several may begin in one.
@@ -75,7 +75,7 @@ struct ManyRowStarts : OneRowStart {
   using OneRowStart::OneRowStart;
   __device__ __forceinline__ void enter(const Plan& plan, u32 k, State& state) {
     if (k == start) {
-      state = Scanned::none();
+      state = Scanned::identity();
       start += plan.row.divisor;
     }
   }
@@ -99,7 +99,7 @@ struct WholeRows {
     State state;
     u32 has_row_start;
     __device__ __forceinline__ State after(const State& before) const {
-      return Scanned::both(has_row_start != 0 ? Scanned::none() : before, state);
+      return Scanned::combine(has_row_start != 0 ? Scanned::identity() : before, state);
     }
   };
   u64 first;  // row
@@ -115,18 +115,18 @@ struct WholeRows {
   }
   // The state before an item, from the lane before it and the warp's vectors of earlier turns.
   static __device__ __forceinline__ State before(const Item& item, u32 lane, const State& previous, const Aggregate& earlier) {
-    const State state = lane == 0 || item.reach == 0 ? Scanned::none() : previous;
-    return item.reach > lane ? Scanned::both(earlier.state, state) : state;
+    const State state = lane == 0 || item.reach == 0 ? Scanned::identity() : previous;
+    return item.reach > lane ? Scanned::combine(earlier.state, state) : state;
   }
   // Appends a warp's vectors of one turn; `last` is the last lane's state.
   static __device__ __forceinline__ void append(Aggregate& aggregate, const Item& item, const State& last) {
     const bool has_row_start = __shfl_sync(~0u, item.has_row_start() ? 0 : item.reach, 31) <= 31;
-    aggregate.state = has_row_start ? last : Scanned::both(aggregate.state, last);
+    aggregate.state = has_row_start ? last : Scanned::combine(aggregate.state, last);
     aggregate.has_row_start |= has_row_start;
   }
   // The state before an item, from the state before its warp and the state in the warp before the item.
   static __device__ __forceinline__ State from_warp(const Item& item, u32 lane_and_turn, const State& before_warp, const State& before) {
-    return item.reach > lane_and_turn ? Scanned::both(before_warp, before) : before;
+    return item.reach > lane_and_turn ? Scanned::combine(before_warp, before) : before;
   }
 };
 
@@ -177,20 +177,20 @@ struct RowTile {
   };
   struct Aggregate {
     State state;
-    __device__ __forceinline__ State after(const State& before) const { return Scanned::both(before, state); }
+    __device__ __forceinline__ State after(const State& before) const { return Scanned::combine(before, state); }
   };
   Place row;
   i64 first;  // index in the row of the first element of the tile's first vector
 
   static __device__ __forceinline__ u32 lanes_before(const Item&, u32 lane) { return lane; }
   static __device__ __forceinline__ State before(const Item&, u32 lane, const State& previous, const Aggregate& earlier) {
-    return lane == 0 ? earlier.state : Scanned::both(earlier.state, previous);
+    return lane == 0 ? earlier.state : Scanned::combine(earlier.state, previous);
   }
   static __device__ __forceinline__ void append(Aggregate& aggregate, const Item&, const State& last) {
-    aggregate.state = Scanned::both(aggregate.state, last);
+    aggregate.state = Scanned::combine(aggregate.state, last);
   }
   static __device__ __forceinline__ State from_warp(const Item&, u32, const State& before_warp, const State& before) {
-    return Scanned::both(before_warp, before);
+    return Scanned::combine(before_warp, before);
   }
   __device__ __forceinline__ bool is_inside(const Plan& plan, i64 elements) const {
     return first >= 0 && first + elements <= static_cast<i64>(plan.length);
@@ -227,12 +227,12 @@ struct NoPrefix {
 };
 // One CTA takes the tiles of a row one after the other: it carries the state up to each tile's end.
 struct CarriedPrefix {
-  State carried = Scanned::none();
+  State carried = Scanned::identity();
   __device__ __forceinline__ void prepare(u32, bool) const {}
   template <class Exchange>
   __device__ __forceinline__ State before(Exchange&, const State& all, const State& before_warp, u32, bool) {
-    const State result = Scanned::both(carried, before_warp);
-    carried = Scanned::both(carried, all);
+    const State result = Scanned::combine(carried, before_warp);
+    carried = Scanned::combine(carried, all);
     return result;
   }
 };
@@ -250,7 +250,7 @@ struct FoundPrefix {
       if (lane == 0) exchange.before = before;
     }
     __syncthreads();
-    const State result = Scanned::both(exchange.before, before_warp);
+    const State result = Scanned::combine(exchange.before, before_warp);
     if (threadIdx.x == 0) look_back.leave();
     return result;
   }
@@ -261,12 +261,12 @@ struct FoundPrefix {
 // The combined elements of a vector: of its last row only, if a row begins in the vector.
 template <class Item>
 __device__ __forceinline__ State total_of(const Plan& plan, const Scannable& values, const Item& item, Range range) {
-  State total = Scanned::none();
+  State total = Scanned::identity();
   StartsInVector starts(item);
 #pragma unroll
   for (u32 k = 0; k < vector; ++k) {
     starts.enter(plan, k, total);
-    if (k >= range.begin && k < range.end) total = Scanned::both(total, values.at[k]);
+    if (k >= range.begin && k < range.end) total = Scanned::combine(total, values.at[k]);
   }
   return total;
 }
@@ -280,7 +280,7 @@ __device__ __forceinline__ void scan_vector(const Plan& plan, const Scannable& v
   for (u32 k = 0; k < vector; ++k) {
     starts.enter(plan, k, before);
     if (exclusive) result[k] = before;
-    if (k >= range.begin && k < range.end) before = Scanned::both(before, values.at[k]);
+    if (k >= range.begin && k < range.end) before = Scanned::combine(before, values.at[k]);
     if (!exclusive) result[k] = before;
   }
   store_results(plan, item.destination, result, range);
@@ -303,7 +303,7 @@ __device__ __forceinline__ void scan_tile(const Plan& plan, const Tile& tile, Pr
   prefix.prepare(lane, warp == warps - 1);
   State before[turns];  // the state before each vector, from the warp's vectors alone
   typename Tile::Aggregate aggregate{};
-  aggregate.state = Scanned::none();
+  aggregate.state = Scanned::identity();
 #pragma unroll
   for (u32 turn = 0; turn < turns; ++turn) {
     const auto& item = items[turn];
@@ -313,18 +313,18 @@ __device__ __forceinline__ void scan_tile(const Plan& plan, const Tile& tile, Pr
 #pragma unroll
     for (u32 distance = 1; distance <= farthest; distance *= 2) {
       const State other = state_of_lane(state, lane - distance);
-      if (distance <= lanes_before) state = Scanned::both(other, state);
+      if (distance <= lanes_before) state = Scanned::combine(other, state);
     }
     const State previous = state_of_lane(state, lane - 1);
     const State last = state_of_lane(state, 31);
     before[turn] = Tile::before(item, lane, previous, aggregate);
     Tile::append(aggregate, item, last);
   }
-  State before_warp = Scanned::none();
+  State before_warp = Scanned::identity();
   if constexpr (!Tile::rows_within_warps) {
     if (lane == 0) exchange.warp[warp] = aggregate;
     __syncthreads();
-    State all = Scanned::none();
+    State all = Scanned::identity();
 #pragma unroll 4
     for (u32 w = 0; w < warps; ++w) {
       if (w == warp) before_warp = all;

@@ -34,15 +34,15 @@ struct Share {
   Index first[rank];
   u32 tiles;
 
-  __device__ __forceinline__ Share(const params::ViewsHead<rank>& views, u32 most) {
+  __device__ __forceinline__ Share(const params::ViewsHead<rank>& views, u32 max_tiles) {
     u32 number = blockIdx.x;
 #pragma unroll
     for (u32 d = rank; d-- > 0;) {
       const u32 index = d == 0 ? number : take(views.tiles[d], number);
-      first[d] = static_cast<Index>(index) * static_cast<Index>(box().at[d] * (d == march ? most : 1));
+      first[d] = static_cast<Index>(index) * static_cast<Index>(box().at[d] * (d == march ? max_tiles : 1));
     }
     const Index left = (static_cast<Index>(views.extent[march]) - first[march] + box().at[march] - 1) / static_cast<Index>(box().at[march]);
-    tiles = left < static_cast<Index>(most) ? static_cast<u32>(left) : most;
+    tiles = left < static_cast<Index>(max_tiles) ? static_cast<u32>(left) : max_tiles;
   }
   __device__ __forceinline__ u32 planes() const { return tiles + window_planes - 1; }
   // The first index of plane n's tile.

@@ -17,7 +17,7 @@
 namespace tmajit {
 
 constexpr u32 vector_bytes = vector * element_bytes;
-constexpr u32 banks = 128 / vector_bytes;  // of shared memory, a vector wide
+constexpr u32 banks = 128 / vector_bytes;  // groups of banks of shared memory, each as wide as a vector
 constexpr u32 column_step = image_step().at[column];
 using Line = Vector<vector_bytes>;
 using Element = Bits<element_bytes>::Type;

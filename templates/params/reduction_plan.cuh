@@ -39,8 +39,8 @@ struct ReductionPlan {
   u64 count;             // elements reduced to one result
   ReductionTeam team;
   Divider inner;         // extent of the fastest varying part of CTA numbers
-  u32 reduced_digits;
-  u32 digits;
+  u32 reduced_digits;    // digits of the reduced dimensions
+  u32 digits;            // all digits
   u32 unused;
 };
 
