@@ -27,16 +27,16 @@ const std::array<Case, 5> cases{{
     {{5, 3, 2, 4, 8}, {2, 3, 2, 4, 8}},
 }};
 
-void move(example::Session& session, const Case& c) {
-  const TensorView tensor = TensorView::contiguous(ElementType::f32, c.shape);
+void move(example::Session& session, const Case& sizes) {
+  const TensorView tensor = TensorView::contiguous(ElementType::f32, sizes.shape);
   std::uint32_t slab_bytes = sizeof(float);
-  for (const std::uint32_t extent : c.box) slab_bytes *= extent;
-  const std::uint32_t slab_extent = c.box[0];
-  const std::uint32_t slabs = (static_cast<std::uint32_t>(c.shape[0]) + slab_extent - 1) / slab_extent;
+  for (const std::uint32_t extent : sizes.box) slab_bytes *= extent;
+  const std::uint32_t slab_extent = sizes.box[0];
+  const std::uint32_t slabs = (static_cast<std::uint32_t>(sizes.shape[0]) + slab_extent - 1) / slab_extent;
   // Two buffers of whole 128-byte lines, and up to 1024 bytes to align the first.
   const std::uint32_t shared_bytes = 1024 + 2 * ((slab_bytes + 127) / 128 * 128);
 
-  const std::string entry = "move_" + std::to_string(c.shape.size()) + "d";
+  const std::string entry = "move_" + std::to_string(sizes.shape.size()) + "d";
   const Kernel kernel =
       session.kernel({.text = kernel_text::moves, .file = "moves.cu", .entry = entry}, shared_bytes);
   if (session.compile_only()) return;
@@ -45,7 +45,7 @@ void move(example::Session& session, const Case& c) {
   std::iota(x.begin(), x.end(), 1.0F);
   const Buffer input = session.upload(x);
   const Buffer output = session.poisoned(input.bytes());
-  const TensorMapSpec map = TensorMapSpec::of(tensor, c.box);
+  const TensorMapSpec map = TensorMapSpec::of(tensor, sizes.box);
   const PreparedLaunch launch =
       kernel.prepare({.tensors = {{tensor, output.address()}, {tensor, input.address()}},
                       .arguments = {MapArgument{0, map}, MapArgument{1, map}, ValueArgument::of(slabs),
@@ -54,12 +54,12 @@ void move(example::Session& session, const Case& c) {
   launch();
 
   example::expect_equal(session.download<float>(output), x);
-  std::printf("%zuD: %llu floats in %u slabs of %u bytes\n", c.shape.size(),
+  std::printf("%zuD: %llu floats in %u slabs of %u bytes\n", sizes.shape.size(),
               static_cast<unsigned long long>(tensor.elements()), slabs, slab_bytes);
 }
 
 void moves_1d_to_5d(example::Session& session) {
-  for (const Case& c : cases) move(session, c);
+  for (const Case& sizes : cases) move(session, sizes);
 }
 
 }  // namespace

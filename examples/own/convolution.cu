@@ -29,17 +29,17 @@ struct Convolution {
 
 template <u32 dimensions>
 __device__ void load(const Pipeline<stages, PipelineScope::cta, BarrierState::ready>& pipeline, u32 memory,
-                     const TensorMap& images, const TensorMap& filter, const Convolution<dimensions>& c) {
+                     const TensorMap& images, const TensorMap& filter, const Convolution<dimensions>& sizes) {
   auto producer = pipeline.producer();
   Coordinates<dimensions + 2> at;
   u32 index = pixels * blockIdx.x;  // of the tile's first pixel; becomes that of its image
-  for (u32 d = 0; d < dimensions; index /= c.extent[d++])
-    at.at[d + 1] = c.lower[d] + static_cast<i32>(index % c.extent[d] * c.stride[d]);
+  for (u32 d = 0; d < dimensions; index /= sizes.extent[d++])
+    at.at[d + 1] = sizes.lower[d] + static_cast<i32>(index % sizes.extent[d] * sizes.stride[d]);
   at.at[dimensions + 1] = static_cast<i32>(index);
 
   TapOffsets<dimensions> tap{};
   for (i32 t = 0;; ++t) {
-    for (u32 first = 0; first < c.channels; first += channels) {
+    for (u32 first = 0; first < sizes.channels; first += channels) {
       const auto stage = producer.acquire(stage_bytes);
       const u32 tile = memory + stage.index * stage_bytes;
       at.at[0] = static_cast<i32>(first);
@@ -49,8 +49,8 @@ __device__ void load(const Pipeline<stages, PipelineScope::cta, BarrierState::re
     }
     u32 d = 0;
     for (; d < dimensions; ++d) {
-      tap.at[d] = static_cast<u16>(tap.at[d] + c.dilation[d]);
-      if (tap.at[d] < c.filter[d] * c.dilation[d]) break;
+      tap.at[d] = static_cast<u16>(tap.at[d] + sizes.dilation[d]);
+      if (tap.at[d] < sizes.filter[d] * sizes.dilation[d]) break;
       tap.at[d] = 0;
     }
     if (d == dimensions) return;  // that was the last tap
@@ -60,22 +60,22 @@ __device__ void load(const Pipeline<stages, PipelineScope::cta, BarrierState::re
 template <u32 dimensions>
 __global__ void __launch_bounds__(consumers + 32)
     convolution(const __grid_constant__ TensorMap images, const __grid_constant__ TensorMap filter, float* out,
-                Convolution<dimensions> c) {
+                Convolution<dimensions> sizes) {
   __shared__ u64 barriers[2 * stages];
   u8* const memory = aligned_shared_memory();
   const auto pipeline =
       Pipeline<stages>(ptx::shared_address(barriers)).init(1, consumers / 32, threadIdx.x == 0);
   __syncthreads();
   if (threadIdx.x >= consumers) {
-    if (ptx::elect()) load(pipeline, ptx::shared_address(memory), images, filter, c);
+    if (ptx::elect()) load(pipeline, ptx::shared_address(memory), images, filter, sizes);
     return;
   }
 
   // A thread computes 4 × 4 results: every 16th pixel and every 8th output of the tile.
   const u32 row = threadIdx.x / 8, column = threadIdx.x % 8;
   float sums[4][4] = {};
-  u32 steps = (c.channels + channels - 1) / channels;
-  for (u32 d = 0; d < dimensions; ++d) steps *= c.filter[d];
+  u32 steps = (sizes.channels + channels - 1) / channels;
+  for (u32 d = 0; d < dimensions; ++d) steps *= sizes.filter[d];
   auto consumer = pipeline.consumer();
   for (u32 step = 0; step < steps; ++step) {
     const auto stage = consumer.wait();
@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(consumers + 32)
   for (u32 i = 0; i < 4; ++i) {
     for (u32 j = 0; j < 4; ++j) {
       const u32 pixel = pixels * blockIdx.x + row + 16 * i, output = outputs * blockIdx.y + column + 8 * j;
-      if (pixel < c.pixels && output < c.outputs) out[pixel * c.outputs + output] = sums[i][j];
+      if (pixel < sizes.pixels && output < sizes.outputs) out[pixel * sizes.outputs + output] = sums[i][j];
     }
   }
 }

@@ -55,9 +55,9 @@ def main():
         m, n, k = (int(number) for number in size.split(","))
         turns = [(ours(arguments.program, size, arguments.repeat, options), cublas(m, n, k, arguments.repeat))
                  for _ in range(arguments.turns)]
-        mine, theirs = (statistics.median(times) for times in zip(*turns))
-        tflops = [2e-9 * m * n * k / milliseconds for milliseconds in (mine, theirs)]
-        print(f"{size:>18} {tflops[0]:8.1f} {tflops[1]:8.1f}  ratio {theirs / mine:.3f}", flush=True)
+        our_time, cublas_time = (statistics.median(times) for times in zip(*turns))
+        tflops = [2e-9 * m * n * k / milliseconds for milliseconds in (our_time, cublas_time)]
+        print(f"{size:>18} {tflops[0]:8.1f} {tflops[1]:8.1f}  ratio {cublas_time / our_time:.3f}", flush=True)
     return 0
 
 

@@ -101,11 +101,11 @@ class TMAJIT_API Arguments {
 [[nodiscard]] TMAJIT_API Dims parse_extents(std::string_view text, std::string_view subject);
 /// Like parse_extents(), but numbers may be negative: "4096,-1". Throws Error{invalid_argument}.
 [[nodiscard]] TMAJIT_API Dims parse_numbers(std::string_view text, std::string_view subject);
-/// Extents of parts, as many as there are: "100,37,5". Throws Error{invalid_argument}.
+/// Extents of any number of parts: "100,37,5". Throws Error{invalid_argument}.
 [[nodiscard]] TMAJIT_API std::vector<std::int64_t> parse_parts(std::string_view text,
                                                                std::string_view subject);
-/// Different dimensions of a tensor, counted from the front. Throws Error{invalid_argument} for one that is
-/// out of range or named twice.
+/// The dimensions that `axes` names, counted from the front. Throws Error{invalid_argument} for a dimension
+/// that is out of range or named twice.
 [[nodiscard]] TMAJIT_API std::vector<std::uint32_t> resolve_axes(const Dims& axes, std::uint32_t rank,
                                                                  std::string_view subject);
 

@@ -24,16 +24,16 @@ struct WarpAccess {
 struct Wavefronts {
   std::uint32_t needed = 0;
   std::uint32_t ideal = 0;  ///< without conflicts
-  /// The most different words that lanes of one group, which is served together, access in a bank: 1 without
-  /// conflicts.
+  /// The largest number of different words that lanes access in one bank, among lanes that one wavefront
+  /// could serve together; 1 without conflicts.
   std::uint32_t ways = 0;
   friend bool operator==(const Wavefronts&, const Wavefronts&) = default;
 };
 
 /// Throws Error{invalid_argument} if the access is not as WarpAccess says.
 [[nodiscard]] TMAJIT_API Wavefronts wavefronts(const WarpAccess& access);
-/// Number of different words of each bank, in the group of lanes that needs most wavefronts. Throws as
-/// wavefronts() does.
+/// Number of different words that lanes access in each bank, for the group of lanes that needs most
+/// wavefronts. Throws as wavefronts() does.
 [[nodiscard]] TMAJIT_API std::array<std::uint32_t, shared_banks> words_of_banks(const WarpAccess& access);
 
 /// The order in which warps access a tile. Instructions follow each other until each element was accessed
@@ -69,7 +69,7 @@ template <>
 
 /// The total cost of all instructions of a pattern.
 struct Conflicts {
-  std::uint32_t instructions = 0;  ///< 0: the pattern cannot go over this tile
+  std::uint32_t instructions = 0;  ///< 0: the pattern cannot cover this tile
   std::uint32_t conflicting = 0;   ///< instructions that need more wavefronts than without conflicts
   std::uint64_t wavefronts = 0;
   std::uint64_t ideal = 0;

@@ -77,7 +77,7 @@ class TMAJIT_API DiskCache {
 
  private:
   void warn(const std::string& message) const;
-  [[nodiscard]] bool is_refused() const;  ///< also warns if it is
+  [[nodiscard]] bool is_refused() const;  ///< also warns if the folder is refused
 
   std::filesystem::path directory_;
   std::shared_ptr<std::atomic<bool>>

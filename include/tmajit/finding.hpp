@@ -48,7 +48,7 @@ struct Finding {
   std::string instruction;       ///< the instruction of that line; empty if it belongs to none
   /// The file of its .loc, without folders; empty if the PTX does not name it. If the instruction was
   /// inlined, the file of the innermost frame in the user's project (LintOptions::project,
-  /// SimOptions::project); if there is none, of the outermost frame that is no library's.
+  /// SimOptions::project); if there is none, of the outermost frame outside libraries.
   std::string source_file;
   std::string source_path;        ///< path of that file from the project's root, or else as in .file
   std::uint64_t source_line = 0;  ///< line in that file; 0 without line info

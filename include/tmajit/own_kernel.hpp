@@ -38,7 +38,8 @@ struct OwnKernel {
   std::string entry = {};
   /// Further files, by the name that an #include gives.
   SourceHeaders headers = {};
-  /// Further folders, searched for headers in this order: the user's, cuda_include_folders(), CUTLASS's.
+  /// Further folders, searched for headers in their order. A usual order: the user's own folders,
+  /// cuda_include_folders(), CUTLASS's.
   std::vector<std::filesystem::path> include_folders = {};
   std::vector<KernelConstant> constants = {};
 };

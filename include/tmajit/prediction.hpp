@@ -21,7 +21,7 @@ struct Prediction {
   double latency_us = 0;    ///< time if only waits for memory and for other threads limited it
   PredictedTraffic read{};  ///< traffic if each tile is read by itself
   PredictedTraffic written{};
-  PredictedTraffic read_cached{};  ///< traffic if tiles whose bytes fit the L2 cache together are one tile
+  PredictedTraffic read_cached{};  ///< traffic if tiles that fit the L2 cache together count as one tile
   PredictedTraffic written_cached{};
   double instructions = 0;  ///< instructions of all threads together
   double lines = 0;         ///< lines of memory that the accesses of all warps touch

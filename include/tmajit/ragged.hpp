@@ -16,7 +16,7 @@ TMAJIT_BEGIN
 
 /// A batch of copies as one launch: a pure value.
 struct RaggedPlan {
-  KernelPlan kernel;  ///< kernel whose operands are the table
+  KernelPlan kernel;  ///< kernel, which reads its tensors from `table`
   /// The kernel's table: the tensors' addresses, extents, strides and numbers of tiles. When the kernel runs,
   /// it must be in device memory at the address that was passed to plan_ragged().
   std::vector<std::byte> table;

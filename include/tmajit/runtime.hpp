@@ -21,13 +21,13 @@ TMAJIT_BEGIN
 /// few kernels that could do them, on the caller's own tensors, and the fastest becomes the class's choice.
 ///
 /// The candidates are the default kernel, which would be taken without trials, and the kernels that the cost
-/// model predicts fastest, up to half as slow again as the fastest of all. Each call launches one kernel, as
+/// model predicts fastest, up to 1.5 times the time of the fastest of all. Each call launches one kernel, as
 /// without trials, and none waits: the device's clock is read around the launch (StreamTimer), and a later
 /// call collects the time. The first launch of a kernel for a shape is not timed, because it loads the code.
-/// When every kernel has its times, the one of the least median is added to tuning(runtime), in memory alone,
-/// where jitc tune adds its choices. New and existing plans use it. If it is not at least 1 % faster than the
-/// default kernel, the default kernel is added instead. A class for which tuning(runtime) has an added choice
-/// is not tried; one that has only a shipped choice is.
+/// When every kernel has its times, the one with the least median is added to tuning(runtime), in memory
+/// alone, where jitc tune adds its choices. New and existing plans use it. If it is not at least 1 % faster
+/// than the default kernel, the default kernel is added instead. A class for which tuning(runtime) has an
+/// added choice is not tried; one that has only a shipped choice is.
 ///
 /// Costs: a call makes at most one further kernel, in the calling thread, so up to `candidates` − 1
 /// calls of a class take as long as the compiler does, unless the kernel is in the cache. A timed call also

@@ -41,7 +41,7 @@ std::optional<std::vector<std::string_view>> directive(std::string_view line) {
 /// The text between an opening directive and its end.
 struct Part {
   bool emitted = true;
-  bool is_used = false;  ///< opened by `used`: left for without_unused()
+  bool is_used = false;  ///< opened by `used`, which without_unused() evaluates later
   bool has_else = false;
   std::string_view variable = {};                       ///< variable of `each`
   std::optional<std::vector<std::string>> values = {};  ///< values of `each … from` and `each … of`
@@ -58,7 +58,7 @@ class Selection {
     for (const std::string_view line : lines_of(text)) {
       ++line_;
       if (const auto found = directive(line)) {
-        obey(line, *found);
+        handle(line, *found);
       } else if (emits()) {
         out_.append(line).append("\n");
       }
@@ -70,29 +70,29 @@ class Selection {
  private:
   [[nodiscard]] bool emits() const { return std::ranges::all_of(open_, &Part::emitted); }
 
-  void obey(std::string_view line, const std::vector<std::string_view>& found) {
-    const std::string_view what = found.front();
-    if (what == "#") {
+  void handle(std::string_view line, const std::vector<std::string_view>& found) {
+    const std::string_view keyword = found.front();
+    if (keyword == "#") {
       // Authors of kernels read device headers, so notes become comments there.
       const std::size_t note = line.find('#') + 1;
       if (emits() && flags_.keeps_all()) out_.append("//").append(line.substr(note)).append("\n");
       return;
     }
-    if (what == "if" && found.size() == 2) {
+    if (keyword == "if" && found.size() == 2) {
       open_.push_back({.emitted = condition(found[1])});
-    } else if (what == "used" && found.size() >= 2) {
+    } else if (keyword == "used" && found.size() >= 2) {
       if (emits() && !flags_.keeps_all()) out_.append(line).append("\n");
       open_.push_back({.is_used = true});
-    } else if (what == "each" && (found.size() == 2 || (found.size() == 3 && found[2] == "down"))) {
+    } else if (keyword == "each" && (found.size() == 2 || (found.size() == 3 && found[2] == "down"))) {
       open_.push_back({.variable = found[1], .down = found.size() == 3, .begin = out_.size()});
-    } else if (what == "each" && found.size() >= 4) {
+    } else if (keyword == "each" && found.size() >= 4) {
       open_values(std::span(found).subspan(1));
-    } else if (what == "else" && found.size() == 1) {
+    } else if (keyword == "else" && found.size() == 1) {
       if (open_.empty() || open_.back().is_used || open_.back().has_else || !open_.back().variable.empty())
         fail("there is no \"//@ if\" for it");
       open_.back().emitted = !open_.back().emitted;
       open_.back().has_else = true;
-    } else if (what == "end" && found.size() == 1) {
+    } else if (keyword == "end" && found.size() == 1) {
       if (open_.empty()) fail("there is nothing to end");
       if (open_.back().is_used && emits() && !flags_.keeps_all()) out_.append(line).append("\n");
       for (bool more = true; more;) {
@@ -104,7 +104,7 @@ class Selection {
         more = open_.back().ends_with_outer;
         open_.pop_back();
       }
-    } else if (what == "expression" && found.size() == 1) {
+    } else if (keyword == "expression" && found.size() == 1) {
       if (emits()) out_.append(line).append("\n");
     } else {
       fail_unknown();
@@ -149,7 +149,7 @@ class Selection {
     return result;
   }
 
-  /// A number; or a flag, which is 1 if it is set and else 0.
+  /// The value of a number, or of a flag: 1 if it is set, else 0.
   std::int64_t bound(std::string_view text) {
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -215,10 +215,10 @@ class Selection {
 };
 
 /// The names in a text's `used` directives, with a number for each.
-using Asked = std::unordered_map<std::string_view, std::size_t>;
+using NameNumbers = std::unordered_map<std::string_view, std::size_t>;
 
 /// Appends to `names` the numbers of the names that occur in a line's code, outside its comment and strings.
-void add_names(std::string_view line, const Asked& asked, std::vector<std::size_t>& names) {
+void add_names(std::string_view line, const NameNumbers& name_numbers, std::vector<std::size_t>& names) {
   for (std::size_t at = 0; at < line.size();) {
     if (line.substr(at).starts_with("//")) return;
     if (line[at] == '"') {
@@ -227,20 +227,21 @@ void add_names(std::string_view line, const Asked& asked, std::vector<std::size_
     } else if (is_name_character(line[at])) {
       const std::size_t first = at;
       while (at < line.size() && is_name_character(line[at])) ++at;
-      const auto found = asked.find(line.substr(first, at - first));
-      if (found != asked.end()) names.push_back(found->second);
+      const auto found = name_numbers.find(line.substr(first, at - first));
+      if (found != name_numbers.end()) names.push_back(found->second);
     } else {
       ++at;
     }
   }
 }
 
-/// The lines of one `used` part, without parts nested in it. Block 0 has the lines outside all parts.
+/// The lines of one `used` part, without those of parts nested in it. Block 0 has the lines outside all
+/// parts.
 struct Block {
-  std::vector<std::size_t> used_by;
-  std::size_t outer = 0;
+  std::vector<std::size_t> used_by;     ///< numbers of its directive's names; the use of one keeps the block
+  std::size_t outer = 0;                ///< number of the block around it
   std::vector<std::size_t> names = {};  ///< numbers of the names that its code uses
-  bool live = false;
+  bool live = false;                    ///< kept in the source
 };
 
 using Lines = std::vector<std::string_view>;
@@ -324,7 +325,7 @@ std::string without_unused(std::string_view text, std::string_view expression) {
   };
   std::vector<Line> lines;
   std::vector<Block> blocks(1);
-  Asked asked;
+  NameNumbers name_numbers;
   std::size_t current = 0;
   bool balanced = true;
   for (const std::string_view line : lines_of(text)) {
@@ -332,7 +333,7 @@ std::string without_unused(std::string_view text, std::string_view expression) {
     if (found && found->front() == "used") {
       Block block{.used_by = {}, .outer = current};
       for (const std::string_view name : std::span(*found).subspan(1)) {
-        block.used_by.push_back(asked.try_emplace(name, asked.size()).first->second);
+        block.used_by.push_back(name_numbers.try_emplace(name, name_numbers.size()).first->second);
       }
       current = blocks.size();
       blocks.push_back(std::move(block));
@@ -346,10 +347,10 @@ std::string without_unused(std::string_view text, std::string_view expression) {
   if (!balanced || current != 0)
     throw Error(ErrorCode::internal,
                 "a template's \"//@ used\" does not end in its own paragraph of an \"//@ each\"");
-  add_names(expression, asked, blocks[0].names);
-  for (const Line& line : lines) add_names(line.text, asked, blocks[line.block].names);
+  add_names(expression, name_numbers, blocks[0].names);
+  for (const Line& line : lines) add_names(line.text, name_numbers, blocks[line.block].names);
 
-  std::vector<bool> live(asked.size());
+  std::vector<bool> live(name_numbers.size());
   const auto mark_live = [&](Block& block) {
     block.live = true;
     for (const std::size_t name : block.names) live[name] = true;
@@ -381,7 +382,7 @@ std::string finished(std::string_view text, std::string_view expression, std::st
     ++count;
   };
   bool blank = false;
-  bool no_blank = false;  // after headings and beginnings of namespaces
+  bool no_blank = false;  // headings and beginnings of namespaces are followed by no blank line
   for (const std::string_view line : with_joined_namespaces(without_empty_sections(lines_of(used)))) {
     if (line.empty()) {
       blank = true;
@@ -395,10 +396,10 @@ std::string finished(std::string_view text, std::string_view expression, std::st
       put(line);
       continue;
     }
-    const std::string_view users = is_epilogue ? epilogue : expression;
+    const std::string_view user_text = is_epilogue ? epilogue : expression;
     put(fmt::format("#line 1 \"{}\"", is_epilogue ? "epilogue" : "expression"));
-    put(users);
-    count += static_cast<std::size_t>(std::ranges::count(users, '\n'));
+    put(user_text);
+    count += static_cast<std::size_t>(std::ranges::count(user_text, '\n'));
     put(fmt::format("#line {} \"{}\"", count + 2, file));
   }
   return out;

@@ -7,8 +7,8 @@
 TMAJIT_BEGIN
 namespace {
 
-/// The flags that the writer sets, which device headers ask for as well. templates/README.md explains them.
-constexpr std::string_view own_flags[] = {
+/// The generator's flags, which device headers may use as well. templates/README.md explains them.
+constexpr std::string_view generator_flags[] = {
     "host",            // never set: the host includes parameter structs, and the assertions of their layouts
     "cache_hints",     // bulk copies take a cache policy
     "multicast",       // bulk loads write to several CTAs of a cluster
@@ -31,7 +31,7 @@ constexpr std::string_view own_flags[] = {
 }  // namespace
 
 Flags::Flags() {
-  for (const std::string_view name : own_flags) is_set_.emplace(name, false);
+  for (const std::string_view name : generator_flags) is_set_.emplace(name, false);
 }
 
 Flags Flags::everything() {
@@ -63,7 +63,7 @@ bool Flags::has(std::string_view name) const {
   const auto found = is_set_.find(name);
   if (found != is_set_.end()) return found->second;
   throw Error(ErrorCode::internal,
-              fmt::format("the flag \"{}\" is neither the family's nor the writer's", name));
+              fmt::format("the flag \"{}\" is neither the family's nor the generator's", name));
 }
 
 TMAJIT_END

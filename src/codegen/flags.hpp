@@ -9,12 +9,12 @@
 
 TMAJIT_BEGIN
 
-/// The flags by which `//@ if NAME` selects lines of templates for one kernel. The writer's own flags concern
-/// element types, tensor maps and expressions, and are declared from the beginning. A family declares all
-/// others (SourceParts::set).
+/// The flags by which `//@ if NAME` selects lines of templates for one kernel. The generator's own flags
+/// concern element types, tensor maps and expressions, and are declared from the beginning. A family declares
+/// all others (SourceParts::set).
 class Flags {
  public:
-  /// The writer's own flags, none of them set.
+  /// The generator's own flags, none of them set.
   Flags();
   /// Every name is declared and set: for the device headers of a user's own kernel.
   [[nodiscard]] static Flags everything();

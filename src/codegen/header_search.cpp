@@ -111,9 +111,8 @@ bool is_part_of_name(std::string_view text) {
          std::ranges::all_of(text, fits);
 }
 
-/// Limits of the depth of nested macros, and of the names that one #include expands to.
-constexpr std::uint32_t max_nested = 8;
-constexpr std::size_t max_names = 64;
+constexpr std::uint32_t max_nested = 8;  ///< depth of nested macros
+constexpr std::size_t max_names = 64;    ///< names that one #include expands to
 
 }  // namespace
 
@@ -167,9 +166,9 @@ std::vector<std::string> HeaderSearch::expanded(std::string_view text, std::uint
     if (begin != end && depth < max_nested) {
       const std::string_view argument = take_brackets(text);
       for (auto at = begin; at != end; ++at) {
-        for (std::string& each :
+        for (std::string& expansion :
              expanded(replaced(at->second.body, at->second.parameter, argument), depth + 1))
-          words.push_back(std::move(each));
+          words.push_back(std::move(expansion));
       }
     } else {
       words.emplace_back(word);
@@ -227,8 +226,8 @@ void HeaderSearch::add(const std::string& name, bool quoted, const fs::path& fol
 
 fs::path HeaderSearch::find(const std::string& name, bool quoted, const fs::path& folder) const {
   if (quoted && !folder.empty() && is_file(folder / name)) return folder / name;
-  for (const fs::path& each : folders_) {
-    if (is_file(each / name)) return each / name;
+  for (const fs::path& include_folder : folders_) {
+    if (is_file(include_folder / name)) return include_folder / name;
   }
   return {};
 }

@@ -11,10 +11,9 @@
 
 TMAJIT_BEGIN
 
-/// Gathers the headers that a text can include under any preprocessor conditions. If an #include names a
-/// macro,
-/// `#include CUDA_STD_HEADER(tuple)`, it stands for every definition of that macro found so far; macros in
-/// the expansion, `<ROOT/detail/policy.h>`, are expanded as well.
+/// Gathers the headers that a text can include under any preprocessor conditions. An #include that names a
+/// macro, `#include CUDA_STD_HEADER(tuple)`, stands for every definition of that macro found so far. Macros
+/// in the expansion, `<ROOT/detail/policy.h>`, are expanded as well.
 class HeaderSearch {
  public:
   /// Throws Error{io} for a path that is not a folder.
@@ -46,9 +45,9 @@ class HeaderSearch {
   [[nodiscard]] std::filesystem::path find(const std::string& name, bool quoted,
                                            const std::filesystem::path& folder) const;
 
-  std::map<std::string, std::string, std::less<>> given_;
+  std::map<std::string, std::string, std::less<>> given_;  ///< the caller's headers and the device headers
   std::vector<std::filesystem::path> folders_;
-  std::map<std::string, Found, std::less<>> found_;
+  std::map<std::string, Found, std::less<>> found_;  ///< the gathered headers
   std::multimap<std::string, Macro, std::less<>> macros_;
 };
 

@@ -61,17 +61,17 @@ std::string_view trim_blank_lines(std::string_view text) {
 }  // namespace
 
 std::string IncludeExpander::strip(std::string_view text) {
-  std::string own;
-  own.reserve(text.size());
+  std::string stripped;
+  stripped.reserve(text.size());
   for (const std::string_view line : lines_of(text)) {
     if (const auto header = included_header(line)) {
       add(*header);
     } else if (line != "#pragma once") {
-      own += line;
+      stripped += line;
     }
-    own += '\n';
+    stripped += '\n';
   }
-  return own;
+  return stripped;
 }
 
 std::string IncludeExpander::kernel(std::string_view file) {
@@ -80,13 +80,13 @@ std::string IncludeExpander::kernel(std::string_view file) {
 }
 
 void IncludeExpander::add(std::string_view name) {
-  if (!done_.emplace(name).second) return;
+  if (!added_.emplace(name).second) return;
   const auto [folder, text] = header(name);
   std::string chosen = selected(text, fmt::format("{}/{}", folders.at(folder), name), flags_);
   if (!flags_.keeps_all()) chosen = with_uses(chosen);
-  const std::string own = close_gaps(strip(chosen));
+  const std::string stripped = close_gaps(strip(chosen));
   std::string& part = parts_.at(folder);
-  std::string_view rest = trim_blank_lines(own);
+  std::string_view rest = trim_blank_lines(stripped);
   if (flags_.keeps_all()) {
     part += fmt::format("\n// ---- tmajit/{} ----\n{}", name, rest);
     return;

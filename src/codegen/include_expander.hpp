@@ -21,10 +21,9 @@ class IncludeExpander {
   /// unused parts from the whole source.
   explicit IncludeExpander(Flags flags) : flags_(std::move(flags)) {}
 
-  /// Gathers the headers that `text` includes and returns `text` with every `#include "tmajit/<name>.cuh"`
-  /// and
-  /// `#pragma once` line emptied, so that line numbers stay.
-  /// Throws Error{invalid_argument} for a header that does not exist.
+  /// Gathers the headers that `text` includes. Returns `text` with every `#include "tmajit/<name>.cuh"` and
+  /// `#pragma once` line emptied, so that line numbers stay. Throws Error{invalid_argument} for a header that
+  /// does not exist.
   [[nodiscard]] std::string strip(std::string_view text);
 
   /// Gathers the headers of a file of templates/kernels, "copy.cu", and returns its text without includes.
@@ -39,7 +38,7 @@ class IncludeExpander {
   void add(std::string_view name);
 
   Flags flags_;
-  std::set<std::string, std::less<>> done_;
+  std::set<std::string, std::less<>> added_;
   std::array<std::string, 4> parts_;  ///< headers of params, ptx, device and kernels
 };
 

@@ -28,7 +28,7 @@ void require_name(std::string_view name) {
               fmt::format("\"{}\" is no name for a constant; an identifier such as stages is one", name));
 }
 
-/// The whole of `text` as a number, without its suffix.
+/// The value of `text`, a number followed by `suffix`; nullopt if it is anything else.
 template <class Number>
 std::optional<KernelConstant::Value> number(std::string_view text, std::string_view suffix) {
   if (!text.ends_with(suffix)) return std::nullopt;
@@ -42,7 +42,7 @@ std::optional<KernelConstant::Value> number(std::string_view text, std::string_v
   return KernelConstant::Value(value);
 }
 
-/// "4." and "4e9", not "4".
+/// Whether a number has a point or an exponent.
 bool looks_fractional(std::string_view text) {
   return text.find_first_of(".eE") != text.npos;
 }

@@ -112,15 +112,15 @@ std::string with_dollar_value(std::string_view text, std::string_view name, std:
   }
 }
 
-/// Whether a `$` form of the text has the name.
+/// Whether a `$` form of the text contains the name.
 bool uses(std::string_view text, std::string_view name) {
   constexpr std::string_view no_name = "\n";
   return with_dollar_value(text, name, "0") != with_dollar_value(text, no_name, "0");
 }
 
-/// Lines up to the next blank ones, in three consecutive parts.
+/// Lines up to and including the next blank ones, in three consecutive parts.
 struct Paragraph {
-  std::string_view comment;  ///< its first lines, as far as they are comments
+  std::string_view comment;  ///< the comments at its beginning
   std::string_view code;
   std::string_view blank;
   [[nodiscard]] std::size_t size() const { return comment.size() + code.size() + blank.size(); }

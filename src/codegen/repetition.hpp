@@ -11,10 +11,10 @@ TMAJIT_BEGIN
 /// `text` with every whole word `name` replaced by `value`.
 [[nodiscard]] std::string with_value(std::string_view text, std::string_view name, std::string_view value);
 
-/// Repeats each paragraph of `text` (lines between blank ones) that has the name for each of `values`, with
-/// `$name` replaced by the value. Other paragraphs, and comments that begin a paragraph and do not have the
-/// name, are written once; nothing is written if there is no value. Two more forms are expanded as soon as
-/// all names in them have a value:
+/// Writes each paragraph of `text` (lines between blank ones) that contains the name once for each of
+/// `values`, with `$name` replaced by the value. Paragraphs without the name are written once, and so are
+/// comments without it at the beginning of a paragraph. If `values` is empty, nothing is written. Two more
+/// forms are expanded as soon as all names in them have a value:
 ///   $(2 * n + 1)            a number: + - * / over whole numbers and names, from left to right
 ///   $[i < n: "r"(at[$i])]   the text after the colon n times, with 0 … n−1 for `$i`, separated by ", "
 /// Throws std::invalid_argument for a malformed form.

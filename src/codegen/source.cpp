@@ -78,23 +78,22 @@ std::string constants_of(std::string_view expression) {
 
 /// The user's expression as a function of one element: evaluate(g, t, tile_index, x0, x1 …). It has only
 /// those of the first three parameters that `parts.reads` names; a single input is called x. finished()
-/// replaces the line
-/// `//@ expression`.
+/// replaces the line `//@ expression`.
 std::string evaluate_function(const SourceParts& parts, std::string_view expression) {
   std::vector<std::string> arguments;
   if (parts.reads.g) arguments.push_back(fmt::format("const Coordinate (&g)[{}]", parts.coordinates));
   if (parts.reads.t) arguments.push_back(fmt::format("const u32 (&t)[{}]", parts.coordinates));
   if (parts.reads.tile_index) arguments.emplace_back("u32 tile_index");
-  const bool one = parts.inputs.size() == 1;
+  const bool has_one_input = parts.inputs.size() == 1;
   for (std::size_t i = 0; i < parts.inputs.size(); ++i) {
-    const std::string name = one ? "x" : fmt::format("x{}", i);
+    const std::string name = has_one_input ? "x" : fmt::format("x{}", i);
     arguments.push_back(
         fmt::format("const {} {}", parts.neighbours ? "auto" : value_type(parts.inputs[i]), name));
   }
   std::string out = "\n// ---- the user's expression ----\nnamespace tmajit {\n\n";
   out += fmt::format("__device__ __forceinline__ auto evaluate({}) {{\n", fmt::join(arguments, ", "));
   out += parts.before_expression;
-  if (one && reads(expression, "x0")) out += "  const auto x0 = x;\n";
+  if (has_one_input && reads(expression, "x0")) out += "  const auto x0 = x;\n";
   out += "  return (\n//@ expression\n  );\n}\n\n";
   if (parts.has_place) {
     out += fmt::format(
@@ -158,7 +157,8 @@ Source source(const KernelPlan& plan) {
               : commented(fmt::format("This one: {}.", family.describe(family.choice(state.candidate))));
   text += commented(parts.why);
   text += fmt::format(
-      "//\n// Begin reading at line {}, the kernel itself; what it stands on comes before it.\n", begin_mark);
+      "//\n// Begin reading at line {}, the kernel itself; the code that it uses comes before it.\n",
+      begin_mark);
   text += "// Made by tmajit " TMAJIT_VERSION_STRING "; compiles as it is with nvcc -arch=sm_90a.\n";
   text += expander.headers();
   text += facts_section(parts.facts);

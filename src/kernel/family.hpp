@@ -120,7 +120,7 @@ struct SourceParts {
   std::string_view kernel = {};  ///< templates/kernels/<kernel>.cu; empty: the family's name
   std::string why = {};    ///< a sentence or two for the first lines: what the kernel does and why this way
   std::string facts = {};  ///< facts that the kernel is specialised for, as declarations
-  /// The flags that the family declares. Its template may ask for them, and for flags of the source writer.
+  /// The flags that the family declares. Its template may ask for them and for the generator's own flags.
   std::vector<TemplateFlag> flags = {};
   std::uint32_t rank = 0;      ///< rank of the views, to which template lines `//@ each d` are unrolled; or 0
   std::uint32_t map_rank = 0;  ///< rank of the tensor maps; 0 if there are none

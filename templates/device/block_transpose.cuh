@@ -1,5 +1,6 @@
 // A square block of elements transposed in registers: as many vectors as a vector has elements.
-//@ # Elements of 4 bytes and more only change their registers' names; smaller ones take half a byte permute each.
+//@ # Elements of 4 bytes or more cost no instruction: only the names of their registers change. A smaller element costs
+//@ # half a byte permutation.
 #pragma once
 #include "tmajit/permute.cuh"
 #include "tmajit/vector16.cuh"
@@ -17,13 +18,13 @@ struct Block {
 //@ if words
 template <u32 element_bytes, u32 bytes>
 __device__ __forceinline__ Block<element_bytes, bytes> transpose(const Block<element_bytes, bytes>& in) {
-  constexpr u32 each = element_bytes / 4;  // words per element
+  constexpr u32 element_words = element_bytes / 4;
   Block<element_bytes, bytes> out;
 #pragma unroll
   for (u32 i = 0; i < in.side; ++i) {
 #pragma unroll
-    for (u32 j = 0; j < in.side * each; ++j) {
-      out.row[j / each].word[i * each + j % each] = in.row[i].word[j];
+    for (u32 j = 0; j < in.side * element_words; ++j) {
+      out.row[j / element_words].word[i * element_words + j % element_words] = in.row[i].word[j];
     }
   }
   return out;
@@ -31,7 +32,7 @@ __device__ __forceinline__ Block<element_bytes, bytes> transpose(const Block<ele
 
 //@ end
 //@ if bytes2
-// Word k of a row holds columns 2k and 2k + 1; word m of a result rows 2m and 2m + 1.
+// Word k of a row of `in` holds columns 2k and 2k + 1. Word m of a row of `out` holds rows 2m and 2m + 1 of `in`.
 template <u32 bytes>
 __device__ __forceinline__ Block<2, bytes> transpose(const Block<2, bytes>& in) {
   Block<2, bytes> out;
@@ -50,7 +51,7 @@ __device__ __forceinline__ Block<2, bytes> transpose(const Block<2, bytes>& in) 
 
 //@ end
 //@ if bytes1
-// Four rows of a word are a 4 x 4 block of bytes.
+// The same word of four rows is a block of 4 × 4 bytes.
 template <u32 bytes>
 __device__ __forceinline__ Block<1, bytes> transpose(const Block<1, bytes>& in) {
   Block<1, bytes> out;

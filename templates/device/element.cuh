@@ -17,7 +17,7 @@ struct f16 { u16 bits; };
 struct bf16 { u16 bits; };
 struct e4m3 { u8 bits; };
 struct e5m2 { u8 bits; };
-// The hardware converts two of them at a time, from and to float.
+// The hardware converts two such elements at a time, from and to float.
 template <class T> __device__ __forceinline__ ptx::Pair decode_pair(u32 bits);
 template <class T> __device__ __forceinline__ u32 encode_pair(ptx::Pair value);
 
@@ -41,8 +41,8 @@ template <class T> constexpr bool is_floating = false;
 template <> constexpr bool is_floating<float> = true;
 template <> constexpr bool is_floating<double> = true;
 
-// A result in the value type of the output. Integers wrap; floating point to integer truncates toward zero
-// and saturates, NaN gives 0; everything else rounds to nearest even.
+// Converts a result to the value type of the destination. Integers wrap. Floating point to integer truncates toward zero and
+// saturates; NaN gives 0. All other conversions round to nearest even.
 template <class To, class From>
 __device__ __forceinline__ To convert(From value) {
   if constexpr (is_floating<From> && !is_floating<To>) {
@@ -116,7 +116,7 @@ struct alignas(count * sizeof(T)) NarrowPack {
 };
 
 //@ if narrow
-// Integers: they compute as themselves.
+// Narrow integers, whose value type is their own type.
 template <class T, u32 count> struct IntegerPack : NarrowPack<T, count> {
   __device__ __forceinline__ void decode(T (&values)[count]) const {
 #pragma unroll
@@ -148,7 +148,7 @@ template <class T, u32 count> struct Pack<T, count, 0> : NarrowPack<T, count> {
 #pragma unroll
     for (auto& word : this->words) word = 0;
     if constexpr (sizeof(T) == 1 && count % 4 == 0) {
-      // A permutation for each word: ptxas of CUDA 13.0 loses one of two halves joined by shifts if all halves are equal.
+      // Joins halves by a byte permutation: if all halves are equal, ptxas of CUDA 13.0 loses one of two halves that shifts join.
 #pragma unroll
       for (u32 i = 0; i < count; i += 4) {
         this->words[i / 4] = __byte_perm(encode_pair<T>({values[i], values[i + 1]}),

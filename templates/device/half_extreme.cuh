@@ -1,11 +1,11 @@
-// min and max of f16 and bf16 in global memory, one element at a time: PTX has no instruction for them.
+// min and max of f16 and bf16 in global memory, one element at a time: PTX has no atomic instruction for them.
 #pragma once
 #include "tmajit/extreme.cuh"
 #include "tmajit/global_reduce.cuh"
 
 namespace tmajit {
 
-// Replaces the element at `to` by combine(element, value), atomically; both are bits.
+// Atomically replaces the element at `to` by combine(element, value). Element and value are passed as bits.
 template <class Combine>
 __device__ __forceinline__ void global_replace(u16* to, u16 value, const Combine& combine) {
   u16 expected = *static_cast<volatile u16*>(to);

@@ -22,8 +22,8 @@ __device__ __forceinline__ bool is_inner(const params::View<rank>& view, const T
   return low >= view.low + (unit - 1) && high + unit <= view.high;
 }
 
-// Copies the bytes of a unit that belong to the view if it `exists`; all other bytes become zero. `from` is a
-// multiple of 16. With `inner` all bytes belong to the view, with `begins_inside` at least the first.
+// Copies a unit. Its bytes outside the view become zero; if it does not exist, all its bytes do. `from` is a multiple of 16.
+// `inner` says that all bytes belong to the view, `begins_inside` that at least the first does.
 template <u32 element_bytes, u32 rank, bool begins_inside = false>
 __device__ __forceinline__ void copy_unit(u32 to, const u8* from, bool exists, const params::View<rank>& view,
                                           bool inner) {
@@ -36,8 +36,8 @@ __device__ __forceinline__ void copy_unit(u32 to, const u8* from, bool exists, c
       u8* shared = static_cast<u8*>(__cvta_shared_to_generic(to));
 #pragma unroll 1
       for (u32 k = 0; k < unit; k += element_bytes) {
-        const bool own = from + k >= view.low && k < bytes;
-        *reinterpret_cast<Element*>(shared + k) = own ? *reinterpret_cast<const Element*>(from + k) : Element(0);
+        const bool inside = from + k >= view.low && k < bytes;
+        *reinterpret_cast<Element*>(shared + k) = inside ? *reinterpret_cast<const Element*>(from + k) : Element(0);
       }
       return;
     }

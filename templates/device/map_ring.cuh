@@ -9,15 +9,15 @@ namespace tmajit {
 
 template <u32 depth> class MapRing {
  public:
-  // Takes room for one map in shared memory and for `depth` in global memory, at multiples of 128 bytes.
+  // Takes room for one map in shared memory and for `depth` maps in global memory, at multiples of 128 bytes.
   __device__ __forceinline__ MapRing(u8* image, TensorMap* maps) : image_(image), maps_(maps) {}
 
   // The newest map.
   __device__ __forceinline__ const TensorMap& newest() const { return maps_[newest_]; }
 
   // Makes the next map: `pattern` for a tensor at `address`, whose innermost dimension has `columns` elements. All lanes
-  // of a warp call together; thread 0 may then copy by newest(). Copies by the map made `depth` calls before must be
-  // complete.
+  // of a warp call together; thread 0 may then copy by newest(). It reuses the memory of the map that was made `depth`
+  // calls before: copies by that map must be complete.
   template <u32 rank>
   __device__ __forceinline__ void make(const TensorMap& pattern, u64 address, const u64 (&step)[rank],
                                        const u32 (&extent)[rank], u32 columns) {
@@ -25,7 +25,7 @@ template <u32 depth> class MapRing {
     const u32 lane = threadIdx.x % 32;
     __syncwarp();  // all lanes have read the previous map
     reinterpret_cast<u32*>(image_)[lane] = reinterpret_cast<const u32*>(&pattern)[lane];
-    ptx::fence_proxy_async_shared();  // later copies of the memory beside the image are ordered after these stores
+    ptx::fence_proxy_async_shared();  // orders these stores before later copies by the copy engine
     __syncwarp();
     if (lane == 0) {
       const u32 image = ptx::shared_address(image_);

@@ -1,23 +1,24 @@
-// A box in shared memory as wgmma reads it: the descriptor that a box and its swizzle have.
+// The matrix descriptor by which wgmma reads a box in shared memory.
 //@ # PTX ISA, "Shared Memory Matrix Layout" and "Matrix Descriptor Format". sm_90a.
 #pragma once
 #include "tmajit/wgmma.cuh"
 
 namespace tmajit {
 
-// A box of `rows` × `columns` elements, the columns contiguous, as a tensor map of that box and swizzle brings it.
+// A box of `rows` × `columns` elements with contiguous columns, as a load through a tensor map of this box and swizzle
+// stores it.
 // Along K (Major::k) its rows are those of A, or the columns of B; along M or N (Major::mn) each row is one index of K.
 //
-// Several boxes, one after the other, make a longer operand: along M or N for Major::mn, along K for both.
-//@ # The offsets are those of the table "Canonical Layouts": of groups of eight rows, and of boxes.
+// Consecutive boxes may form a longer operand: along K, and for Major::mn also along M or N.
+//@ # The table "Canonical Layouts" gives the offsets between groups of eight rows and between boxes.
 template <class Element, MapSwizzle swizzle, Major major, u32 rows, u32 columns>
 struct MatrixTile {
   static constexpr bool is_swizzled = swizzle != MapSwizzle::none;
   static constexpr u32 row_bytes = columns * sizeof(Element);
-  static constexpr u32 span = 16u << static_cast<u32>(swizzle);  // bytes that the swizzle permutes; 16 without
+  static constexpr u32 span = 16u << static_cast<u32>(swizzle);  // bytes that the swizzle permutes; 16 without a swizzle
   static constexpr u32 box_bytes = rows * span;                  // from one box to the next
   static constexpr u32 alignment = is_swizzled ? 8 * span : 128;  // alignment of the first box
-  // Number of wgmma's steps, of 32 bytes along K, in a box.
+  // Number of wgmma instructions that read a box. Each reads 32 bytes along K: one step.
   static constexpr u32 steps = major == Major::mn ? rows / 16 : row_bytes / 32;
 
   static_assert(sizeof(Element) <= 4, "wgmma reads elements of one, two or four bytes");

@@ -1,4 +1,4 @@
-// A pipeline: stages of shared memory that producers fill and consumers release, in turn.
+// A pipeline: stages of shared memory that producers fill and consumers release, in the order of a ring.
 //@ # Built on the ring (ring.cuh); kernels that keep their positions themselves use the ring directly.
 //@ #
 //@ #   Pipeline<stages> pipeline(barriers);                      // Pipeline<stages>::bytes of shared memory
@@ -7,7 +7,7 @@
 //@ #   // the producer, one thread
 //@ #   auto producer = ready.producer();
 //@ #   for (…) {
-//@ #     const auto stage = producer.acquire(tile_bytes);        // waits until free, and expects so many bytes
+//@ #     const auto stage = producer.acquire(tile_bytes);        // waits until free, and expects tile_bytes
 //@ #     ptx::tensor_load(tiles + stage.index * tile_bytes, map, at, stage.barrier);
 //@ #   }
 //@ #   // the consumers
@@ -62,8 +62,8 @@ class PipelineHandle {
     ptx::mbarrier::arrive(full_[next_.stage]);
     next_.next();
   }
-  // Waits until consumers have released every stage. A CTA of a cluster calls it before it exits, while others may still
-  // release stages to it.
+  // Waits until consumers have released every stage. A CTA of a cluster calls it before it exits, because other CTAs may
+  // still release stages to it.
   __device__ __forceinline__ void drain() {
     static_assert(role == PipelineRole::producer, "a consumer's handle drains nothing: its producer does");
     for (u32 i = 0; i < depth; ++i, next_.next()) ptx::mbarrier::wait(empty_[next_.stage], next_.parity ^ 1);

@@ -1,4 +1,4 @@
-// Where an operand's ring is in shared memory, and a tile in one of its stages.
+// Where an operand's ring lies in shared memory, and where each byte of a tile lies in a stage of the ring.
 #pragma once
 #include "tmajit/types.cuh"
 
@@ -13,8 +13,8 @@ struct Placement {
   u32 swizzle_mask;  // 0, 1, 3, 7 for none, 32B, 64B, 128B
   __device__ __forceinline__ constexpr u32 stage(u32 index) const { return offset + index * stage_bytes; }
   // The offset in a stage of byte `byte` of row `row`.
-//@ # Stages are aligned to the swizzle's period, so that the pattern, a function of the absolute address, is one of
-//@ # the offset too.
+//@ # The swizzle's pattern is a function of the absolute address. Stages are aligned to its period, so it is also a
+//@ # function of the offset.
   __device__ __forceinline__ constexpr u32 at(u32 row, u32 byte) const {
     const u32 linear = row * pitch + byte;
     return linear ^ ((linear >> 7) & swizzle_mask) << 4;

@@ -80,14 +80,14 @@ __device__ __forceinline__ void load_narrowly(u32 (&word)[words], const u8* from
   }
 }
 
-// The word of four bytes that holds the byte at an address. A subtraction, so that the compiler still knows the address to be
-// in global memory.
+// The word of four bytes that holds the byte at an address. It subtracts instead of masking, so that the compiler still knows
+// that the address is in global memory.
 __device__ __forceinline__ const u8* enclosing_word(const u8* at) {
   return at - (reinterpret_cast<u64>(at) & 3);
 }
 
-// Loads whole elements from any address: aligned words from enclosing_word(from) on, one more than the elements fill, shifted
-// into place. All these words must be in the source.
+// Loads whole elements from any address. It reads aligned words from enclosing_word(from) on, one more than the elements
+// fill, and shifts them into place. All these words must lie in the source.
 template <u32 words>
 __device__ __forceinline__ void load_words_anywhere(u32 (&word)[words], const u8* from) {
   const u32 shift = 8 * (static_cast<u32>(reinterpret_cast<u64>(from)) & 3);
@@ -101,7 +101,7 @@ __device__ __forceinline__ void load_words_anywhere(u32 (&word)[words], const u8
   }
 }
 
-// Loads elements `first` to `last`, `step` bytes apart; all other elements become zero. `at_once` loads are in flight together:
+// Loads the elements [first, last), `step` bytes apart; all other elements become zero. `at_once` loads are in flight together:
 // where calls are rare, 1 compiles faster.
 template <u32 element_bytes, u32 n, u32 at_once>
 __device__ __forceinline__ Raw<element_bytes, n> load_some(const u8* from, i64 step, u32 first, u32 last) {
@@ -119,7 +119,7 @@ __device__ __forceinline__ Raw<element_bytes, n> load_some(const u8* from, i64 s
   return out;
 }
 
-// Stores elements `first` to `last` of `value`, `step` bytes apart.
+// Stores the elements [first, last) of `value`, `step` bytes apart.
 template <u32 element_bytes, u32 n>
 __device__ __forceinline__ void store_some(u8* to, i64 step, const Raw<element_bytes, n>& value, u32 first, u32 last) {
   using Element = typename Bits<element_bytes>::Type;
@@ -135,7 +135,7 @@ __device__ __forceinline__ void store_some(u8* to, i64 step, const Raw<element_b
   }
 }
 
-// Stores elements `first` to `last` of `value`, contiguous at an address that is a multiple of four, by whole words where
+// Stores the elements [first, last) of `value`, contiguous at an address that is a multiple of four, by whole words where
 // possible.
 template <u32 element_bytes, u32 n>
 __device__ __forceinline__ void store_next(u8* to, const Raw<element_bytes, n>& value, u32 first, u32 last) {

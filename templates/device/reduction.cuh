@@ -14,7 +14,7 @@ enum class Reduction { add, min, max, inc, dec, bit_and, bit_or, bit_xor };
 // The destination: global memory by a bulk copy or through a tensor map, or shared memory of a CTA of the cluster.
 enum class ReductionTarget { global, tensor, shared };
 
-// PTX's name of a type.
+// PTX's name of an element type.
 enum class ReductionType { none, u32, s32, u64, s64, f16, bf16, f32, f64 };
 template <class T> constexpr ReductionType reduction_type = ReductionType::none;
 template <> constexpr ReductionType reduction_type<u32> = ReductionType::u32;
@@ -32,18 +32,18 @@ __device__ constexpr bool engine_reduces() {
   using Type = ReductionType;
   constexpr Type type = reduction_type<T>;
   constexpr bool shared = target == ReductionTarget::shared;
-  constexpr bool whole = type == Type::u32 || type == Type::s32;
+  constexpr bool int32 = type == Type::u32 || type == Type::s32;
   constexpr bool half = !shared && (type == Type::f16 || type == Type::bf16);
   if constexpr (op == Reduction::add) {
-    return whole || type == Type::u64 || half || (!shared && type == Type::f32) ||
+    return int32 || type == Type::u64 || half || (!shared && type == Type::f32) ||
            (target == ReductionTarget::global && type == Type::f64);
   } else if constexpr (op == Reduction::min || op == Reduction::max) {
-    return whole || half || (!shared && (type == Type::u64 || type == Type::s64));
+    return int32 || half || (!shared && (type == Type::u64 || type == Type::s64));
   } else if constexpr (op == Reduction::inc || op == Reduction::dec) {
     return type == Type::u32;
   } else {
-    // Through a map of i64 they are an illegal instruction (docs/tma.md); a map of u64 has the same bits.
-    return whole || (!shared && type == Type::u64) || (target == ReductionTarget::global && type == Type::s64);
+    // Through a map of i64, and, or and xor are illegal instructions (docs/tma.md); a map of u64 has the same bits.
+    return int32 || (!shared && type == Type::u64) || (target == ReductionTarget::global && type == Type::s64);
   }
 }
 

@@ -4,7 +4,7 @@
 
 namespace tmajit {
 
-// A position in a ring of `depth` stages. Each time around, the parity of its barriers' phases changes.
+// A position in a ring of `depth` stages. `parity` is that of the phase of the stage's barrier; it changes with each round.
 template <u32 depth> struct RingPosition {
   u32 stage = 0;
   u32 parity = 0;

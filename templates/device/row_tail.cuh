@@ -1,6 +1,6 @@
 // The ends of rows that the copy engine cannot write: it stores whole chunks of 16 bytes.
-//@ # In a row that ends within a chunk, it also writes bytes beyond the end. The output's tensor map therefore ends at
-//@ # the last whole chunk of a row, and threads store the few elements after it.
+//@ # In a row that ends within a chunk, it would also write bytes beyond the end. The destination's tensor map therefore
+//@ # ends at the last whole chunk of a row, and threads store the few elements after it.
 #pragma once
 #include "tmajit/placement.cuh"
 #include "tmajit/tile_walk.cuh"
@@ -19,8 +19,8 @@ __device__ __forceinline__ bool threads_store(const params::RowTail<rank>& tail,
   return tail.begin < tail.extent[rank - 1] && column + columns > tail.begin;
 }
 
-// Calls put(destination, element) with each element of the tile's part of the tail, from its image in shared memory; `threads`
-// threads call it together.
+// Calls put(destination, element) for each element of the tile that belongs to the tail. It reads the elements from the tile's
+// image in shared memory. `threads` threads call it together.
 template <class Element, u32 rank, class Walk, class Put>
 __device__ __forceinline__ void put_tail(const params::RowTail<rank>& tail, const Walk& tile_at,
                                          const Extent<rank>& tile, const u8* image, const Placement& placement,

@@ -13,7 +13,7 @@ struct TilePair {
   const u8* source;
   u8* destination;
   u64 origin;        // index of the tile's first element in the last dimension
-  i32 inside[rank];  // elements of the tile that exist; not positive if a staggered row's last tile has none
+  i32 inside[rank];  // elements of the tile inside the views; 0 or negative if it has none
 
   // The tile with index `index`, counted in boxes, in each dimension.
   __device__ __forceinline__ TilePair(const params::ViewPair<rank>& views, const Extent<rank>& box,
@@ -27,9 +27,9 @@ struct TilePair {
  private:
   // Moves to index `first` of a dimension. The last call is for the last dimension; `origin` stores its index.
   __device__ __forceinline__ void enter(u64 first, u32 side, u64 extent, i64 source_step, i64 destination_step,
-                                        i32& exist) {
+                                        i32& inside_extent) {
     const i64 left = static_cast<i64>(extent - first);
-    exist = static_cast<i32>(left < side ? left : side);
+    inside_extent = static_cast<i32>(left < side ? left : side);
     source += static_cast<i64>(first) * source_step;
     destination += static_cast<i64>(first) * destination_step;
     origin = first;

@@ -1,5 +1,6 @@
-// Tiles whose sides are known at the launch: powers of two, in the units that threads count along each dimension. Byte d
-// of `sides` is the base-2 logarithm of the side in dimension d.
+// Tiles whose sides are powers of two, known at the launch. Byte d of `sides` is the base-2 logarithm of the side in
+// dimension d. A tile consists of parts of consecutive elements along the last dimension, one part for each step of a thread;
+// the last side counts parts, all other sides count elements.
 #pragma once
 #include "tmajit/types.cuh"
 
@@ -9,7 +10,7 @@ __device__ __forceinline__ u32 side_log(u64 sides, u32 d) {
   return static_cast<u32>(sides >> 8 * d) & 255;
 }
 
-// The tile's box, where a thread counts `part` elements along the last dimension at a time.
+// The tile's box in elements. A part has `part` elements.
 template <u32 rank, u32 part>
 __device__ __forceinline__ Extent<rank> tile_box(u64 sides) {
   Extent<rank> box;
@@ -19,7 +20,7 @@ __device__ __forceinline__ Extent<rank> tile_box(u64 sides) {
   return box;
 }
 
-// The index of part n of the tile, the last dimension's fastest. False if the tile has no such part.
+// Sets `index` to the index of part n; the last dimension varies fastest. Returns false if the tile has no such part.
 template <u32 rank>
 __device__ __forceinline__ bool part_index(u64 sides, u32 n, u32 (&index)[rank]) {
 //@ each d down

@@ -26,8 +26,7 @@ template <> struct Bits<4> { using Type = u32; };
 template <> struct Bits<8> { using Type = u64; };
 template <> struct Bits<16> { using Type = Vector16; };
 
-// Both halves of a vector, so that its elements can be shifted out and in: no register is indexed by a
-// variable.
+// A vector as two halves. Elements are shifted in and out, so no register is indexed by a variable.
 template <u32 element_bytes>
 struct ElementShifter {
   using Element = typename Bits<element_bytes>::Type;
@@ -35,7 +34,7 @@ struct ElementShifter {
   u64 low = 0;
   u64 high = 0;
 
-  // The other elements move up by one.
+  // Inserts element 0; all other elements move up by one.
   __device__ __forceinline__ void push(Element first) {
     if constexpr (bits == 64) {
       high = low;
@@ -45,7 +44,7 @@ struct ElementShifter {
       low = low << bits | first;
     }
   }
-  // The other elements move down by one.
+  // Removes and returns element 0; all other elements move down by one.
   __device__ __forceinline__ Element pop() {
     const Element first = static_cast<Element>(low);
     if constexpr (bits == 64) {

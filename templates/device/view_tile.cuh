@@ -10,7 +10,7 @@ namespace tmajit {
 template <u32 rank>
 struct Tile {
   u64 origin[rank];
-  i32 inside[rank];  // elements of the tile that exist; not positive if a staggered row's last tile has none
+  i32 inside[rank];  // elements of the tile inside the views; 0 or negative if it has none
 
   __device__ __forceinline__ Tile(const params::ViewsHead<rank>& views, const Extent<rank>& box, u32 tile = blockIdx.x) {
 //@ each d down
@@ -18,7 +18,7 @@ struct Tile {
 //@ end
   }
 
-  // The tile's first element.
+  // The address of the tile's first element in a view.
   __device__ __forceinline__ u8* in(const params::View<rank>& view) const {
     u8* at = view.first;
 //@ each d
@@ -28,10 +28,10 @@ struct Tile {
   }
 
  private:
-  __device__ __forceinline__ static void enter(u32 index, u32 side, u64 extent, u64& first, i32& exist) {
+  __device__ __forceinline__ static void enter(u32 index, u32 side, u64 extent, u64& first, i32& inside_extent) {
     first = static_cast<u64>(index) * side;
     const i64 left = static_cast<i64>(extent - first);
-    exist = static_cast<i32>(left < side ? left : side);
+    inside_extent = static_cast<i32>(left < side ? left : side);
   }
 };
 

@@ -16,7 +16,7 @@
 namespace tmajit {
 
 using In = Input<0>;
-using Mine = Share<tiles_per_cta>;
+using CtaShare = Share<tiles_per_cta>;
 constexpr u32 chunk = tile().at[0];
 
 // 16 elements of any type are a multiple of 16 bytes.
@@ -30,14 +30,14 @@ struct Split {
 
   __device__ __forceinline__ Split(const In::Element* in, const Output::Element* out, u64 count) {
     const auto aligned = [](const auto* pointer, u32 n) { return reinterpret_cast<u64>(pointer + n) % 16 == 0; };
-    u32 in_only = granule;
-    u32 both = granule;
+    u32 in_aligned = granule;
+    u32 both_aligned = granule;
     for (u32 n = granule; n-- > 0;) {
-      if (aligned(in, n)) in_only = n;
-      if (aligned(in, n) && aligned(out, n)) both = n;
+      if (aligned(in, n)) in_aligned = n;
+      if (aligned(in, n) && aligned(out, n)) both_aligned = n;
     }
-    direct = both == granule;
-    head = direct ? in_only : both;
+    direct = both_aligned == granule;
+    head = direct ? in_aligned : both_aligned;
     if (head > count) head = count;
     body = (count - head) / granule * granule;
   }
@@ -52,8 +52,8 @@ struct Split {
 __device__ __forceinline__ void load_chunks(const In::Element* in, const Split& split, u32 base, RingBarriers full,
                                             RingBarriers empty) {
   RingPosition<stages> position;
-  const u64 last = Mine::last(split.chunks());
-  for (u64 n = Mine::first(); n < last; n += Mine::step(), position.next()) {
+  const u64 last = CtaShare::last(split.chunks());
+  for (u64 n = CtaShare::first(); n < last; n += CtaShare::step(), position.next()) {
     const u32 bytes = split.elements(n) * sizeof(In::Element);
     ptx::mbarrier::wait(empty[position.stage], position.parity ^ 1);
     ptx::mbarrier::arrive_expect_tx(full[position.stage], bytes);
@@ -66,8 +66,8 @@ __device__ __forceinline__ void compute_chunks(Output::Element* out, const Split
                                                RingBarriers full, RingBarriers empty) {
   RingPosition<stages> position;
   RingPosition<output_stages> result;
-  const u64 last = Mine::last(split.chunks());
-  for (u64 n = Mine::first(); n < last; n += Mine::step(), position.next(), result.next()) {
+  const u64 last = CtaShare::last(split.chunks());
+  for (u64 n = CtaShare::first(); n < last; n += CtaShare::step(), position.next(), result.next()) {
     const u64 origin[1] = {split.head + n * chunk};
     const u32 elements = split.elements(n);
 
@@ -119,7 +119,7 @@ __device__ __forceinline__ void compute_element(const In::Element* in, Output::E
   out[n] = reinterpret_cast<const Output::Element*>(&packed_out)[0];
 }
 
-// The elements before and after the chunks, one by one: fewer than 32 of either.
+// Computes the elements before and after the chunks one by one: fewer than 32 in all.
 __device__ __forceinline__ void compute_ends(const In::Element* in, Output::Element* out, const Split& split, u64 count) {
 #pragma unroll 1
   for (u64 i = threadIdx.x; i < count - split.body; i += compute_threads) {

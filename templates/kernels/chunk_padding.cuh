@@ -17,7 +17,7 @@ __device__ __forceinline__ bool covers(const params::Window<rank>& window, const
   return all;
 }
 
-// The elements of a chunk that exist in the source.
+// Narrows [first, last) to the elements of a chunk that exist in the source.
 __device__ __forceinline__ void clip(const params::Window<rank>& window, const Tile<rank>& tile, const Chunk& own, u32& first,
                                      u32& last) {
 #pragma unroll
@@ -39,24 +39,24 @@ __device__ __forceinline__ u32 bits_from(i32 first) {
   return __funnelshift_lc(0, ~0U, max(first, 0));
 }
 
-// Writes the padding: all elements of a chunk but those from `first` to `last`.
-__device__ __forceinline__ void surround(Result& result, const params::Window<rank>& window, u32 first, u32 last) {
-  const auto around = padding_bits(window.value);
+// Sets all elements of a chunk outside [first, last) to the padding.
+__device__ __forceinline__ void set_padding(Result& result, const params::Window<rank>& window, u32 first, u32 last) {
+  const auto padding = padding_bits(window.value);
   Result all{};
 //@ if words
 #pragma unroll
-  for (u32 k = 0; k < chunk; ++k) all.set(k, k < first || k >= last ? around : result.get(k));
+  for (u32 k = 0; k < chunk; ++k) all.set(k, k < first || k >= last ? padding : result.get(k));
   result = all;
 //@ else
 #pragma unroll
-  for (u32 k = 0; k < chunk; ++k) all.set(k, around);
+  for (u32 k = 0; k < chunk; ++k) all.set(k, padding);
   constexpr i32 bits = 8 * sizeof(Destination::Element);
   const i32 begin = bits * static_cast<i32>(first);
   const i32 end = bits * static_cast<i32>(last);
 #pragma unroll
   for (i32 w = 0; w < static_cast<i32>(result.words); ++w) {
-    const u32 own = bits_from(begin - 32 * w) & ~bits_from(end - 32 * w);
-    result.word[w] = (result.word[w] & own) | (all.word[w] & ~own);
+    const u32 source_bits = bits_from(begin - 32 * w) & ~bits_from(end - 32 * w);
+    result.word[w] = (result.word[w] & source_bits) | (all.word[w] & ~source_bits);
   }
 //@ end
 }
@@ -64,13 +64,13 @@ __device__ __forceinline__ void surround(Result& result, const params::Window<ra
 struct Padding {
   const params::Window<rank>& window;
   const Tile<rank>& tile;
-  bool covered;  // computed only for elements shorter than a word
+  bool covered;  // the source covers the tile; always false for elements of a word or more
 
   __device__ __forceinline__ void clip_chunk(const Chunk& own, u32& first, u32& last) const {
     if (!covered) clip(window, tile, own, first, last);
   }
   __device__ __forceinline__ void set(Result& result, const Chunk& own, u32 first, u32 last) const {
-    if (first > own.first || last < own.last) surround(result, window, first, last);
+    if (first > own.first || last < own.last) set_padding(result, window, first, last);
   }
 };
 struct Filled {

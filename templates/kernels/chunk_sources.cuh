@@ -1,19 +1,22 @@
 // How a thread loads the elements of its chunk from a source.
-//@ # Facts of the kernel: those of chunks.cuh and Source<i>, whose Access is one of these.
+//@ # Facts of the kernel: those of chunks.cuh and Source<i>, whose Access is one of these policies. load() loads the elements
+//@ # [first, last) of the chunk `own`; `tile` is the tile's address in the source. Only Imaged (source_images.cuh) uses the
+//@ # last parameter, the images in shared memory.
 #pragma once
 #include "tmajit/chunks.cuh"
 
 namespace tmajit {
 
+// The elements of a chunk, loaded from one source.
 template <class From>
-using Chosen = Raw<sizeof(typename From::Element), chunk>;
+using SourceChunk = Raw<sizeof(typename From::Element), chunk>;
 
 // All elements of a chunk are the same element of the source.
 struct Repeated {
   template <class From>
-  static __device__ __forceinline__ void load(Chosen<From>& out, const params::View<rank>& view, const u8* tile, const Chunk& own,
+  static __device__ __forceinline__ void load(SourceChunk<From>& out, const params::View<rank>& view, const u8* tile, const Chunk& own,
                                               u32 first, u32 last, const u8*) {
-    const auto same = *reinterpret_cast<const typename Chosen<From>::Element*>(own.in(view, tile, view.step[row]));
+    const auto same = *reinterpret_cast<const typename SourceChunk<From>::Element*>(own.in(view, tile, view.step[row]));
 #pragma unroll
     for (u32 k = 0; k < chunk; ++k) {
       if (!From::padded || (k >= first && k < last)) out.set(k, same);  // the caller sets all others to the padding
@@ -24,12 +27,12 @@ struct Repeated {
 // Each element is loaded by itself.
 struct Separate {
   template <class From>
-  static __device__ __forceinline__ void load(Chosen<From>& out, const params::View<rank>& view, const u8* tile, const Chunk& own,
+  static __device__ __forceinline__ void load(SourceChunk<From>& out, const params::View<rank>& view, const u8* tile, const Chunk& own,
                                               u32 first, u32 last, const u8*) {
     const u8* from = own.in(view, tile, view.step[row]);
 #pragma unroll
     for (u32 k = 0; k < chunk; ++k) {
-      if (k >= first && k < last) out.set(k, *reinterpret_cast<const typename Chosen<From>::Element*>(from + k * view.step[row]));
+      if (k >= first && k < last) out.set(k, *reinterpret_cast<const typename SourceChunk<From>::Element*>(from + k * view.step[row]));
     }
   }
 };
@@ -47,9 +50,9 @@ __device__ __forceinline__ const u8* run_begin(const u8* from) {
   return From::stride < 0 ? from - (chunk - 1) * distance<From> * static_cast<u32>(sizeof(typename From::Element)) : from;
 }
 
-// A chunk's elements, picked from those of its run in memory.
+// Selects a chunk's elements from its run in memory.
 template <class From, class Run>
-__device__ __forceinline__ void pick(Chosen<From>& out, const Run& run) {
+__device__ __forceinline__ void select_elements(SourceChunk<From>& out, const Run& run) {
 #pragma unroll
   for (u32 w = 0; w < out.words; ++w) out.word[w] = From::stride == 1 ? run.word[w] : 0;
   if constexpr (From::stride != 1) {
@@ -60,62 +63,63 @@ __device__ __forceinline__ void pick(Chosen<From>& out, const Run& run) {
 
 // Loads whole words, where chunks begin at words. Returns false if the words extend beyond the source.
 template <class From>
-__device__ __forceinline__ bool load_run(Chosen<From>& out, const params::View<rank>& view, const u8* from) {
+__device__ __forceinline__ bool load_run(SourceChunk<From>& out, const params::View<rank>& view, const u8* from) {
   Words<From> run;
   from = run_begin<From>(from);
   if ((cut || run.bytes % 4 != 0) && ((cut && from < view.low) || from + 4 * run.words > view.high)) return false;
   load_words<4 * run.words % From::alignment == 0 ? From::alignment : 4>(run.word, from);
-  pick<From>(out, run);
+  select_elements<From>(out, run);
   return true;
 }
 // Loads words and shifts them, where chunks begin anywhere.
 template <class From>
-__device__ __forceinline__ bool load_run_anywhere(Chosen<From>& out, const params::View<rank>& view, const u8* from) {
+__device__ __forceinline__ bool load_run_anywhere(SourceChunk<From>& out, const params::View<rank>& view, const u8* from) {
   Words<From> run;
   from = run_begin<From>(from);
   if (enclosing_word(from) < view.low || from + 4 * run.words + 4 > view.high) return false;
   load_words_anywhere(run.word, from);
-  pick<From>(out, run);
+  select_elements<From>(out, run);
   return true;
 }
 
 // No edge cuts a chunk.
 struct WholeRun {
   template <class From>
-  static __device__ __forceinline__ void load(Chosen<From>& out, const params::View<rank>& view, const u8* tile, const Chunk& own,
+  static __device__ __forceinline__ void load(SourceChunk<From>& out, const params::View<rank>& view, const u8* tile, const Chunk& own,
                                               u32, u32, const u8*) {
     load_run<From>(out, view, own.in(view, tile, run_step<From>));
   }
 };
-// At the source's ends elements are loaded one by one.
+// An edge may cut a chunk: at the source's ends elements are loaded one by one.
 struct CutRun {
   template <class From>
-  static __device__ __forceinline__ void load(Chosen<From>& out, const params::View<rank>& view, const u8* tile, const Chunk& own,
+  static __device__ __forceinline__ void load(SourceChunk<From>& out, const params::View<rank>& view, const u8* tile, const Chunk& own,
                                               u32 first, u32 last, const u8*) {
     const u8* from = own.in(view, tile, run_step<From>);
     if (load_run<From>(out, view, from)) return;
     out = load_some<sizeof(typename From::Element), chunk, 1>(from, run_step<From>, first, last);
   }
 };
+// As CutRun, for chunks that begin anywhere in a word.
 struct RunAnywhere {
   template <class From>
-  static __device__ __forceinline__ void load(Chosen<From>& out, const params::View<rank>& view, const u8* tile, const Chunk& own,
+  static __device__ __forceinline__ void load(SourceChunk<From>& out, const params::View<rank>& view, const u8* tile, const Chunk& own,
                                               u32 first, u32 last, const u8*) {
     const u8* from = own.in(view, tile, run_step<From>);
     if (load_run_anywhere<From>(out, view, from)) return;
     out = load_some<sizeof(typename From::Element), chunk, 1>(from, run_step<From>, first, last);
   }
 };
-// Neighbouring bytes may be the destination's: reads the chunk's elements only.
+// Neighbouring bytes may belong to the destination, so it reads only the chunk's elements.
 struct OwnRun {
   template <class From>
-  static __device__ __forceinline__ void load(Chosen<From>& out, const params::View<rank>& view, const u8* tile, const Chunk& own,
+  static __device__ __forceinline__ void load(SourceChunk<From>& out, const params::View<rank>& view, const u8* tile, const Chunk& own,
                                               u32 first, u32 last, const u8*) {
     const u8* from = own.in(view, tile, run_step<From>);
     if (first == 0 && last == chunk) {
-      Chosen<From> run;
+      SourceChunk<From> run;
       load_narrowly<From::alignment>(run.word, run_begin<From>(from));
-      return pick<From>(out, run);
+      return select_elements<From>(out, run);
     }
     out = load_some<sizeof(typename From::Element), chunk, 4>(from, run_step<From>, first, last);
   }

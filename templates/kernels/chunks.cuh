@@ -10,8 +10,8 @@ constexpr u32 row = rank - 1;
 
 using Result = Raw<sizeof(Destination::Element), chunk>;
 
-// A thread's chunk: its first element in the tile and its existing elements. In a staggered row it may begin before
-// the tile's origin.
+// A thread's chunk: the index of its first element in the tile, its address in the destination, and its existing elements
+// [first, last). If rows begin between boundaries of chunks (`staggered`), it may begin before the tile.
 struct Chunk {
   i32 at[rank];
   u8* to;
@@ -19,7 +19,7 @@ struct Chunk {
   u32 last;
 
   __device__ __forceinline__ bool whole() const { return first == 0 && last == chunk; }
-  // The chunk's offset in a view whose row has elements `step` bytes apart.
+  // The chunk's address in a view whose row has elements `step` bytes apart; `tile` is the tile's address.
   __device__ __forceinline__ const u8* in(const params::View<rank>& view, const u8* tile, i64 step) const {
     Offset offset = 0;
 //@ each d
@@ -85,8 +85,9 @@ __device__ __forceinline__ Chunk chunk_at(const params::ViewsHead<rank>& views, 
   own.first = 0;
 //@ if staggered
   constexpr u32 element_bytes = sizeof(Destination::Element);
-  const u32 line = static_cast<u32>(reinterpret_cast<u64>(own.to));
-  own.at[row] -= line % (chunk * element_bytes) / element_bytes;
+  const u32 address = static_cast<u32>(reinterpret_cast<u64>(own.to));
+  // Moves the chunk back to a boundary of the destination's memory.
+  own.at[row] -= address % (chunk * element_bytes) / element_bytes;
   if (own.at[row] < 0 && tile.origin[row] == 0) own.first = -own.at[row];
 //@ end
   own.to += static_cast<Offset>(own.at[row]) * static_cast<Offset>(Stores::step(views.destination));

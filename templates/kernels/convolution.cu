@@ -1,5 +1,5 @@
-// convolution: out[window, k] = Σ image[the window's pixel at tap t, c] · filter[k, t, c] in f32: tap by tap, and in each
-// the channels in order, every product added by one fma.
+// convolution: out[window, k] = Σ image[the window's pixel at tap t, c] · filter[k, t, c] in f32. The sum
+// runs tap by tap, and within a tap channel by channel; one fma adds each product.
 //
 // A CTA computes a tile of windows by outputs. A step covers one tap and a few channels: each window's pixel at the tap, and
 // each output's filter elements. The matrix of windows is never stored.
@@ -33,7 +33,7 @@ constexpr u32 step_bytes = image_bytes + tile_outputs * row_bytes;
 // `rows` windows and `columns` outputs apart.
 constexpr u32 rows = tile_windows / thread_windows, columns = tile_outputs / thread_outputs;
 constexpr u32 computing = rows * columns;
-static_assert(rows % 8 == 0 && columns % 8 == 0, "then all rows of a thread are permuted alike");
+static_assert(rows % 8 == 0 && columns % 8 == 0, "all rows of a thread must have the same permutation");
 
 // The copy engine's swizzle: it permutes the 16-byte units of a row within lines of 128 bytes.
 __device__ __forceinline__ u32 permutation(u32 row) {
@@ -45,7 +45,7 @@ struct Sums {
 
   // Adds a step whose rows begin at `image` and `filter`. `row` and `column` are this thread's first window and output.
   __device__ __forceinline__ void add(const u8* image, const u8* filter, u32 row, u32 column) {
-    const u32 image_place = permutation(row), filter_place = permutation(column);
+    const u32 image_permutation = permutation(row), filter_permutation = permutation(column);
     image += row * row_bytes;
     filter += column * row_bytes;
 #pragma unroll
@@ -53,10 +53,10 @@ struct Sums {
       float4 values[thread_windows];
 #pragma unroll
       for (u32 i = 0; i < thread_windows; ++i)
-        values[i] = *reinterpret_cast<const float4*>(image + i * rows * row_bytes + (part ^ image_place));
+        values[i] = *reinterpret_cast<const float4*>(image + i * rows * row_bytes + (part ^ image_permutation));
 #pragma unroll
       for (u32 j = 0; j < thread_outputs; ++j) {
-        const float4 weight = *reinterpret_cast<const float4*>(filter + j * columns * row_bytes + (part ^ filter_place));
+        const float4 weight = *reinterpret_cast<const float4*>(filter + j * columns * row_bytes + (part ^ filter_permutation));
 #pragma unroll
         for (u32 i = 0; i < thread_windows; ++i) {
           at[i][j] = __fmaf_rn(values[i].x, weight.x, at[i][j]);
@@ -69,25 +69,25 @@ struct Sums {
   }
 
   __device__ __forceinline__ void store(const params::Windows<dimensions>& windows,
-                                        const params::Convolution<dimensions>& c, u32 row, u32 column) const {
+                                        const params::Convolution<dimensions>& tensors, u32 row, u32 column) const {
 #pragma unroll
     for (u32 i = 0; i < thread_windows; ++i) {
       u32 place = blockIdx.x * tile_windows + row + rows * i;
       if (place >= windows.windows) return;
-      u8* to = c.destination;
+      u8* to = tensors.destination;
 #pragma unroll
-      for (u32 d = 0; d < dimensions; ++d) to += static_cast<i64>(take(windows.count[d], place)) * c.window[d];
-      to += static_cast<i64>(place) * c.window[dimensions];
+      for (u32 d = 0; d < dimensions; ++d) to += static_cast<i64>(take(windows.count[d], place)) * tensors.window[d];
+      to += static_cast<i64>(place) * tensors.window[dimensions];
 #pragma unroll
       for (u32 j = 0; j < thread_outputs; ++j) {
         const u32 output = blockIdx.y * tile_outputs + column + columns * j;
-        if (output < c.outputs) *reinterpret_cast<float*>(to + static_cast<i64>(output) * c.output) = at[i][j];
+        if (output < tensors.outputs) *reinterpret_cast<float*>(to + static_cast<i64>(output) * tensors.output) = at[i][j];
       }
     }
   }
 };
 
-// Where this thread's first results are in the tile.
+// The position of this thread's first result in the tile.
 struct Place {
   u32 row, column;
   __device__ __forceinline__ Place() {
@@ -100,7 +100,7 @@ struct Place {
 //@ if engine
 template <class Producer>
 __device__ __forceinline__ void load_steps(Producer producer, u32 memory, const TensorMap& images, const TensorMap& filter,
-                                           const params::Windows<dimensions>& windows, const params::Convolution<dimensions>& c) {
+                                           const params::Windows<dimensions>& windows, const params::Convolution<dimensions>& tensors) {
   Coordinates<dimensions + 2> at;
   u32 place = blockIdx.x * tile_windows;
 #pragma unroll
@@ -108,13 +108,13 @@ __device__ __forceinline__ void load_steps(Producer producer, u32 memory, const 
     at.at[d + 1] = windows.lower[d] + static_cast<i32>(take(windows.count[d], place) * windows.stride[d]);
   at.at[dimensions + 1] = static_cast<i32>(place);
 #pragma unroll 1
-  for (u32 t = 0; t < c.taps; ++t) {
+  for (u32 t = 0; t < tensors.taps; ++t) {
     TapOffsets<dimensions> tap;
     u32 rest = t;
 #pragma unroll
     for (u32 d = 0; d < dimensions; ++d) tap.at[d] = static_cast<u16>(take(windows.filter[d], rest) * windows.dilation[d]);
 #pragma unroll 1
-    for (u32 first = 0; first < c.channels; first += channels) {
+    for (u32 first = 0; first < tensors.channels; first += channels) {
       const auto stage = producer.acquire(step_bytes);
       const u32 step = memory + stage.index * step_bytes;
       at.at[0] = static_cast<i32>(first);
@@ -126,7 +126,7 @@ __device__ __forceinline__ void load_steps(Producer producer, u32 memory, const 
 }
 
 __device__ __forceinline__ void convolution(const TensorMap& images, const TensorMap& filter,
-                                            const params::Windows<dimensions>& windows, const params::Convolution<dimensions>& c) {
+                                            const params::Windows<dimensions>& windows, const params::Convolution<dimensions>& tensors) {
   __shared__ u64 barriers[2 * stages];
   u8* const memory = aligned_shared_memory();
   const auto pipeline = Pipeline<stages>(ptx::shared_address(barriers)).init(1, computing / 32, threadIdx.x == 0);
@@ -135,13 +135,13 @@ __device__ __forceinline__ void convolution(const TensorMap& images, const Tenso
     if (!ptx::elect()) return;
     ptx::prefetch_tensor_map(images);
     ptx::prefetch_tensor_map(filter);
-    load_steps(pipeline.producer(), ptx::shared_address(memory), images, filter, windows, c);
+    load_steps(pipeline.producer(), ptx::shared_address(memory), images, filter, windows, tensors);
     return;
   }
   const Place place;
   Sums sums{};
   auto consumer = pipeline.consumer();
-  const u32 steps = c.taps * ((c.channels + channels - 1) / channels);
+  const u32 steps = tensors.taps * ((tensors.channels + channels - 1) / channels);
 #pragma unroll 1
   for (u32 step = 0; step < steps; ++step) {
     const auto stage = consumer.wait();
@@ -150,7 +150,7 @@ __device__ __forceinline__ void convolution(const TensorMap& images, const Tenso
     __syncwarp();
     consumer.release(threadIdx.x % 32 == 0);
   }
-  sums.store(windows, c, place.row, place.column);
+  sums.store(windows, tensors, place.row, place.column);
 }
 //@ else
 // Where an element of a step is stored, in the copy engine's layout.
@@ -159,54 +159,54 @@ __device__ __forceinline__ void put(u8* tile, u32 row, u32 channel, float value)
 }
 
 __device__ __forceinline__ void load_step(u8* step, u32 t, u32 first, const params::Windows<dimensions>& windows,
-                                          const params::Convolution<dimensions>& c) {
+                                          const params::Convolution<dimensions>& tensors) {
   u32 tap[dimensions];
-  const u8* weights = c.filter;
+  const u8* weights = tensors.filter;
 #pragma unroll
   for (u32 d = 0; d < dimensions; ++d) {
     tap[d] = take(windows.filter[d], t);
-    weights += static_cast<i64>(tap[d]) * c.filter_tap[d];
+    weights += static_cast<i64>(tap[d]) * tensors.filter_tap[d];
   }
 #pragma unroll 1
   for (u32 i = threadIdx.x; i < tile_windows * channels; i += computing) {
     const u32 row = i / channels, channel = first + i % channels;
     u32 place = blockIdx.x * tile_windows + row;
-    bool inside = place < windows.windows && channel < c.channels;
-    const u8* from = c.images + static_cast<i64>(channel) * c.image_channel;
+    bool inside = place < windows.windows && channel < tensors.channels;
+    const u8* from = tensors.images + static_cast<i64>(channel) * tensors.image_channel;
 #pragma unroll
     for (u32 d = 0; d < dimensions; ++d) {
       const u32 pixel = take(windows.count[d], place) * windows.stride[d] + tap[d] * windows.dilation[d] + static_cast<u32>(windows.lower[d]);
-      inside = inside && pixel < c.extent[d];
-      from += static_cast<i64>(pixel) * c.image_pixel[d];
+      inside = inside && pixel < tensors.extent[d];
+      from += static_cast<i64>(pixel) * tensors.image_pixel[d];
     }
-    from += static_cast<i64>(place) * c.image_pixel[dimensions];
+    from += static_cast<i64>(place) * tensors.image_pixel[dimensions];
     put(step, row, i % channels, inside ? *reinterpret_cast<const float*>(from) : 0.0f);
   }
 #pragma unroll 1
   for (u32 i = threadIdx.x; i < tile_outputs * channels; i += computing) {
     const u32 row = i / channels, channel = first + i % channels;
     const u32 output = blockIdx.y * tile_outputs + row;
-    const u8* const from = weights + static_cast<i64>(output) * c.filter_output + static_cast<i64>(channel) * c.filter_channel;
+    const u8* const from = weights + static_cast<i64>(output) * tensors.filter_output + static_cast<i64>(channel) * tensors.filter_channel;
     put(step + image_bytes, row, i % channels,
-        output < c.outputs && channel < c.channels ? *reinterpret_cast<const float*>(from) : 0.0f);
+        output < tensors.outputs && channel < tensors.channels ? *reinterpret_cast<const float*>(from) : 0.0f);
   }
 }
 
-__device__ __forceinline__ void convolution(const params::Windows<dimensions>& windows, const params::Convolution<dimensions>& c) {
+__device__ __forceinline__ void convolution(const params::Windows<dimensions>& windows, const params::Convolution<dimensions>& tensors) {
   __shared__ __align__(128) u8 step[step_bytes];
   const Place place;
   Sums sums{};
 #pragma unroll 1
-  for (u32 t = 0; t < c.taps; ++t) {
+  for (u32 t = 0; t < tensors.taps; ++t) {
 #pragma unroll 1
-    for (u32 first = 0; first < c.channels; first += channels) {
-      load_step(step, t, first, windows, c);
+    for (u32 first = 0; first < tensors.channels; first += channels) {
+      load_step(step, t, first, windows, tensors);
       __syncthreads();
       sums.add(step, step + image_bytes, place.row, place.column);
       __syncthreads();
     }
   }
-  sums.store(windows, c, place.row, place.column);
+  sums.store(windows, tensors, place.row, place.column);
 }
 //@ end
 

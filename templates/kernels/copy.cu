@@ -1,10 +1,10 @@
-// copy: every tile through shared memory, from one tensor map to another.
+// copy: moves every tile through shared memory, from one tensor map to another.
 //
 //   source --copy engine--> ring of `stages` --mbarrier of the stage--> copy engine --> destination
 //
-// One warp a CTA: each stage is stored as soon as its mbarrier says that it is whole, and is loaded again once that store has
-// read it. Loads and stores are both the copy engine's, and need no fence. Threads touch the data only where a row ends within
-// 16 bytes (row_tail.cuh).
+// A CTA has one warp. Each stage is stored as soon as its mbarrier says that its tile has arrived, and is loaded again once that
+// store has read it. The copy engine does both loads and stores, so no fence is needed. Threads touch the data only where a
+// row ends within 16 bytes (row_tail.cuh).
 #include "tmajit/bulk_tensor.cuh"
 #include "tmajit/forward.cuh"
 //@ if row_tail

@@ -1,7 +1,7 @@
 // direct_transpose: moves a tensor between two views whose contiguous dimensions differ, `row` the destination's
 // and `column` the source's, through registers alone.
 //
-// A CTA does one tile, a box over all dimensions. A thread loads a block, a vector along `column` of each of its
+// A CTA moves one tile, a box over all dimensions. A thread loads a block, a vector along `column` of each of its
 // lines, transposes it and stores a vector along `row` of each of its columns. Four neighbouring threads share a line
 // and eight share a row: a warp loads and stores whole sectors. No barrier separates loads from stores, which is fast
 // where a tensor is small. No edge cuts a block.

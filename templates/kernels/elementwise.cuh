@@ -32,10 +32,11 @@ struct Nowhere {
   __device__ __forceinline__ void next() {}
 };
 
+// The position of an element, for an expression that reads positions.
 struct Somewhere {
   Coordinate g[rank];  // in the tensor
   u32 t[rank];         // in the tile
-  u32 tile_index;
+  u32 tile_index;      // number of the element in the tile
 
   // The first element of a tile.
   __device__ __forceinline__ explicit Somewhere(const Coordinate (&origin)[rank]) {
@@ -77,7 +78,7 @@ __device__ __forceinline__ Value<Output::Element> output_of(T value) {
 //@ end
 }
 
-// Computes vector v, which begins at `first`, of the tile in `stage`, for put(vector, its offset in a stage of the output).
+// Computes vector v of the tile in `stage`, which begins at `first`, and calls put(vector, its offset in a stage of the output).
 template <u32... i, class Put>
 __device__ __forceinline__ void compute_vector(Indices<i...>, const u8* shared, u32 stage, u32 v, const Where& first, const Put& put) {
   constexpr u32 vectors_per_row = tile().at[rank - 1] / vector;

@@ -2,7 +2,7 @@
 //
 //   evaluate() --> registers --`turns` chunks of a thread--> destination
 //
-// A CTA does one tile, a box over all dimensions. Each row's chunks begin at boundaries of the destination's memory.
+// A CTA fills one tile, a box over all dimensions. Each row's chunks begin at boundaries of the destination's memory.
 #include "tmajit/chunk_sides.cuh"
 
 namespace tmajit {

@@ -1,7 +1,8 @@
-// flat: moves tiles between two flat index spaces, so that no extent leaves part of a tile empty.
+// flat: moves tiles whose sides x and y each run over several dimensions, so that no short dimension leaves part of a tile empty.
 //
 // x indexes elements that are contiguous in the destination's memory; y indexes all other dimensions, beginning with the one
-// that is contiguous in a source. A CTA moves a tile of x by y elements:
+// that is contiguous in a source. Both are flat indices: one number for several dimensions. A CTA moves a tile of x by y
+// elements:
 //
 //   1. its threads divide each x and each y of the tile into indices and write the offsets into tables in shared memory;
 //   2. neighbouring threads along y load elements that are neighbours in the source, a group of x each, and put them into
@@ -9,12 +10,12 @@
 //      neighbouring threads differ in x first;
 //   3. neighbouring threads along x read words from the rows and store them next to each other in the destination.
 //
-// In a joined kernel a tile has whole rows that are contiguous in the destination, and its image has the destination's layout:
-// words may have elements of two rows.
+// In a joined kernel a tile consists of whole rows that are contiguous in the destination. Its image has the destination's layout,
+// so a word may have elements of two rows.
 //
 // The sectors of 32 bytes that a tile loads in part stay in the L1 cache for the CTAs of neighbouring tiles.
-//@ # Facts of the kernel: threads, Offset, group, loads, stores, staggered, joined and those of loaded_word.cuh; of each source
-//@ # `along`: the elements of one load along y, or 0 for a source without an image.
+//@ # Facts of the kernel: threads, Offset, group, loads, stores, staggered, joined and those of loaded_word.cuh. Each source also
+//@ # has `along`: the elements of one load along y, or 0 for a source without an image.
 #include "tmajit/division.cuh"
 #include "tmajit/flat_tile.cuh"
 #include "tmajit/global.cuh"
@@ -41,7 +42,7 @@ struct Row {
 constexpr Offset nowhere = Offset(1) << (8 * sizeof(Offset) - 1);
 //@ end
 
-// The offsets of a flat index, which is divided into the digits `first` to `last`.
+// The offsets of a flat index, which is divided into the digits [first, last).
 __device__ __forceinline__ Row offsets_of(const Plan& plan, u32 first, u32 last, u32 index) {
   Row row{};
   bool exists = true;
@@ -96,8 +97,8 @@ __device__ __forceinline__ void write_tables(const Plan& plan, const Tile& tile)
   }
 }
 
-// The position of the element at offset `at` within its word of the destination, in elements.
-__device__ __forceinline__ u32 past_word(const Plan& plan, Offset at) {
+// The position, in its word of the destination, of the element at offset `at`. In elements.
+__device__ __forceinline__ u32 position_in_word(const Plan& plan, Offset at) {
   if constexpr (!staggered) return 0;
   const u64 first = reinterpret_cast<u64>(static_cast<u8*>(plan.destination)) / element_bytes;
   return (static_cast<u32>(first) + static_cast<u32>(at)) % in_word;
@@ -125,8 +126,8 @@ struct alignas(group * sizeof(Offset) < 16 ? group * sizeof(Offset) : 16) Group 
 template <u32 bytes, class Loaded>
 __device__ __forceinline__ Loaded across(const Loaded* loaded, u32 y) {
   if constexpr (bytes == 1) {
-    const u32 both = 0x40 + 0x11 * y;
-    return __byte_perm(__byte_perm(loaded[0], loaded[1], both), __byte_perm(loaded[2], loaded[3], both), 0x5410);
+    const u32 bytes_y = 0x40 + 0x11 * y;  // selects byte y of each of two words
+    return __byte_perm(__byte_perm(loaded[0], loaded[1], bytes_y), __byte_perm(loaded[2], loaded[3], bytes_y), 0x5410);
   } else if constexpr (bytes == 2) {
     return __byte_perm(loaded[0], loaded[1], 0x5410 + 0x2222 * y);
   } else {
@@ -138,12 +139,12 @@ __device__ __forceinline__ Loaded across(const Loaded* loaded, u32 y) {
 template <u32 i>
 __device__ __forceinline__ void put_words(ImageWord<i>* image, const Plan& plan, const ImageWord<i> (&loaded)[group], u32 y) {
   constexpr u32 bytes = sizeof(SourceBits<i>);
-  constexpr u32 together = sizeof(ImageWord<i>) / bytes;
+  constexpr u32 per_word = sizeof(ImageWord<i>) / bytes;
 #pragma unroll
   for (u32 n = 0; n < Source<i>::along; ++n) {
     ImageWord<i>* to = image + image_row<i>(plan, y + n) * plan.source[i].pitch;
 #pragma unroll
-    for (u32 k = 0; k < group; k += together) to[k / together] = across<bytes>(loaded + k, n);
+    for (u32 k = 0; k < group; k += per_word) to[k / per_word] = across<bytes>(loaded + k, n);
   }
 }
 
@@ -166,7 +167,7 @@ __device__ __forceinline__ void load_image(const Plan& plan, const Tile& tile) {
     constexpr u32 bytes = sizeof(SourceBits<i>);
     constexpr u32 along = Source<i>::along;
     using Loaded = ImageWord<i>;  // a load fills its first bytes
-    constexpr u32 together = sizeof(ImageWord<i>) / bytes;
+    constexpr u32 per_word = sizeof(ImageWord<i>) / bytes;
     const params::FlatSource& source = plan.source[i];
     u32 first = threadIdx.x;
     const u32 x_lane = take(source.x_lanes, first);
@@ -178,7 +179,7 @@ __device__ __forceinline__ void load_image(const Plan& plan, const Tile& tile) {
     const auto* from = reinterpret_cast<const SourceBits<i>*>(static_cast<const u8*>(source.first)) + row;
     const Group* column = reinterpret_cast<const Group*>(tile.column + i * tile.columns);
     auto* image = reinterpret_cast<ImageWord<i>*>(tile.images + source.image);
-    const u32 past = joined ? past_word(plan, tile.row[0].destination) : 0;
+    const u32 elements_before = joined ? position_in_word(plan, tile.row[0].destination) : 0;
 //@ if padded
     const Loaded padding = padding_bits(plan.padding);
 //@ end
@@ -203,9 +204,9 @@ __device__ __forceinline__ void load_image(const Plan& plan, const Tile& tile) {
         if (first + j * source.groups >= groups) continue;
         const u32 x = (first + j * source.groups) * group;
         if constexpr (joined) {
-          put_elements<i>(reinterpret_cast<SourceBits<i>*>(image) + past, plan, loaded[j], x, y);
+          put_elements<i>(reinterpret_cast<SourceBits<i>*>(image) + elements_before, plan, loaded[j], x, y);
         } else {
-          put_words<i>(image + x / together, plan, loaded[j], y);
+          put_words<i>(image + x / per_word, plan, loaded[j], y);
         }
       }
     }
@@ -275,7 +276,7 @@ __device__ __forceinline__ void load_input(Input<i>& input, const Plan& plan, co
 //@ end
 }
 
-// Each thread stores a word of several rows, then the next word of these rows.
+// A thread stores one word in each of several rows, then its next word in each of these rows.
 template <u32... i>
 __device__ __forceinline__ void store_words(Indices<i...>, const Plan& plan, const Tile& tile) {
   u32 first = threadIdx.x;
@@ -294,13 +295,13 @@ __device__ __forceinline__ void store_words(Indices<i...>, const Plan& plan, con
       for (u32 j = 0; j < stores; ++j) {
         const u32 own = least(y + j * plan.word_rows, tile.rows - 1);
         row[j] = tile.row[own].destination;
-        const u32 entry = word * in_word + halo - past_word(plan, row[j] + static_cast<Offset>(x));
+        const u32 entry = word * in_word + halo - position_in_word(plan, row[j] + static_cast<Offset>(x));
         (load_input<i>(inputs[j], plan, tile, own, entry), ...);
       }
 #pragma unroll
       for (u32 j = 0; j < stores; ++j) {
         if (y + j * plan.word_rows >= tile.rows) continue;
-        const i32 begin = static_cast<i32>(x - past_word(plan, row[j] + static_cast<Offset>(x)));
+        const i32 begin = static_cast<i32>(x - position_in_word(plan, row[j] + static_cast<Offset>(x)));
         u8* const to = destination + static_cast<i64>(row[j] + static_cast<Offset>(begin)) * element_bytes;
         if (begin >= 0 && begin + static_cast<i32>(in_word) <= end) {
           store_word(to, word_of(inputs[j]));
@@ -319,20 +320,20 @@ __device__ __forceinline__ void store_words(Indices<i...>, const Plan& plan, con
 // Stores a joined tile, one contiguous run of the destination. Its first and last word may have elements of other tiles.
 template <u32... i>
 __device__ __forceinline__ void store_run(Indices<i...>, const Plan& plan, const Tile& tile) {
-  const u32 past = past_word(plan, tile.row[0].destination);
-  const u32 end = past + tile.rows * plan.x_extent;
-  auto* const to = reinterpret_cast<typename Word::Element*>(static_cast<u8*>(plan.destination)) + tile.row[0].destination - past;
+  const u32 elements_before = position_in_word(plan, tile.row[0].destination);  // elements of the first word before the tile
+  const u32 end = elements_before + tile.rows * plan.x_extent;
+  auto* const to = reinterpret_cast<typename Word::Element*>(static_cast<u8*>(plan.destination)) + tile.row[0].destination - elements_before;
 #pragma unroll stores
   for (u32 first = threadIdx.x * in_word; first < end; first += threads * in_word) {
     Inputs<i...> inputs;
     (load_input<i>(inputs, plan, tile, 0, first), ...);
     const Word value = word_of(inputs);
-    if (first >= past && first + in_word <= end) {
+    if (first >= elements_before && first + in_word <= end) {
       store_word(reinterpret_cast<u8*>(to + first), value);
     } else {
 #pragma unroll
       for (u32 k = 0; k < in_word; ++k) {
-        if (first + k >= past && first + k < end) to[first + k] = value.get(k);
+        if (first + k >= elements_before && first + k < end) to[first + k] = value.get(k);
       }
     }
   }

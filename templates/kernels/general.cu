@@ -3,7 +3,7 @@
 //   source --`turns` chunks of a thread--> registers --evaluate()--> the same chunks of the destination
 //   source along another dimension --16 bytes at a time--> image in shared memory --all threads meet--> registers
 //
-// A CTA does one tile, a box over all dimensions. Each row's chunks begin at boundaries of the destination's memory.
+// A CTA computes one tile, a box over all dimensions. Each row's chunks begin at boundaries of the destination's memory.
 //@ # Facts of the kernel: those of chunk_sources.cuh, turns, Source<i>, AllSources; if it computes, evaluate().
 #include "tmajit/chunk_padding.cuh"
 #include "tmajit/chunk_sources.cuh"
@@ -19,13 +19,13 @@ using Sources = params::Views<rank, AllSources::count>;
 
 template <u32 i>
 struct Input {
-  Chosen<Source<i>> bits;
+  SourceChunk<Source<i>> bits;
 };
 template <u32... i>
 struct Inputs : Input<i>... {};
 
 template <class From>
-__device__ __forceinline__ void load(Chosen<From>& out, const params::View<rank>& view, const u8* tile, const Chunk& own,
+__device__ __forceinline__ void load(SourceChunk<From>& out, const params::View<rank>& view, const u8* tile, const Chunk& own,
                                      u32 first, u32 last, const u8* shared) {
 #pragma unroll
   for (u32& word : out.word) word = 0;
@@ -56,7 +56,8 @@ __device__ __forceinline__ Result computed(const Inputs<i...>& in, const Sources
   return raw<Destination::Element, chunk>(pack);
 }
 
-// Loads all of a thread's chunks, then computes and stores them. `source` has the tile's address in each source.
+// Loads all of a thread's chunks, then computes and stores them. `source` holds the tile's address in each source. `padding` is one
+// Padding, or nothing if the sources cover the destination.
 template <u32... i, class... Outside>
 __device__ __forceinline__ void compute_chunks(Indices<i...>, const Sources& views, const Tile<rank>& tile,
                                                const u8* const (&source)[sizeof...(i)], const u8* shared,

@@ -1,4 +1,4 @@
-// im2col: writes the pixels of each window of a filter on images, next to each other.
+// im2col: writes the pixels of each filter window on images next to each other.
 //
 //@ if engine
 // A CTA has a tile of windows and a share of the taps and channels. A step is one tap's box of channels: the copy engine
@@ -27,14 +27,15 @@
 namespace tmajit {
 
 //@ if engine
-// Source and destination of the box of each of a CTA's steps: all taps of a box of channels, then the next box.
+// The source and the destination of the box that a step moves. A CTA takes all taps of one box of channels, then those of the
+// next box.
 struct Step {
   Coordinates<dimensions + 2> from;
   TapOffsets<dimensions> tap;
   Coordinates<3> to;  // channel, tap, window
 
   __device__ __forceinline__ Step(const params::Windows<dimensions>& windows, const params::WindowTiles& tiles, u32 number) {
-    u32 place = blockIdx.x * tiles.windows;
+    u32 place = blockIdx.x * tiles.windows;  // a window; after all divisions by `count`, an image
     to.at[2] = static_cast<i32>(place);
 #pragma unroll
     for (u32 d = 0; d < dimensions; ++d)
@@ -104,7 +105,7 @@ __device__ __forceinline__ void im2col(const params::Windows<dimensions>& window
     u32 tap[dimensions];
 #pragma unroll
     for (u32 d = 0; d < dimensions; ++d) tap[d] = take(windows.filter[d], rest);
-    u32 place = first + rest;
+    u32 place = first + rest;  // a window; after all divisions by `count`, an image
     const u8* from = views.source + part * views.source_channel;
     u8* to = views.destination + part * views.channel;
     bool inside = true;

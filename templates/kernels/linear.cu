@@ -24,13 +24,13 @@ __device__ __forceinline__ Index index_of(const Plan& plan, u32 n) {
   return index;
 }
 
-// A source has all elements.
+// The source has all elements of the destination.
 struct Everywhere {
   __device__ __forceinline__ Everywhere within(const Plan&, u32, u32) const { return *this; }
   template <class Element>
   __device__ __forceinline__ Element load(const Plan&, const Element* from) const { return *from; }
 };
-// A source has the elements in a window; all others are padding.
+// The source has only the elements in a window; all others are padding.
 struct InWindow {
   bool exists = true;
 
@@ -45,7 +45,7 @@ struct InWindow {
   }
 };
 
-// Where the elements of a word are in each source.
+// Where the elements of a word are in each source, and whether the source has them.
 struct Places {
   Offset at[sources][in_word];
   Reach reach[in_word];
@@ -74,25 +74,25 @@ struct ShortRows {
 // A word that crosses the end of the last dimension, at most once: its later elements have the next outer index.
 struct Wrap {
   u32 left;  // elements before the end
-  Offset jump[sources];
-  Reach reach;  // of elements after the end, in the outer dimensions
+  Offset jump[sources];  // added to the offsets of elements after the end
+  Reach reach;  // whether sources have the elements after the end, judged by the outer dimensions
 
   __device__ __forceinline__ Wrap(const Plan& plan, const Index& index) : left(plan.digit[row].count.divisor - index.at[row]), reach{} {
 #pragma unroll
     for (u32 s = 0; s < sources; ++s) {
       jump[s] = -static_cast<Offset>(plan.digit[row].count.divisor) * static_cast<Offset>(plan.digit[row].source[s]);
     }
-    bool counts = true;
+    bool carry = true;
 #pragma unroll
     for (u32 n = 1; n < rank; ++n) {
       const u32 d = row - n;
       const bool ends = d > 0 && index.at[d] + 1 == plan.digit[d].count.divisor;
-      const u32 next = !counts ? index.at[d] : ends ? 0 : index.at[d] + 1;
+      const u32 next = !carry ? index.at[d] : ends ? 0 : index.at[d] + 1;
       const Offset change = static_cast<Offset>(next) - static_cast<Offset>(index.at[d]);
 #pragma unroll
       for (u32 s = 0; s < sources; ++s) jump[s] += change * static_cast<Offset>(plan.digit[d].source[s]);
       reach = reach.within(plan, d, next);
-      counts = counts && ends;
+      carry = carry && ends;
     }
   }
 };
@@ -102,7 +102,7 @@ struct Rows {
   static __device__ __forceinline__ Places places(const Plan& plan, u32 first) {
     const Index index = index_of(plan, first);
     Offset begin[sources] = {};  // of the word
-    Reach reach{};               // in the outer dimensions
+    Reach reach{};               // judged by the outer dimensions
 #pragma unroll
     for (u32 d = 0; d < rank; ++d) {
       if (d != row) reach = reach.within(plan, d, index.at[d]);
@@ -152,19 +152,20 @@ __device__ __forceinline__ void load_inputs(Inputs<i...>& inputs, const Plan& pl
 template <u32... i>
 __device__ __forceinline__ void move_words(Indices<i...>, const Plan& plan) {
   u8* const destination = plan.destination;
-  const i32 past = static_cast<u32>(reinterpret_cast<u64>(destination)) % word_bytes / element_bytes;  // of the first word
+  // Elements of the first word that come before the destination.
+  const i32 elements_before = static_cast<u32>(reinterpret_cast<u64>(destination)) % word_bytes / element_bytes;
   const i32 last = static_cast<i32>(plan.elements - in_word);  // the last element that begins a whole word
   const u32 word = blockIdx.x * (turns * threads) + threadIdx.x;
   Inputs<i...> inputs[turns];
 #pragma unroll
   for (u32 turn = 0; turn < turns; ++turn) {
-    const i32 begin = static_cast<i32>((word + turn * threads) * in_word) - past;
+    const i32 begin = static_cast<i32>((word + turn * threads) * in_word) - elements_before;
     // A word that extends beyond the first or last element loads the nearest whole word inside.
     load_inputs(inputs[turn], plan, Words::places(plan, static_cast<u32>(min(max(begin, 0), last))));
   }
 #pragma unroll
   for (u32 turn = 0; turn < turns; ++turn) {
-    const i32 begin = static_cast<i32>((word + turn * threads) * in_word) - past;
+    const i32 begin = static_cast<i32>((word + turn * threads) * in_word) - elements_before;
     const Word value = word_of(inputs[turn]);
     if (begin >= 0 && begin <= last) {
       store_word(destination + static_cast<i64>(begin) * element_bytes, value);

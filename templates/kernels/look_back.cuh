@@ -16,6 +16,7 @@
 
 namespace tmajit {
 
+// The published state of a tile, unit or block.
 template <class State>
 struct Slot {
   static constexpr u32 words = sizeof(State) / 4;  // of 8 bytes
@@ -62,7 +63,7 @@ struct LookBack {
   u32 part;
   u32 parts;
 
-  // The address and the tag of member `n` of a level; n counts the level's members in the row.
+  // The address and the tag of member `n` of a level; n counts the members of the level in the row.
   struct Where {
     u8* at;
     u32 tag;
@@ -79,12 +80,13 @@ struct LookBack {
   __device__ __forceinline__ u32 place(u32 level) const { return unit_of(level) & ((1u << ring.log2_unit) - 1); }
   __device__ __forceinline__ bool is_last(u32 level) const { return place(level) + 1 == 1u << ring.log2_unit; }
 
-  // Waits until no tile needs the old contents of this tile's slots. Thread `n` checks one part of the ring.
+  // Waits until no tile needs the old contents of this tile's slots: until all tiles of `waits` parts of the previous round are
+  // done, beginning with the part before the tile's own. Thread `n` checks one of these parts.
   __device__ __forceinline__ void wait_for_slots(u32 n) const {
-    const u32 log2_part = ring.log2_tiles - 3;
+    const u32 log2_part = ring.log2_tiles - params::log2_ring_parts;
     const u32 own = (part * chains + chain) >> log2_part;
     if (n >= ring.waits || own < params::ring_parts) return;  // the first round through the ring finds it empty
-    const i32 before = static_cast<i32>(own) - 9 + static_cast<i32>(n);
+    const i32 before = static_cast<i32>(own) - static_cast<i32>(params::ring_parts + 1) + static_cast<i32>(n);
     if (before < 0) return;
     const u32 wanted = (static_cast<u32>(before) / params::ring_parts + 1) << log2_part;
     while (ptx::load_relaxed(scratch + 8 * (static_cast<u32>(before) % params::ring_parts)) < wanted) {
@@ -101,16 +103,16 @@ struct LookBack {
     while (!slot.is(from.tag)) slot.load(from.at);
     return slot.state();
   }
-  // Combines one share, of `shares`, of the members before the tile in its unit (level 0) or block (level 1), in order. It
+  // Combines one of `shares` shares of the members before the tile in its unit (level 0) or block (level 1), in order. It
   // loads four slots before it waits for the first.
   __device__ __forceinline__ State share(u32 level, u32 share, u32 shares, u32 column) const {
     constexpr u32 at_once = 4;
     const u32 members = place(level);
     const u32 begin = unit_of(level) - members;
-    const u32 most = (members + shares - 1) / shares;
-    const u32 last = least(share * most + most, members);
-    State all = Scanned::none();
-    for (u32 n = share * most; n < last; n += at_once) {
+    const u32 per_share = (members + shares - 1) / shares;
+    const u32 last = least(share * per_share + per_share, members);
+    State all = Scanned::identity();
+    for (u32 n = share * per_share; n < last; n += at_once) {
       Slot<State> slots[at_once];
 #pragma unroll
       for (u32 k = 0; k < at_once; ++k) {
@@ -118,7 +120,7 @@ struct LookBack {
       }
 #pragma unroll
       for (u32 k = 0; k < at_once; ++k) {
-        if (n + k < last) all = Scanned::both(all, wait(slots[k], level, begin + n + k, column));
+        if (n + k < last) all = Scanned::combine(all, wait(slots[k], level, begin + n + k, column));
       }
     }
     return all;
@@ -126,13 +128,14 @@ struct LookBack {
   // The combined state of the blocks before the tile's block.
   __device__ __forceinline__ State block_prefix(u32 column) const {
     const u32 block = unit_of(2);
-    return block == 0 ? Scanned::none() : wait(peek(2, block - 1, column), 2, block - 1, column);
+    return block == 0 ? Scanned::identity() : wait(peek(2, block - 1, column), 2, block - 1, column);
   }
   __device__ __forceinline__ void publish(u32 level, u32 column, const State& state) const {
     const Where to = where(level, unit_of(level), column);
     Slot<State>::publish(to.at, to.tag, state);
   }
-  // Each tile publishes its aggregate, or as the last of a unit the unit's, or as the last of a block the prefix.
+  // A tile publishes its own aggregate. The last tile of a unit publishes the unit's instead, and the last tile of a block the
+  // prefix.
   __device__ __forceinline__ void publish_tile(u32 column, const State& own) const {
     if (!is_last(0) && part + 1 < parts) publish(0, column, own);
   }
@@ -147,17 +150,17 @@ struct LookBack {
   // the values read are in registers, and a later tile reads this tile's slots before it counts itself.
   __device__ __forceinline__ void leave() const {
     const u32 tile = part * chains + chain;
-    atomicAdd(reinterpret_cast<u64*>(scratch) + (tile >> (ring.log2_tiles - 3)) % params::ring_parts, u64{1});
+    atomicAdd(reinterpret_cast<u64*>(scratch) + (tile >> (ring.log2_tiles - params::log2_ring_parts)) % params::ring_parts, u64{1});
   }
   // All threads call it at the end. The last tile waits until all tiles are done, and then clears scratch memory.
   __device__ __forceinline__ void clear() const {
     if (part * chains + chain + 1 != tiles) return;
-    const u32 log2_part = ring.log2_tiles - 3;
-    const u32 whole = tiles >> log2_part;
+    const u32 log2_part = ring.log2_tiles - params::log2_ring_parts;
+    const u32 whole = tiles >> log2_part;  // full parts, counted over all rounds of the ring
     const u32 k = threadIdx.x;  // each of the first threads checks one part of the ring
     const u32 rest = k == whole % params::ring_parts ? tiles - (whole << log2_part) : 0;
-    const u32 all = ((whole / params::ring_parts + (k < whole % params::ring_parts)) << log2_part) + rest;
-    while (k < params::ring_parts && ptx::load_relaxed(scratch + 8 * k) != all) {
+    const u32 expected = ((whole / params::ring_parts + (k < whole % params::ring_parts)) << log2_part) + rest;
+    while (k < params::ring_parts && ptx::load_relaxed(scratch + 8 * k) != expected) {
     }
     __syncthreads();
     const auto zero = [](u8* from, u64 bytes) {
@@ -173,18 +176,18 @@ struct LookBack {
   }
 };
 
-// The combined states of a warp's lanes, in their order; lane 0 has the result.
+// Combines the states of a warp's lanes in their order; lane 0 has the result.
 template <class Scanned>
 __device__ __forceinline__ typename Scanned::State combined_lanes(typename Scanned::State state) {
   const u32 lane = threadIdx.x % 32;
 #pragma unroll
   for (u32 distance = 1; distance < 32; distance *= 2) {
     const auto other = state_of_lane(state, lane + distance);
-    if (lane + distance < 32) state = Scanned::both(state, other);
+    if (lane + distance < 32) state = Scanned::combine(state, other);
   }
   return state;
 }
-// A whole warp calls it: the combined state of all tiles before this one; lane 0 has the result. The warp also publishes the
+// Returns the combined state of all tiles before this one in lane 0; a whole warp calls it. The warp also publishes the
 // aggregates that end with this tile, whose own state is `own`. Each lane takes one of the unit's tiles and one of the
 // block's units, and all lanes load their slots before any of them waits.
 template <class Scanned>
@@ -201,17 +204,17 @@ __device__ __forceinline__ typename Scanned::State before_tile(const LookBack<Sc
   const u32 block = tile.unit_of(2);
   Slot<State> prefix;
   if (lane == 0 && block > 0) prefix = tile.peek(2, block - 1, 0);
-  State found = Scanned::none();
+  State found = Scanned::identity();
 #pragma unroll
   for (u32 level = 0; level < 2; ++level) {
-    State here = Scanned::none();
+    State here = Scanned::identity();
     if (lane < places[level]) here = tile.wait(slots[level], level, tile.unit_of(level) - places[level] + lane, 0);
-    found = Scanned::both(combined_lanes<Scanned>(here), found);
-    if (level == 0 && lane == 0) tile.publish_unit(0, Scanned::both(found, own));
+    found = Scanned::combine(combined_lanes<Scanned>(here), found);
+    if (level == 0 && lane == 0) tile.publish_unit(0, Scanned::combine(found, own));
   }
   if (lane == 0) {
-    if (block > 0) found = Scanned::both(tile.wait(prefix, 2, block - 1, 0), found);
-    tile.publish_block(0, Scanned::both(found, own));
+    if (block > 0) found = Scanned::combine(tile.wait(prefix, 2, block - 1, 0), found);
+    tile.publish_block(0, Scanned::combine(found, own));
   }
   return found;
 }

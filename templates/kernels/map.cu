@@ -43,7 +43,7 @@ __device__ __forceinline__ void load_first_tiles(TileWalk<rank, tiles_per_cta>& 
   }
 }
 
-// Loads the later tiles, each once the computing warps have read the tile before it in its stage.
+// Loads the later tiles, each as soon as the computing warps have read the previous tile in its stage.
 template <class... Maps>
 __device__ __forceinline__ void load_more_tiles(TileWalk<rank, tiles_per_cta>& tile_at, u32 base, RingBarriers full,
                                                 const Maps&... inputs) {
@@ -79,7 +79,7 @@ __device__ __forceinline__ void compute_tiles(const params::TileGrid<rank>& grid
     if (threadIdx.x == 0) ptx::wait_group_read<output_stages - 2>();
     ptx::sync_threads<1, compute_threads>();
     const u32 results = Output::placement().stage(result.stage);
-    // One condition: under an inner one ptxas 13.0 leaves a coordinate of the tile unset.
+    // A single condition: with nested ones ptxas 13.0 leaves a coordinate of the tile unset.
     if ((threadIdx.x == 0) & (engine_stores(tail, tile_at.at[rank - 1] * tile().at[rank - 1]) & ... & true)) {
       ptx::tensor_store(output, tile_at.origin(tile()), base + results);
     }
@@ -101,15 +101,15 @@ __device__ __forceinline__ void run_warps(const params::TileGrid<rank>& grid, co
   u8* shared = aligned_shared_memory();
   const u32 base = ptx::shared_address(shared);
   const RingBarriers full{base + barriers};
-  const bool loading = threadIdx.x >= compute_threads;
-  const bool loads = loading && ptx::elect();
+  const bool is_loading_warp = threadIdx.x >= compute_threads;
+  const bool issues_loads = is_loading_warp && ptx::elect();
   TileWalk<rank, tiles_per_cta> tile_at(grid);
-  if (loads) load_first_tiles(tile_at, base, full, inputs...);
+  if (issues_loads) load_first_tiles(tile_at, base, full, inputs...);
   __syncthreads();
 //@ if reloads
-  if (loads) load_more_tiles(tile_at, base, full, inputs...);
+  if (issues_loads) load_more_tiles(tile_at, base, full, inputs...);
 //@ end
-  if (!loading) compute(shared, base, full);
+  if (!is_loading_warp) compute(shared, base, full);
 }
 
 template <class... Maps>

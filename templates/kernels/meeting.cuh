@@ -1,5 +1,6 @@
 // Combines the states of threads and CTAs of a reduction, in an order that does not depend on timing.
-//@ # A thread has `n` states, one for each of its results; `meet()` waits for all threads that share them. A fact: columns.
+//@ # A thread has `n` states, one for each of its results; `meet()` is a barrier of all threads that share them. Fact of the
+//@ # kernel: columns.
 #pragma once
 #include "tmajit/division.cuh"
 #include "tmajit/reduction_team.cuh"
@@ -7,7 +8,7 @@
 
 namespace tmajit {
 
-// A thread's position: `own` is the number of its results in the CTA, `phase` its number among the threads that share them.
+// A thread's position: `own` is the index of its results in the CTA, `phase` its index among the threads that share them.
 struct Place {
   u32 own;
   u32 phase;
@@ -25,12 +26,12 @@ template <class Reduced, u32 n, class Meet>
 __device__ __forceinline__ void combine_threads(typename Reduced::State (&state)[n], const params::ReductionTeam& team, Place place,
                                              u8* shared, const Meet& meet) {
   using State = typename Reduced::State;
-  State* const other = reinterpret_cast<State*>(shared);
+  State* const exchanged = reinterpret_cast<State*>(shared);
 #pragma unroll 1
   for (u32 left = team.phases; left > 1;) {
     const u32 half = (left + 1) / 2;
     const u32 lower = place.phase < half ? place.phase : place.phase - half;
-    State* const at = other + lower * team.owners + place.own;
+    State* const at = exchanged + lower * team.owners + place.own;
     const u32 distance = team.owners * half;
     if (place.phase >= half && place.phase < left) {
 #pragma unroll
@@ -39,7 +40,7 @@ __device__ __forceinline__ void combine_threads(typename Reduced::State (&state)
     meet();
     if (place.phase < left - half) {
 #pragma unroll
-      for (u32 k = 0; k < n; ++k) state[k] = Reduced::both(state[k], at[k * distance]);
+      for (u32 k = 0; k < n; ++k) state[k] = Reduced::combine(state[k], at[k * distance]);
     }
     meet();
     left = half;
@@ -54,7 +55,7 @@ __device__ __forceinline__ void combine_threads(typename Reduced::State (&state)
 #pragma unroll 1
   for (u32 bit = least(team.phases, 32) / 2; bit > 0; bit /= 2) {
 #pragma unroll
-    for (u32 k = 0; k < n; ++k) state[k] = Reduced::both(state[k], state_across(state[k], bit));
+    for (u32 k = 0; k < n; ++k) state[k] = Reduced::combine(state[k], state_across(state[k], bit));
   }
   if (team.phases <= 32) return;
   State* const of_warp = reinterpret_cast<State*>(shared) + threadIdx.x / 32 * n;
@@ -68,7 +69,7 @@ __device__ __forceinline__ void combine_threads(typename Reduced::State (&state)
 #pragma unroll 1
   for (u32 w = 1; w < team.phases / 32; ++w) {
 #pragma unroll
-    for (u32 k = 0; k < n; ++k) state[k] = Reduced::both(state[k], of_warp[w * n + k]);
+    for (u32 k = 0; k < n; ++k) state[k] = Reduced::combine(state[k], of_warp[w * n + k]);
   }
 }
 //@ end
@@ -84,7 +85,7 @@ __device__ __forceinline__ bool publish_part(const State (&state)[n], State* to,
   }
   meet();
   if (threadIdx.x == 0) {
-    __threadfence();  // also for the CTA's other threads, after the barrier
+    __threadfence();  // orders the writes of all threads of the CTA: they came before the barrier
     before = atomicAdd(count, 1);
     __threadfence();
   }
@@ -97,7 +98,7 @@ __device__ __forceinline__ bool publish_part(const State (&state)[n], State* to,
 
 // Writes the CTA's part to scratch memory, whose first bytes count the published parts of each tile. The last CTA of a group
 // combines the group's parts, and the last group combines the groups. Returns whether the CTA is the last of all: phase 0 then
-// has the total. All threads call it; `exists`: the thread's results exist.
+// has the total. All threads call it; `exists` tells whether the thread has results.
 template <class Reduced, u32 n, class Meet>
 __device__ __forceinline__ bool combine_parts(typename Reduced::State (&state)[n], const params::ReductionTeam& team,
                                                    Place place, bool exists, u32 tile, u32 part, u8* scratch, u8* shared,
@@ -107,14 +108,14 @@ __device__ __forceinline__ bool combine_parts(typename Reduced::State (&state)[n
   State* const parts = reinterpret_cast<State*>(scratch + team.partials) + static_cast<u64>(tile) * team.parts * width + place.own;
   u32* const counts = reinterpret_cast<u32*>(scratch) + tile * (team.groups + 1);
   // Combines `count` parts: `first`, `first + step`, `first + 2 * step` …
-  const auto read = [&](u32 first, u32 step, u32 count) {
+  const auto combine = [&](u32 first, u32 step, u32 count) {
 #pragma unroll
-    for (u32 k = 0; k < n; ++k) state[k] = Reduced::none();
+    for (u32 k = 0; k < n; ++k) state[k] = Reduced::identity();
     if (exists) {
 #pragma unroll 8
       for (u32 p = place.phase; p < count; p += team.phases) {
 #pragma unroll
-        for (u32 k = 0; k < n; ++k) state[k] = Reduced::both(state[k], parts[(first + p * step) * width + k * team.owners]);
+        for (u32 k = 0; k < n; ++k) state[k] = Reduced::combine(state[k], parts[(first + p * step) * width + k * team.owners]);
       }
     }
     combine_threads<Reduced>(state, team, place, shared, meet);
@@ -124,10 +125,10 @@ __device__ __forceinline__ bool combine_parts(typename Reduced::State (&state)[n
   const u32 first = group * team.group;
   const u32 members = team.parts - first < team.group ? team.parts - first : team.group;
   if (!publish_part(state, parts + part * width, team.owners, mine, counts + 1 + group, members, meet)) return false;
-  read(first, 1, members);
+  combine(first, 1, members);
   if (team.groups == 1) return true;
   if (!publish_part(state, parts + first * width, team.owners, mine, counts, team.groups, meet)) return false;
-  read(0, team.group, team.groups);
+  combine(0, team.group, team.groups);
   return true;
 }
 

@@ -5,8 +5,7 @@
 
 namespace tmajit {
 
-// The rows of images with a strip's elements and their neighbours: a line for each plane and layer. Rows that no offset
-// reads are left out.
+// The image rows that hold a strip's elements and their neighbours. Rows that no offset reads are omitted.
 template <u32 i>
 struct Window {
   Value<typename Source<i>::Element> at[Source<i>::rows][Source<i>::chunks * chunk];
@@ -14,7 +13,8 @@ struct Window {
 template <u32... i>
 struct Windows : Window<i>... {};
 
-// A source as the expression sees it from element k of the strip's row r: called with offsets, or, alone, the element.
+// A source as the expression sees it at element k of the strip's row r. A call with offsets returns a neighbour; without a call it
+// is the element itself.
 template <u32 i>
 struct Neighbours {
   const Window<i>& window;
@@ -35,7 +35,7 @@ __device__ __forceinline__ void load_window(Window<i>& window, const u8* const (
   using Element = typename From::Element;
 #pragma unroll
   for (u32 r = 0; r < From::rows; ++r) {
-    const u32 line = From::line_of().at[r];
+    const u32 line = From::line_of().at[r];  // numbers the layers of all planes
     const u8* const from = planes[From::first_plane + line / From::layers] + From::image + line % From::layers * From::layer_bytes +
                            (strip_at * strip + From::row_of().at[r]) * From::pitch + chunk_at * chunk * sizeof(Element) + From::margin;
 #pragma unroll

@@ -1,4 +1,4 @@
-// ragged: every tile of a batch of tensors, each of which has an address, extents and strides of its own.
+// ragged: moves every tile of a batch of tensors, each of which has an address, extents and strides of its own.
 //
 // One warp for each CTA moves consecutive tiles of the batch. At each new tensor it edits a copy of the launch's tensor map in
 // shared memory and publishes it to scratch memory, one map for loads and one for stores. Tiles go through a ring of stages:
@@ -6,7 +6,8 @@
 //
 //   source of a tensor --copy engine--> ring of `stages` --mbarrier of the stage--> copy engine --> its destination
 //
-// Threads store where a row ends within 16 bytes (row_tail.cuh), and move what no tensor map describes element by element.
+// Threads store the end of a row that ends within 16 bytes (row_tail.cuh). Tensors that no tensor map can describe they move
+// element by element.
 #include "tmajit/bulk_group.cuh"
 #include "tmajit/bulk_tensor.cuh"
 #include "tmajit/fence.cuh"
@@ -137,7 +138,7 @@ __device__ __forceinline__ void copy_batch(const params::RaggedBatch& batch, con
       if (leader) ptx::wait_group<stages - 1>();
       __syncwarp();
       constexpr u32 chunk = 16 / sizeof(Element);
-      const u32 whole = tensor.extent[rank - 1] / chunk * chunk;
+      const u32 whole = tensor.extent[rank - 1] / chunk * chunk;  // if 0, the map is not used, but must not be empty
       destinations.make<rank>(pattern, tensor.destination, tensor.destination_step, tensor.extent, whole < chunk ? chunk : whole);
     }
     const u32 column = tile_at.at[rank - 1] * tile().at[rank - 1];

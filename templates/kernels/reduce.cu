@@ -8,8 +8,8 @@
 //@ else
 // Neighbouring threads share the items of a result, which are neighbours in memory where possible.
 //@ end
-//@ # Facts of the kernel: Index, vector, turns, reduced_digits (0: the launch counts them), columns; Rows of a ranged one,
-//@ # staggered of an ended one; Reducer, Destination, Source<i>, AllSources, evaluate(), final_result().
+//@ # Facts of the kernel: Index, vector, turns, reduced_digits (0: the launch counts them), columns; Rows if `ranged`,
+//@ # staggered if `ended`; Reducer, Destination, Source<i>, AllSources, evaluate(), final_result().
 #include "tmajit/division.cuh"
 #include "tmajit/meeting.cuh"
 #include "tmajit/reduced_result.cuh"
@@ -21,12 +21,13 @@ namespace tmajit {
 
 using Plan = params::ReductionPlan<sources>;
 
+// Evaluates the expression, for the type of its result.
 template <u32... i>
-__device__ __forceinline__ auto front(Indices<i...>) {
+__device__ __forceinline__ auto evaluated(Indices<i...>) {
   return evaluate(Value<typename Source<i>::Element>{}...);
 }
-using Front = decltype(front(AllSources{}));
-using Reduced = Reducer<Front>;
+using Evaluated = decltype(evaluated(AllSources{}));
+using Reduced = Reducer<Evaluated>;
 using State = Reduced::State;
 
 constexpr u32 results = columns ? vector : 1;               // of a thread
@@ -34,11 +35,11 @@ constexpr u32 states = columns ? vector : least(vector, 4);  // independent accu
 
 // ---- items ----
 
-// Where an item, a vector of each source, is: offsets from the views' first elements.
+// The position of an item, which is a vector of each source: offsets from the views' first elements.
 struct Item {
   i64 source[sources];  // bytes
   i64 place;
-  Index along;  // vectors of its row before it
+  Index along;  // number of vectors before it in its row
 };
 
 // Adds the offset of digit d of a number to an item. The last digit is the remaining quotient.
@@ -56,7 +57,7 @@ __device__ __forceinline__ void add_result_item(Item& item, const Plan& plan, In
   for (u32 d = plan.reduced_digits; d < plan.digits; ++d) add_digit(item, plan, d, d + 1 == plan.digits, n);
 }
 
-// Adds the offsets of all digits of the number among the reduced items.
+// Adds the offsets of all digits of a number of the reduced items.
 __device__ __forceinline__ void add_reduced(Item& item, const Plan& plan, Index n) {
   const u32 digits = reduced_digits > 0 ? reduced_digits : plan.reduced_digits;
 #pragma unroll (reduced_digits > 0 ? reduced_digits : 1)
@@ -137,20 +138,21 @@ __device__ __forceinline__ void load_some_inputs(Inputs<i...>& inputs, const Pla
 template <u32... i>
 __device__ __forceinline__ void add_item(State (&state)[states], const Inputs<i...>& inputs, const Plan& plan,
                                          const Item& item, Range range) {
-  AllValues<held, i...> values;
-  (packed<typename Source<i>::Element, held>(static_cast<const Input<i>&>(inputs).bits)
-       .decode(static_cast<SourceValues<i, held>&>(values).at),
+  AllValues<pack_count, i...> values;
+  (packed<typename Source<i>::Element, pack_count>(static_cast<const Input<i>&>(inputs).bits)
+       .decode(static_cast<SourceValues<i, pack_count>&>(values).at),
    ...);
 #pragma unroll
   for (u32 k = 0; k < vector; ++k) {
     if (k < range.begin || k >= range.end) continue;
-    const Front value = evaluate(static_cast<SourceValues<i, held>&>(values).at[k]...);
+    const Evaluated value = evaluate(static_cast<SourceValues<i, pack_count>&>(values).at[k]...);
     State& accumulator = state[k % states];
-    accumulator = Reduced::both(accumulator, Reduced::of(value, item.place + static_cast<i64>(k) * plan.place_step));
+    accumulator = Reduced::combine(accumulator, Reduced::of(value, item.place + static_cast<i64>(k) * plan.place_step));
   }
 }
 
-// Accumulates the items from `first` on, a turn apart. whole: all of them are before `end`, so the loads need no predicates.
+// Accumulates `turns` items: `first` and those that follow in steps of `phases`. With `whole` all of them are before `end`, so the
+// loads need no predicates.
 template <bool whole>
 __device__ __forceinline__ void add_round(State (&state)[states], const Plan& plan, const Item& own, Index first, Index end,
                                           Range range) {
@@ -189,9 +191,9 @@ __device__ __forceinline__ void add_round(State (&state)[states], const Plan& pl
 struct Ends {
   Item row;
   u32 first;  // elements before the first whole vector
-  u32 all;    // and after the last one
-  u32 here;   // elements of this CTA
-  Index count;
+  u32 all;    // elements before the first and after the last whole vector
+  u32 here;   // those of them that this CTA accumulates
+  Index count;  // whole vectors
   Item item;
   AllInputs input;
 
@@ -216,6 +218,7 @@ struct Ends {
     one.place += n * plan.place_step;
     return one;
   }
+  // The n-th element outside the whole vectors.
   __device__ __forceinline__ Item end(const Plan& plan, u32 n) const {
     return element(plan, n < first ? n : static_cast<i64>(plan.along - all + n));
   }
@@ -264,7 +267,7 @@ __device__ __forceinline__ void reduce_tile(const Plan& plan) {
   const bool exists = place.own < plan.team.owners && place.phase < plan.team.phases && result_item < plan.result_items;
   State state[states];
 #pragma unroll
-  for (u32 k = 0; k < states; ++k) state[k] = Reduced::none();
+  for (u32 k = 0; k < states; ++k) state[k] = Reduced::identity();
 
   Item own{};
   own.place = plan.first_place;
@@ -294,7 +297,7 @@ __device__ __forceinline__ void reduce_tile(const Plan& plan) {
 #pragma unroll
   for (u32 k = 0; k < results; ++k) result[k] = state[k];
 #pragma unroll
-  for (u32 k = results; k < states; ++k) result[0] = Reduced::both(result[0], state[k]);
+  for (u32 k = results; k < states; ++k) result[0] = Reduced::combine(result[0], state[k]);
   const auto meet = [] { __syncthreads(); };
   combine_threads<Reduced>(result, plan.team, place, meeting, meet);
 //@ if split

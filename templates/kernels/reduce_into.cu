@@ -2,9 +2,9 @@
 //
 //   source --copy engine--> ring of `stages` --mbarrier of the stage--> copy engine combines --> destination
 //
-// One warp a CTA: each stage is combined as soon as its mbarrier says that it is whole, and is loaded again once the engine has
-// read it. Loads and reductions are both the copy engine's, and need no fence. Threads touch the data only where a row ends
-// within 16 bytes (row_tail.cuh).
+// A CTA has one warp. Each stage is combined as soon as its mbarrier says that its tile has arrived, and is loaded again once
+// the engine has read it. The copy engine does both loads and reductions, so no fence is needed. Threads touch the data only
+// where a row ends within 16 bytes (row_tail.cuh).
 #include "tmajit/bulk_tensor_reduce.cuh"
 #include "tmajit/forward.cuh"
 //@ if row_tail

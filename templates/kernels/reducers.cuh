@@ -1,4 +1,6 @@
-// The accumulators of reductions: their state, and how two states combine. The order changes nothing but rounding.
+// The accumulators of reductions: their state, and how two states combine. The order of combinations affects only rounding.
+//@ # Each reducer has a State and its identity(). of() makes the state of one value, given with its index among the reduced
+//@ # elements; combine() joins two states; result() turns the state of n values into the result.
 #pragma once
 #include "tmajit/scalars.cuh"
 
@@ -22,9 +24,9 @@ template <> struct SumOf<double> { using type = double; };
 template <class Value>
 struct Sum {
   using State = typename SumOf<Value>::type;
-  static __device__ __forceinline__ State none() { return State(0); }
+  static __device__ __forceinline__ State identity() { return State(0); }
   static __device__ __forceinline__ State of(Value value, i64) { return static_cast<State>(value); }
-  static __device__ __forceinline__ State both(State a, State b) { return a + b; }
+  static __device__ __forceinline__ State combine(State a, State b) { return a + b; }
   static __device__ __forceinline__ State result(State sum, u64) { return sum; }
 };
 
@@ -47,9 +49,9 @@ struct ExtremeOf {
   using type = typename Choose<(sizeof(T) < 4), Word, T>::type;
 };
 
-// The greatest value of a type, or the least.
+// The identity of the minimum (`least`), the greatest value of a type, or of the maximum, the least value.
 template <class T, bool least>
-__device__ __forceinline__ T extreme_value() {
+__device__ __forceinline__ T extreme_identity() {
   if constexpr (sizeof(T) == 4 && is_real<T>) {
     return __int_as_float(least ? 0x7f800000 : static_cast<i32>(0xff800000u));
   } else if constexpr (is_real<T>) {
@@ -65,9 +67,9 @@ __device__ __forceinline__ T extreme_value() {
 template <class Value, bool least>
 struct Extreme {
   using State = typename ExtremeOf<Value>::type;
-  static __device__ __forceinline__ State none() { return extreme_value<State, least>(); }
+  static __device__ __forceinline__ State identity() { return extreme_identity<State, least>(); }
   static __device__ __forceinline__ State of(Value value, i64) { return static_cast<State>(value); }
-  static __device__ __forceinline__ State both(State a, State b) {
+  static __device__ __forceinline__ State combine(State a, State b) {
     return (least ? a < b : a > b) || a != a ? a : b;
   }
   static __device__ __forceinline__ State result(State value, u64) { return value; }
@@ -75,12 +77,13 @@ struct Extreme {
 template <class Value> struct Least : Extreme<Value, true> {};
 template <class Value> struct Greatest : Extreme<Value, false> {};
 
+// Whether all values differ from 0, or any of them.
 template <class Value, bool all>
 struct Truth {
   using State = u32;
-  static __device__ __forceinline__ State none() { return all ? 1 : 0; }
+  static __device__ __forceinline__ State identity() { return all ? 1 : 0; }
   static __device__ __forceinline__ State of(Value value, i64) { return value != Value(0) ? 1 : 0; }
-  static __device__ __forceinline__ State both(State a, State b) { return all ? a & b : a | b; }
+  static __device__ __forceinline__ State combine(State a, State b) { return all ? a & b : a | b; }
   static __device__ __forceinline__ i32 result(State value, u64) { return static_cast<i32>(value); }
 };
 template <class Value> struct Any : Truth<Value, false> {};
@@ -92,17 +95,18 @@ struct Placed {
   i64 place;  // index of the element; -1: no element yet
 };
 
+// The index of the first least or greatest element; of the first NaN if there is one.
 template <class Value, bool least>
 struct First {
   using State = Placed<Value>;
-  static __device__ __forceinline__ State none() { return {Value(0), -1}; }
+  static __device__ __forceinline__ State identity() { return {Value(0), -1}; }
   static __device__ __forceinline__ State of(Value value, i64 place) { return {value, place}; }
-  static __device__ __forceinline__ State both(const State& a, const State& b) {
-    const bool sooner = a.place < b.place;
+  static __device__ __forceinline__ State combine(const State& a, const State& b) {
+    const bool a_is_first = a.place < b.place;
     const bool nan_a = a.value != a.value;
     const bool nan_b = b.value != b.value;
     const bool better = least ? a.value < b.value : a.value > b.value;
-    const bool takes_a = nan_a || nan_b ? nan_a && (!nan_b || sooner) : better || (a.value == b.value && sooner);
+    const bool takes_a = nan_a || nan_b ? nan_a && (!nan_b || a_is_first) : better || (a.value == b.value && a_is_first);
     return b.place < 0 || (a.place >= 0 && takes_a) ? a : b;
   }
   static __device__ __forceinline__ i64 result(const State& first, u64) { return first.place; }

@@ -2,7 +2,7 @@
 //
 //   source --`turns` vectors of 16 bytes of a thread--> registers --> destination, all loads before all stores
 //
-// A CTA does one tile, a box over all dimensions.
+// A CTA moves one tile, a box over all dimensions.
 //@ # Facts of the kernel: rank, element_bytes, tile_index, turns, Offset, Edges. Where no row is cut, an element is
 //@ # a whole vector: element_bytes is 16.
 #include "tmajit/global.cuh"
@@ -14,7 +14,8 @@ namespace tmajit {
 
 constexpr u32 vector = 16 / element_bytes;
 
-// These policies move a vector. `remaining` elements follow in its row from the vector's first on; if it is not positive, none.
+// These policies move a vector. `remaining` is the number of elements from the vector's first to the end of its row; the vector
+// has none if it is zero or negative.
 
 // No edge cuts a vector.
 struct WholeVectors {
@@ -25,6 +26,7 @@ struct WholeVectors {
     ptx::store_vector16_if(remaining > 0, to, value.word);
   }
 };
+// The end of a row may cut a vector.
 struct CutVectors {
   static __device__ __forceinline__ void load(Vector16& value, const u8* from, i32 remaining) {
     if (remaining >= static_cast<i32>(vector)) {

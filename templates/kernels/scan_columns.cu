@@ -22,7 +22,7 @@ __device__ __forceinline__ Place moved(const Plan& plan, Place place, i64 rows) 
   return place;
 }
 
-// Loads the rows of a thread's columns from `first` on. whole: all of its columns and rows are there.
+// Loads the rows of a thread's columns from `first` on. With `whole` all of its columns and rows exist.
 __device__ __forceinline__ void load_rows(const Plan& plan, const Place& begin, u64 first, Range range, bool whole,
                                           AllInputs (&inputs)[turns]) {
   if (whole) {
@@ -38,7 +38,7 @@ __device__ __forceinline__ void load_rows(const Plan& plan, const Place& begin, 
 
 __device__ __forceinline__ void clear(State (&state)[vector]) {
 #pragma unroll
-  for (u32 k = 0; k < vector; ++k) state[k] = Scanned::none();
+  for (u32 k = 0; k < vector; ++k) state[k] = Scanned::identity();
 }
 
 // Combines the elements of each of a thread's columns in these rows.
@@ -50,12 +50,12 @@ __device__ __forceinline__ void combine_rows(const Plan& plan, u64 first, bool w
     const Scannable values = values_of(inputs[turn]);
     if (!whole && first + turn >= plan.length) continue;
 #pragma unroll
-    for (u32 k = 0; k < vector; ++k) own[k] = Scanned::both(own[k], values.at[k]);
+    for (u32 k = 0; k < vector; ++k) own[k] = Scanned::combine(own[k], values.at[k]);
   }
 }
 
-// Combines these rows with each other, then with the rows before them, and stores the results. A result of a long column has
-// thus passed few roundings. `before` becomes the state up to the last of these rows.
+// Combines these rows with each other, then with the rows before them, and stores the results. So a result of a long column
+// has few roundings. `before` becomes the state up to the last of these rows.
 __device__ __forceinline__ void store_rows(const Plan& plan, const Place& begin, u64 first, Range range, bool whole,
                                            const AllInputs (&inputs)[turns], State (&before)[vector]) {
   State these[vector];
@@ -66,8 +66,8 @@ __device__ __forceinline__ void store_rows(const Plan& plan, const Place& begin,
     State result[vector];
 #pragma unroll
     for (u32 k = 0; k < vector; ++k) {
-      const State next = Scanned::both(these[k], values.at[k]);
-      result[k] = Scanned::both(before[k], exclusive ? these[k] : next);
+      const State next = Scanned::combine(these[k], values.at[k]);
+      result[k] = Scanned::combine(before[k], exclusive ? these[k] : next);
       these[k] = next;
     }
     const i64 to = begin.destination + static_cast<i64>(first + turn) * plan.destination.along;
@@ -78,7 +78,7 @@ __device__ __forceinline__ void store_rows(const Plan& plan, const Place& begin,
     }
   }
 #pragma unroll
-  for (u32 k = 0; k < vector; ++k) before[k] = Scanned::both(before[k], these[k]);
+  for (u32 k = 0; k < vector; ++k) before[k] = Scanned::combine(before[k], these[k]);
 }
 
 // ---- a thread walks its columns from the first row to the last ----
@@ -132,17 +132,17 @@ __device__ __forceinline__ void scan_by_lanes(const Plan& plan) {
 #pragma unroll
       for (u32 distance = 1; distance < lanes; distance *= 2) {
         const State other = state_of_lane(own[k], warp_lane - distance);
-        if (distance <= lane) own[k] = Scanned::both(other, own[k]);
+        if (distance <= lane) own[k] = Scanned::combine(other, own[k]);
       }
       const State previous = state_of_lane(own[k], warp_lane - 1);
-      before[k] = lane == 0 ? carried[k] : Scanned::both(carried[k], previous);
-      carried[k] = Scanned::both(carried[k], state_of_lane(own[k], warp_lane | (lanes - 1)));
+      before[k] = lane == 0 ? carried[k] : Scanned::combine(carried[k], previous);
+      carried[k] = Scanned::combine(carried[k], state_of_lane(own[k], warp_lane | (lanes - 1)));
     }
     if (exists) store_rows(plan, begin, first, range, whole, inputs, before);
   }
 }
 
-// Shared memory with states of the CTA's columns, in rows: one for each thread along, or for each team of threads.
+// Shared memory with states of the CTA's columns: a row for each of the threads that share a column, or for each team of them.
 struct StateRows {
   State* at;
   u32 width;  // columns
@@ -154,42 +154,42 @@ struct StateRows {
 #pragma unroll
     for (u32 k = 0; k < vector; ++k) of(row, column + k) = state[k];
   }
-  // Combines the rows from `first` to `last`, in order.
+  // Combines the rows [first, last), in order.
   __device__ __forceinline__ void add(State (&state)[vector], u32 first, u32 last, u32 column) const {
 #pragma unroll 4
     for (u32 row = first; row < last; ++row) {
 #pragma unroll
-      for (u32 k = 0; k < vector; ++k) state[k] = Scanned::both(state[k], of(row, column + k));
+      for (u32 k = 0; k < vector; ++k) state[k] = Scanned::combine(state[k], of(row, column + k));
     }
   }
   // The combined states of one column in these rows.
   __device__ __forceinline__ State combined(u32 first, u32 last, u32 column) const {
-    State all = Scanned::none();
+    State all = Scanned::identity();
 #pragma unroll 4
-    for (u32 row = first; row < last; ++row) all = Scanned::both(all, of(row, column));
+    for (u32 row = first; row < last; ++row) all = Scanned::combine(all, of(row, column));
     return all;
   }
 };
 
-// Adds to `before`, the identity for each of a thread's columns, the states of the threads before it along the column and of
-// the tiles before this one.
-// To look back, a thread takes one column, and shares it with the threads of the other teams. The first team publishes.
+// Adds to `before` the states of the threads before this one along its columns, and those of the tiles before this one. At first
+// `before` is the identity for each of the thread's columns.
+// To look back, a thread takes one column, and shares it with one thread of each other team. The first team publishes.
 __device__ __forceinline__ void add_before_tile(const Plan& plan, const LookBack<Scanned>& look_back, const StateRows& states,
                                                 u32 along, u32 first_column, bool exists, State (&before)[vector]) {
   const u32 column = first_column + along % vector;
   const u32 team = along / vector;
   const u32 teams = plan.threads_along / vector;
   const bool publishes = exists && team == 0;
-  const StateRows own = states.after(plan.threads_along);  // a row for each team, as in the next two
+  const StateRows own = states.after(plan.threads_along);  // this one and the next two have a row for each team
   const StateRows tiles = own.after(teams);
   const StateRows units = tiles.after(teams);
-  State prefix = Scanned::none();
+  State prefix = Scanned::identity();
   if (exists) {
     own.of(team, column) = states.combined(team * vector, team * vector + vector, column);
     states.add(before, 0, along, first_column);
   }
   __syncthreads();
-  State tile = Scanned::none();
+  State tile = Scanned::identity();
   if (publishes) {
     tile = own.combined(0, teams, column);
     look_back.publish_tile(column, tile);
@@ -198,20 +198,20 @@ __device__ __forceinline__ void add_before_tile(const Plan& plan, const LookBack
   __syncthreads();
   if (publishes) {
     prefix = tiles.combined(0, teams, column);
-    look_back.publish_unit(column, Scanned::both(prefix, tile));
+    look_back.publish_unit(column, Scanned::combine(prefix, tile));
   }
   if (exists) units.of(team, column) = look_back.share(1, team, teams, column);
   __syncthreads();
   if (publishes) {
-    prefix = Scanned::both(units.combined(0, teams, column), prefix);
-    prefix = Scanned::both(look_back.block_prefix(column), prefix);
-    look_back.publish_block(column, Scanned::both(prefix, tile));
+    prefix = Scanned::combine(units.combined(0, teams, column), prefix);
+    prefix = Scanned::combine(look_back.block_prefix(column), prefix);
+    look_back.publish_block(column, Scanned::combine(prefix, tile));
     own.of(0, column) = prefix;
   }
   __syncthreads();
   if (exists) {
 #pragma unroll
-    for (u32 k = 0; k < vector; ++k) before[k] = Scanned::both(own.of(0, first_column + k), before[k]);
+    for (u32 k = 0; k < vector; ++k) before[k] = Scanned::combine(own.of(0, first_column + k), before[k]);
   }
   if (threadIdx.x == 0) look_back.leave();
 }
@@ -244,7 +244,7 @@ struct FoundPrefix {
 
 // ---- several threads share a column ----
 
-// Scans tiles `part` to `end` of the columns of `chain`.
+// Scans the tiles [part, end) of the columns of `chain`.
 template <class Part, class Prefix>
 __device__ __forceinline__ void scan_parts(const Plan& plan, u32 chain, Part part, Part end, const Prefix& prefix) {
   extern __shared__ __align__(16) u8 shared[];

@@ -9,11 +9,12 @@ namespace tmajit {
 
 using Plan = params::ScanPlan<sources>;
 
+// Evaluates the expression, for the type of its result.
 template <u32... i>
-__device__ __forceinline__ auto front(Indices<i...>) {
+__device__ __forceinline__ auto evaluated(Indices<i...>) {
   return evaluate(Value<typename Source<i>::Element>{}...);
 }
-using Scanned = Scanner<typename Counted<decltype(front(AllSources{}))>::type>;
+using Scanned = Scanner<typename ArithmeticType<decltype(evaluated(AllSources{}))>::type>;
 using State = Scanned::State;
 
 // ---- places ----
@@ -24,7 +25,7 @@ struct Place {
   i64 source[sources];
 };
 
-// The place of row n, or of vector n of columns; `across` becomes the index of the first digit.
+// The place of row n, or of vector n of columns. `across` becomes the index of the first digit.
 __device__ __forceinline__ Place place_of(const Plan& plan, Index n, Index& across) {
   Place place{};
   across = 0;
@@ -94,21 +95,21 @@ __device__ __forceinline__ void load_inputs(Inputs<i...>& inputs, const Plan& pl
   (load_input<i>(inputs, plan, place, range), ...);
 }
 
-// The scanned values of a vector's elements.
+// The values of a vector's elements before they are combined.
 struct Scannable {
   State at[vector];
 };
 template <u32... i>
 __device__ __forceinline__ Scannable values_of(const Inputs<i...>& inputs) {
-  AllValues<held, i...> values;
-  (packed<typename Source<i>::Element, held>(static_cast<const Input<i>&>(inputs).bits)
-       .decode(static_cast<SourceValues<i, held>&>(values).at),
+  AllValues<pack_count, i...> values;
+  (packed<typename Source<i>::Element, pack_count>(static_cast<const Input<i>&>(inputs).bits)
+       .decode(static_cast<SourceValues<i, pack_count>&>(values).at),
    ...);
   Scannable scannable;
 #pragma unroll
   for (u32 k = 0; k < vector; ++k) {
     scannable.at[k] = Scanned::of(
-        evaluate(static_cast<SourceValues<i, held>&>(values).at[in_run(Source<i>::run, sizeof(SourceBits<i>), k)]...), 0);
+        evaluate(static_cast<SourceValues<i, pack_count>&>(values).at[in_run(Source<i>::run, sizeof(SourceBits<i>), k)]...), 0);
   }
   return scannable;
 }
@@ -116,12 +117,12 @@ __device__ __forceinline__ Scannable values_of(const Inputs<i...>& inputs) {
 __device__ __forceinline__ void store_results(const Plan& plan, i64 offset, const State (&result)[vector], Range range) {
   using Element = Destination::Element;
   constexpr u32 bytes = sizeof(Element);
-  Value<Element> values[held] = {};
+  Value<Element> values[pack_count] = {};
 #pragma unroll
   for (u32 k = 0; k < vector; ++k) values[in_run(Destination::run, bytes, k)] = result_of(Scanned::result(result[k], 0));
-  Pack<Element, held> pack;
+  Pack<Element, pack_count> pack;
   pack.encode(values);
-  const Raw<bytes, held> bits = raw<Element, held>(pack);
+  const Raw<bytes, pack_count> bits = raw<Element, pack_count>(pack);
   u8* const to = plan.destination.first + offset;
   const auto store_elements = [&] {
 #pragma unroll

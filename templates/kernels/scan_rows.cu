@@ -4,7 +4,8 @@
 //     --shuffles--> prefixes of a warp's vectors; the warp's aggregate --shared memory, one barrier--> prefixes of the warps
 //     --Prefix: from the row's tiles before this one--> each vector's prefix, combined with its values again --> destination
 //
-// A warp owns 32 * turns neighbouring vectors. If whole rows fill its 32 lanes, warps exchange nothing. Sources are read once: their elements stay in registers between both passes.
+// A warp owns 32 * turns neighbouring vectors. If whole rows fill its 32 lanes, warps exchange nothing. Sources are read once: their
+// elements stay in registers between both passes.
 //@ # The kernel's facts define the names that scan_elements.cuh lists, turns, exclusive, farthest,
 //@ # within_warps, RowAlignment and StartsInVector. For staggered rows they also define Anchor, for whole rows Tile.
 #include "tmajit/bulk.cuh"
@@ -36,7 +37,7 @@ struct AlignedRows {
   // Elements that the first vector of a row has before the row.
   static __device__ __forceinline__ u32 before(const Plan&, const Place&) { return 0; }
 };
-// Rows begin anywhere; their vectors, at multiples of the vectors' bytes in the operand Anchor.
+// Rows begin anywhere. Their vectors begin at multiples of the vectors' bytes in the operand Anchor.
 struct StaggeredRows {
   static __device__ __forceinline__ u32 before(const Plan& plan, const Place& row) {
     const u64 at = Anchor::operand == 0
@@ -66,7 +67,7 @@ struct OneRowStart {
   __device__ __forceinline__ explicit OneRowStart(const Item& item) : start(item.next) {}
   static __device__ __forceinline__ u32 next(u32 in_row, u32 length) { return in_row == 0 ? 0 : length - in_row; }
   __device__ __forceinline__ void enter(const Plan&, u32 k, State& state) {
-    if (k == start) state = Scanned::none();
+    if (k == start) state = Scanned::identity();
   }
 };
 // Rows are shorter than a vector: several may begin in one.
@@ -74,7 +75,7 @@ struct ManyRowStarts : OneRowStart {
   using OneRowStart::OneRowStart;
   __device__ __forceinline__ void enter(const Plan& plan, u32 k, State& state) {
     if (k == start) {
-      state = Scanned::none();
+      state = Scanned::identity();
       start += plan.row.divisor;
     }
   }
@@ -98,7 +99,7 @@ struct WholeRows {
     State state;
     u32 has_row_start;
     __device__ __forceinline__ State after(const State& before) const {
-      return Scanned::both(has_row_start != 0 ? Scanned::none() : before, state);
+      return Scanned::combine(has_row_start != 0 ? Scanned::identity() : before, state);
     }
   };
   u64 first;  // row
@@ -114,18 +115,18 @@ struct WholeRows {
   }
   // The state before an item, from the lane before it and the warp's vectors of earlier turns.
   static __device__ __forceinline__ State before(const Item& item, u32 lane, const State& previous, const Aggregate& earlier) {
-    const State state = lane == 0 || item.reach == 0 ? Scanned::none() : previous;
-    return item.reach > lane ? Scanned::both(earlier.state, state) : state;
+    const State state = lane == 0 || item.reach == 0 ? Scanned::identity() : previous;
+    return item.reach > lane ? Scanned::combine(earlier.state, state) : state;
   }
   // Appends a warp's vectors of one turn; `last` is the last lane's state.
   static __device__ __forceinline__ void append(Aggregate& aggregate, const Item& item, const State& last) {
     const bool has_row_start = __shfl_sync(~0u, item.has_row_start() ? 0 : item.reach, 31) <= 31;
-    aggregate.state = has_row_start ? last : Scanned::both(aggregate.state, last);
+    aggregate.state = has_row_start ? last : Scanned::combine(aggregate.state, last);
     aggregate.has_row_start |= has_row_start;
   }
   // The state before an item, from the state before its warp and the state in the warp before the item.
   static __device__ __forceinline__ State from_warp(const Item& item, u32 lane_and_turn, const State& before_warp, const State& before) {
-    return item.reach > lane_and_turn ? Scanned::both(before_warp, before) : before;
+    return item.reach > lane_and_turn ? Scanned::combine(before_warp, before) : before;
   }
 };
 
@@ -137,7 +138,7 @@ struct DenseRows : WholeRows {
   __device__ __forceinline__ explicit DenseRows(const Plan& plan)
       : WholeRows(plan), row(moved(plan, {}, static_cast<i64>(first * plan.length))), before_first(RowAlignment::before(plan, row)) {}
 
-  // Vector n; `place` becomes where it is.
+  // Vector `number` of the tile; `place` becomes its place.
   __device__ __forceinline__ Item item(const Plan& plan, i64 number, Place& place) const {
     const u32 n = static_cast<u32>(number);
     const i64 element = static_cast<i64>(n) * vector - before_first;
@@ -176,26 +177,26 @@ struct RowTile {
   };
   struct Aggregate {
     State state;
-    __device__ __forceinline__ State after(const State& before) const { return Scanned::both(before, state); }
+    __device__ __forceinline__ State after(const State& before) const { return Scanned::combine(before, state); }
   };
   Place row;
-  i64 first;  // element of the row that the tile's first vector begins with
+  i64 first;  // index in the row of the first element of the tile's first vector
 
   static __device__ __forceinline__ u32 lanes_before(const Item&, u32 lane) { return lane; }
   static __device__ __forceinline__ State before(const Item&, u32 lane, const State& previous, const Aggregate& earlier) {
-    return lane == 0 ? earlier.state : Scanned::both(earlier.state, previous);
+    return lane == 0 ? earlier.state : Scanned::combine(earlier.state, previous);
   }
   static __device__ __forceinline__ void append(Aggregate& aggregate, const Item&, const State& last) {
-    aggregate.state = Scanned::both(aggregate.state, last);
+    aggregate.state = Scanned::combine(aggregate.state, last);
   }
   static __device__ __forceinline__ State from_warp(const Item&, u32, const State& before_warp, const State& before) {
-    return Scanned::both(before_warp, before);
+    return Scanned::combine(before_warp, before);
   }
   __device__ __forceinline__ bool is_inside(const Plan& plan, i64 elements) const {
     return first >= 0 && first + elements <= static_cast<i64>(plan.length);
   }
 };
-// whole: the row has all elements of the tile.
+// With `whole` the row has all elements of the tile.
 template <bool whole>
 struct PartOfRow : RowTile {
   __device__ __forceinline__ Item item(const Plan& plan, i64 n, Place& place) const {
@@ -218,7 +219,7 @@ struct Exchange {
 // Tiles of whole rows: nothing comes before them.
 struct NoPrefix {
   __device__ __forceinline__ void prepare(u32, bool) const {}
-  // The state before a warp, from `before_warp` of this tile alone and `all` of the tile.
+  // The state before a warp. `before_warp` is that of the tile's elements before the warp, `all` that of all its elements.
   template <class Exchange>
   __device__ __forceinline__ State before(Exchange&, const State&, const State& before_warp, u32, bool) const {
     return before_warp;
@@ -226,12 +227,12 @@ struct NoPrefix {
 };
 // One CTA takes the tiles of a row one after the other: it carries the state up to each tile's end.
 struct CarriedPrefix {
-  State carried = Scanned::none();
+  State carried = Scanned::identity();
   __device__ __forceinline__ void prepare(u32, bool) const {}
   template <class Exchange>
   __device__ __forceinline__ State before(Exchange&, const State& all, const State& before_warp, u32, bool) {
-    const State result = Scanned::both(carried, before_warp);
-    carried = Scanned::both(carried, all);
+    const State result = Scanned::combine(carried, before_warp);
+    carried = Scanned::combine(carried, all);
     return result;
   }
 };
@@ -249,7 +250,7 @@ struct FoundPrefix {
       if (lane == 0) exchange.before = before;
     }
     __syncthreads();
-    const State result = Scanned::both(exchange.before, before_warp);
+    const State result = Scanned::combine(exchange.before, before_warp);
     if (threadIdx.x == 0) look_back.leave();
     return result;
   }
@@ -260,12 +261,12 @@ struct FoundPrefix {
 // The combined elements of a vector: of its last row only, if a row begins in the vector.
 template <class Item>
 __device__ __forceinline__ State total_of(const Plan& plan, const Scannable& values, const Item& item, Range range) {
-  State total = Scanned::none();
+  State total = Scanned::identity();
   StartsInVector starts(item);
 #pragma unroll
   for (u32 k = 0; k < vector; ++k) {
     starts.enter(plan, k, total);
-    if (k >= range.begin && k < range.end) total = Scanned::both(total, values.at[k]);
+    if (k >= range.begin && k < range.end) total = Scanned::combine(total, values.at[k]);
   }
   return total;
 }
@@ -279,7 +280,7 @@ __device__ __forceinline__ void scan_vector(const Plan& plan, const Scannable& v
   for (u32 k = 0; k < vector; ++k) {
     starts.enter(plan, k, before);
     if (exclusive) result[k] = before;
-    if (k >= range.begin && k < range.end) before = Scanned::both(before, values.at[k]);
+    if (k >= range.begin && k < range.end) before = Scanned::combine(before, values.at[k]);
     if (!exclusive) result[k] = before;
   }
   store_results(plan, item.destination, result, range);
@@ -302,7 +303,7 @@ __device__ __forceinline__ void scan_tile(const Plan& plan, const Tile& tile, Pr
   prefix.prepare(lane, warp == warps - 1);
   State before[turns];  // the state before each vector, from the warp's vectors alone
   typename Tile::Aggregate aggregate{};
-  aggregate.state = Scanned::none();
+  aggregate.state = Scanned::identity();
 #pragma unroll
   for (u32 turn = 0; turn < turns; ++turn) {
     const auto& item = items[turn];
@@ -312,18 +313,18 @@ __device__ __forceinline__ void scan_tile(const Plan& plan, const Tile& tile, Pr
 #pragma unroll
     for (u32 distance = 1; distance <= farthest; distance *= 2) {
       const State other = state_of_lane(state, lane - distance);
-      if (distance <= lanes_before) state = Scanned::both(other, state);
+      if (distance <= lanes_before) state = Scanned::combine(other, state);
     }
     const State previous = state_of_lane(state, lane - 1);
     const State last = state_of_lane(state, 31);
     before[turn] = Tile::before(item, lane, previous, aggregate);
     Tile::append(aggregate, item, last);
   }
-  State before_warp = Scanned::none();
+  State before_warp = Scanned::identity();
   if constexpr (!Tile::rows_within_warps) {
     if (lane == 0) exchange.warp[warp] = aggregate;
     __syncthreads();
-    State all = Scanned::none();
+    State all = Scanned::identity();
 #pragma unroll 4
     for (u32 w = 0; w < warps; ++w) {
       if (w == warp) before_warp = all;
@@ -355,7 +356,7 @@ __device__ __forceinline__ void scan_row_tile(const Plan& plan, const RowTile& t
 
 // ---- the kernels ----
 
-// Short rows: a CTA scans a tile of whole ones.
+// A CTA scans a tile of whole, short rows.
 __device__ __forceinline__ void scan_whole_rows(const Plan& plan) {
   __shared__ Exchange<Tile::Aggregate> exchange;
   NoPrefix prefix;
@@ -381,13 +382,13 @@ __device__ __forceinline__ void scan_row(const Plan& plan) {
 template <u32... i>
 __device__ __forceinline__ void prefetch(const Plan& plan, const RowTile& tile, u32 elements, Indices<i...>) {
   const Place place = moved(plan, tile.row, tile.first);
-  const auto bring = [&](const u8* from, i32 run, u32 element_bytes) {
+  const auto prefetch_run = [&](const u8* from, i32 run, u32 element_bytes) {
     if (run == 0) return;
     const u64 low = reinterpret_cast<u64>(run > 0 ? from : from - (elements - 1) * element_bytes);
     const u64 begin = (low + 15) / 16 * 16;
     ptx::bulk_prefetch(reinterpret_cast<const void*>(begin), static_cast<u32>(low + elements * element_bytes - begin) / 16 * 16);
   };
-  (bring(plan.source[i].first + place.source[i], Source<i>::run, sizeof(SourceBits<i>)), ...);
+  (prefetch_run(plan.source[i].first + place.source[i], Source<i>::run, sizeof(SourceBits<i>)), ...);
 }
 
 // CTAs scan the tiles of a row at once.

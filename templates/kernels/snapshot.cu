@@ -1,4 +1,4 @@
-// snapshot: the raw shared-memory image of every tile, written out as bytes.
+// snapshot: writes the raw shared-memory image of every tile to global memory, as bytes.
 //
 // The image is what the copy engine wrote to shared memory, with its row pitch and swizzle; bytes that it does
 // not write hold `untouched`. Tiles follow each other in row-major order of their position.

@@ -10,8 +10,7 @@ namespace tmajit {
 
 constexpr u32 before = staggered ? chunk : 0;  // elements of a row before the tile that an image holds
 
-// Along the row, `skew` bytes come after each `chunk` lines of an image: they keep the chunks of a warp in
-// different banks.
+// Along the row, `skew` unused bytes follow each `chunk` lines of an image, so that the chunks of a warp lie in different banks.
 
 template <class From>
 __device__ constexpr u32 units_in_image() {
@@ -26,7 +25,7 @@ template <class From>
 __device__ __forceinline__ void load_image(const params::View<rank>& view, const Tile<rank>& tile, u32 image) {
   if constexpr (From::is_image) {
     constexpr u32 line_units = From::pitch / unit;
-    constexpr u32 outer = From::outer;  // of the dimensions that a line spans
+    constexpr u32 outer = From::outer;  // the outermost of the dimensions that a line spans
     const u32 missing = tile.origin[row] == 0 ? before : 0;  // all other tiles begin at least a chunk after the row's start
     const auto begin = [&](u32 d) { return d == row ? missing : 0; };
     const auto end = [&](u32 d) { return tile.inside[d] + static_cast<i32>(d == row ? before : 0); };
@@ -51,8 +50,8 @@ __device__ __forceinline__ void load_image(const params::View<rank>& view, const
         to += index[d] * From::image_step().at[d] + (d == row ? index[d] / chunk * From::skew : 0);
         exists = exists && index[d] >= begin(d) && static_cast<i32>(index[d]) < end(d);
       }
-      const u32 into = static_cast<u32>(reinterpret_cast<u64>(from)) % unit;
-      const i32 byte = static_cast<i32>(in_line * unit - into);  // within the line
+      const u32 line_offset = static_cast<u32>(reinterpret_cast<u64>(from)) % unit;  // of the line in its first unit
+      const i32 byte = static_cast<i32>(in_line * unit - line_offset);  // within the line
       exists = exists && byte < last && byte + static_cast<i32>(unit) > first;
       copy_unit<sizeof(typename From::Element)>(to, from + byte, exists, view, inner);
       line += threads / line_units;
@@ -65,9 +64,10 @@ __device__ __forceinline__ void load_image(const params::View<rank>& view, const
   }
 }
 
+// The chunk's elements are in the source's image.
 struct Imaged {
   template <class From>
-  static __device__ __forceinline__ void load(Chosen<From>& out, const params::View<rank>& view, const u8* tile, const Chunk& own,
+  static __device__ __forceinline__ void load(SourceChunk<From>& out, const params::View<rank>& view, const u8* tile, const Chunk& own,
                                               u32, u32, const u8* shared) {
     const u32 line = own.at[row] + before;
     const u8* at = shared + From::image + line * From::image_step().at[row];
@@ -84,7 +84,7 @@ struct Imaged {
       const u8* element = at + k * From::image_step().at[row];
       if (staggered && !From::row_in_line && line % chunk + k >= chunk) element += From::skew;
       element += (From::row_in_line ? begin : begin + k * static_cast<u32>(view.step[row])) % unit;
-      out.set(k, *reinterpret_cast<const typename Chosen<From>::Element*>(element));
+      out.set(k, *reinterpret_cast<const typename SourceChunk<From>::Element*>(element));
     }
   }
 };

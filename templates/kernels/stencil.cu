@@ -4,11 +4,12 @@
 // plane of elements with the halo that the offsets need. Planes are in a ring of `stages`; a tile reads `window_planes` of
 // them, and the CTA loads each plane once.
 //
-//   sources --copy engine, or threads one by one--> image of a plane in a stage --threads fix what is beyond an edge-->
+//   sources --copy engine, or threads one by one--> image of a plane in a stage --threads set elements beyond an edge-->
 //     a thread: `strip` rows of a chunk with their neighbours, in registers --evaluate()--> destination
 //
 //@ # Facts of the kernel: rank, threads, box, Offset, chunk, Destination, Source<i>, AllSources, march, column (the dimension of
-//@ # strips), strip, stages, window_planes, planes_before, stage_bytes, Index, Edges, mapped, loads_by_engine, evaluate().
+//@ # strips), strip, stages, window_planes, planes_before, stage_bytes, Index, Edges, loads_by_engine, evaluate(),
+//@ # mapped (the dimension whose planes beyond an edge are loaded whole from the plane that replaces them; rank if none).
 //@ if engine
 #include "tmajit/bulk_tensor.cuh"
 #include "tmajit/fence.cuh"
@@ -33,15 +34,15 @@ struct Share {
   Index first[rank];
   u32 tiles;
 
-  __device__ __forceinline__ Share(const params::ViewsHead<rank>& views, u32 most) {
+  __device__ __forceinline__ Share(const params::ViewsHead<rank>& views, u32 max_tiles) {
     u32 number = blockIdx.x;
 #pragma unroll
     for (u32 d = rank; d-- > 0;) {
       const u32 index = d == 0 ? number : take(views.tiles[d], number);
-      first[d] = static_cast<Index>(index) * static_cast<Index>(box().at[d] * (d == march ? most : 1));
+      first[d] = static_cast<Index>(index) * static_cast<Index>(box().at[d] * (d == march ? max_tiles : 1));
     }
     const Index left = (static_cast<Index>(views.extent[march]) - first[march] + box().at[march] - 1) / static_cast<Index>(box().at[march]);
-    tiles = left < static_cast<Index>(most) ? static_cast<u32>(left) : most;
+    tiles = left < static_cast<Index>(max_tiles) ? static_cast<u32>(left) : max_tiles;
   }
   __device__ __forceinline__ u32 planes() const { return tiles + window_planes - 1; }
   // The first index of plane n's tile.
@@ -52,7 +53,7 @@ struct Share {
 
 // ---- beyond an edge ----
 
-// An element beyond an edge is another element of the source: index() tells which.
+// Another element of the source replaces an element beyond an edge: index() tells which.
 struct OtherElement {
   template <class Element>
   static __device__ __forceinline__ auto word(const u8* from, bool, double) {
@@ -104,7 +105,7 @@ struct Number {
     } else if (value == value) {
       converted = ptx::truncate<To>(value);
     }
-    const To twice[2] = {converted, converted};
+    const To twice[2] = {converted, converted};  // a pack has at least two elements
     Pack<Element, 2> pack;
     pack.encode(twice);
     return raw<Element, 2>(pack).get(0);

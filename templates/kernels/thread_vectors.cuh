@@ -6,8 +6,8 @@
 
 namespace tmajit {
 
-// Elements that are converted at once; a vector of one element uses the first.
-constexpr u32 held = vector < 2 ? 2 : vector;
+// Elements of a Pack, which has at least two; a vector of one element uses the first.
+constexpr u32 pack_count = vector < 2 ? 2 : vector;
 
 // Returns n modulo the dimension's size, given twice as `extent` and `count`; n becomes the quotient.
 template <class N>
@@ -27,9 +27,9 @@ struct Range {
 
 // A vector of each source, as it was loaded.
 template <u32 i>
-using Input = SourceInput<i, held>;
+using Input = SourceInput<i, pack_count>;
 template <u32... i>
-using Inputs = SourceInputs<held, i...>;
+using Inputs = SourceInputs<pack_count, i...>;
 template <u32... i>
 __device__ Inputs<i...> inputs_of(Indices<i...>);
 using AllInputs = decltype(inputs_of(AllSources{}));

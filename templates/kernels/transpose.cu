@@ -1,5 +1,5 @@
 // transpose: moves a tensor between two views whose contiguous dimensions differ, `row` the destination's and
-// `column` the source's. A CTA does one tile, a box over all dimensions.
+// `column` the source's. A CTA moves one tile, a box over all dimensions.
 //
 //   source --a thread loads a vector along `column` of each line of a block--> registers --transpose()-->
 //     image of the tile in shared memory --all threads meet--> a vector along `row` at a time --> destination
@@ -17,7 +17,7 @@
 namespace tmajit {
 
 constexpr u32 vector_bytes = vector * element_bytes;
-constexpr u32 banks = 128 / vector_bytes;  // of shared memory, a vector wide
+constexpr u32 banks = 128 / vector_bytes;  // groups of banks of shared memory, each as wide as a vector
 constexpr u32 column_step = image_step().at[column];
 using Line = Vector<vector_bytes>;
 using Element = Bits<element_bytes>::Type;
@@ -87,7 +87,8 @@ __device__ __forceinline__ Line shifted(const Line& low, const Line& high, u32 b
 
 // ---- from the source to the image ----
 
-// A block at an edge: where its lines begin, how many exist, and how many elements of each.
+// A block at an edge: where its lines begin, how many lines exist, and how many elements of each line exist. A policy's moved()
+// returns false if vectors can load the block; otherwise it moves the block element by element and returns true.
 struct CutBlock {
   const u8* from;
   Offset step;
@@ -95,7 +96,7 @@ struct CutBlock {
   u32 count;
 };
 
-// Stores the existing part of a block to the image element by element: this is rare, and fast to compile. Lines that do not
+// Stores the existing part of a block to the image element by element: this is rare, and the loops compile fast. Lines that do not
 // exist are clamped to the last.
 __device__ __forceinline__ void move_end(Line* image, u32 position, u32 column_index, const CutBlock& own) {
 #pragma unroll 1
@@ -108,11 +109,12 @@ __device__ __forceinline__ void move_end(Line* image, u32 position, u32 column_i
     }
   }
 }
+// As move_end(), but all loads of a line are in flight at once: OwnEdges moves every block at an edge by it.
 __device__ __noinline__ void move_own_end(Line* image, u32 position, u32 column_index, const u8* from, Offset step, u32 lines,
                                           u32 count) {
 #pragma unroll 1
   for (u32 i = 0; i < vector; ++i) {
-    // All loads are in flight at once; elements that do not exist are clamped to the last.
+    // Elements that do not exist are clamped to the last.
     Element element[vector];
 #pragma unroll
     for (u32 j = 0; j < vector; ++j) element[j] = reinterpret_cast<const Element*>(from)[least(j, count - 1)];
@@ -124,8 +126,8 @@ __device__ __noinline__ void move_own_end(Line* image, u32 position, u32 column_
   }
 }
 
-// Vectors at an edge also load the bytes next to it, which are not stored. Only at the ends of the source's memory the block is
-// moved element by element.
+// Vectors at an edge also load the bytes next to it, which are not stored. A block is moved element by element only at the ends
+// of the source's memory.
 struct SharedEdges {
   static __device__ __forceinline__ bool moved(const params::ViewPair<rank>& views, Line* image, u32 position, u32 column_index,
                                                const CutBlock& own) {
@@ -204,14 +206,14 @@ __device__ __forceinline__ void load_blocks(const params::ViewPair<rank>& views,
 // ---- from the image to the destination ----
 
 // The vector that begins `past` bytes before the block at `position` + 1: the last `past` bytes of the block at `position`, then
-// bytes of that block.
+// the first bytes of the block at `position` + 1.
 __device__ __forceinline__ Line picked(u32 image_at, u32 position, u32 column_index, u32 past) {
   const Line line = load_from_image(image_at, swizzled(position + 1, column_index));
   const Line low = load_from_image(image_at, swizzled(past == 0 ? position + 1 : position, column_index));
   return shifted(low, line, (vector_bytes - past) % vector_bytes);
 }
 
-// Stores elements `first` to `last` of the vector at `to` one by one: this is rare, and fast to compile. The vector begins
+// Stores the elements [first, last) of the vector at `to` one by one: this is rare, and the loop compiles fast. The vector begins
 // with element `from` of the row of the image that begins at `position`.
 __device__ __forceinline__ void store_elements(u8* to, const Line* image, u32 position, u32 column_index, u32 from,
                                                u32 first, u32 last) {
@@ -251,7 +253,7 @@ __device__ __forceinline__ void store_image(const params::ViewPair<rank>& views,
     u8* to = tile.destination + offset;  // the row's first element in the tile
 //@ if staggered
     // The image holds existing elements only.
-    const u32 past = static_cast<u32>(reinterpret_cast<u64>(to)) % vector_bytes;
+    const u32 past = static_cast<u32>(reinterpret_cast<u64>(to)) % vector_bytes;  // bytes from a vector's boundary to the row
     to += static_cast<i32>(index[row] * vector_bytes) - static_cast<i32>(past);
     const i32 at = static_cast<i32>(index[row] * vector) - static_cast<i32>(past / element_bytes);
     const i32 left = inside[row] - at;

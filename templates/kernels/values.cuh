@@ -46,7 +46,7 @@ __device__ __forceinline__ Value<Destination::Element> result_of(T value) {
 
 // The bits of an element that is padding.
 __device__ __forceinline__ auto padding_bits(double value) {
-  const Value<Destination::Element> twice[2] = {result_of(value), result_of(value)};
+  const Value<Destination::Element> twice[2] = {result_of(value), result_of(value)};  // a pack has at least two elements
   Pack<Destination::Element, 2> pack;
   pack.encode(twice);
   return raw<Destination::Element, 2>(pack).get(0);

@@ -35,7 +35,7 @@ struct EngineGridLayout : EngineGridLayout<rank - 1> {
 };
 template <>
 struct EngineGridLayout<0> {};
-static_assert(sizeof(EngineGridLayout<8>) > 0);  // of all ranks to 8
+static_assert(sizeof(EngineGridLayout<8>) > 0);  // checks ranks 1 to 8
 static_assert(sizeof(EngineBox) == 16 && TMAJIT_OFFSET(EngineBox, part) == 4);
 static_assert(TMAJIT_OFFSET(EngineBox, part_bytes) == 8 && TMAJIT_OFFSET(EngineBox, load_bytes) == 12);
 //@ end

@@ -21,7 +21,7 @@ struct FlatSource {
   Address<const u8> first;
   u32 image;        // byte offset of the source's image in shared memory
   u32 pitch;        // words from row to row of the image
-  Divider lanes;    // neighbouring threads along y
+  Divider lanes;    // threads that load neighbouring elements along y
   u32 groups;       // groups of x that the CTA loads at once
   Divider x_lanes;  // groups along x that neighbouring threads load, before the next along y
   u32 unused;
@@ -34,18 +34,18 @@ struct FlatTile {
   FlatSource source[sources];
   FlatDigit<sources> digit[max_digits];
   double padding;   // the value of elements outside a padded source
-  u32 x_digits;
-  u32 digits;
+  u32 x_digits;     // number of digits of x
+  u32 digits;       // number of all digits
   u32 x_extent;     // elements of the whole problem along x
-  u32 y_extent;
-  u32 x;            // elements of a tile
-  u32 y;
+  u32 y_extent;     // and along y
+  u32 x;            // elements of a tile along x
+  u32 y;            // and along y
   u32 tables;       // byte offset of the tables of offsets in shared memory
-  u32 words;          // words that a tile stores along x
-  u32 word_rows;      // rows of threads that store
-  Divider word_lanes; // threads of such a row, along x
+  u32 words;        // words that a tile stores along x
+  u32 word_rows;    // rows of threads that store
+  Divider word_lanes;  // threads of such a row, along x
   Divider y_first;  // tiles along y that consecutive CTAs take before the next along x
-  Divider x_tiles;
+  Divider x_tiles;  // tiles along x
 };
 
 //@ if host
@@ -63,7 +63,7 @@ struct FlatTileLayout : FlatTileLayout<sources - 1> {
 };
 template <>
 struct FlatTileLayout<0> {};
-static_assert(sizeof(FlatTileLayout<8>) > 0);  // for 1 to 8 sources
+static_assert(sizeof(FlatTileLayout<8>) > 0);  // checks 1 to 8 sources
 static_assert(sizeof(FlatSource) == 48 && TMAJIT_OFFSET(FlatSource, lanes) == 16);
 static_assert(TMAJIT_OFFSET(FlatSource, groups) == 28 && TMAJIT_OFFSET(FlatSource, x_lanes) == 32);
 //@ end

@@ -8,10 +8,10 @@ namespace tmajit::params {
 template <u32 sources>
 struct LineDigit {
   i64 source[sources];  // elements from one index to the next
-  Divider count;        // indices
+  Divider count;        // number of indices
 };
 
-// Dimensions in the order of the destination's memory, the last varies fastest.
+// Digits are in the order of the destination's memory: the last varies fastest.
 template <u32 rank, u32 sources>
 struct Line {
   Address<u8> destination;
@@ -42,7 +42,7 @@ template <u32 rank>
 struct LineLayout<rank, 0> : LineLayout<rank - 1, 8> {};
 template <>
 struct LineLayout<0, 8> {};
-static_assert(sizeof(LineLayout<8, 8>) > 0);  // of all ranks and sources to 8
+static_assert(sizeof(LineLayout<8, 8>) > 0);  // checks ranks 1 to 8 with 1 to 8 sources
 //@ end
 
 }  // namespace tmajit::params

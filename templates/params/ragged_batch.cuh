@@ -4,8 +4,8 @@
 
 namespace tmajit::params {
 
-// One destination and its source. Steps are bytes from one index of a dimension to the next, outermost first; those of
-// dimensions that a tensor map describes are multiples of 16, but for the last.
+// One destination and its source. Steps are bytes from one index of a dimension to the next, outermost first. If tensor maps
+// describe the tensor, all steps but the last are multiples of 16.
 template <u32 rank> struct RaggedTensor {
   u64 destination;  // the address of the element with all indices 0
   u64 source;
@@ -13,14 +13,14 @@ template <u32 rank> struct RaggedTensor {
   u64 source_step[rank];
   u32 extent[rank];  // elements
   u32 tiles[rank];   // tiles in each dimension
-  u32 by_engine;     // whether tensor maps describe both; else threads move it
+  u32 by_engine;     // whether tensor maps describe both tensors; if not, threads move the elements
   u32 unused;
 };
 
 // The table: its addresses and counts.
 struct RaggedBatch {
-  u64 tensors;  // the address of `count` of RaggedTensor, none of which is empty
-  u64 first;    // the address of u32: the number of each tensor's first tile, then the number of all tiles
+  u64 tensors;  // the address of `count` RaggedTensors, none of which is empty
+  u64 first;    // the address of `count` + 1 u32: the number of each tensor's first tile, then the number of all tiles
   u32 count;
   u32 tiles;
 };
@@ -38,7 +38,7 @@ struct RaggedTensorLayout : RaggedTensorLayout<rank - 1> {
 };
 template <>
 struct RaggedTensorLayout<0> {};
-static_assert(sizeof(RaggedTensorLayout<5>) > 0);  // of all ranks to 5
+static_assert(sizeof(RaggedTensorLayout<5>) > 0);  // checks ranks 1 to 5
 static_assert(sizeof(RaggedBatch) == 24 && alignof(RaggedBatch) == 8);
 static_assert(TMAJIT_OFFSET(RaggedBatch, first) == 8 && TMAJIT_OFFSET(RaggedBatch, count) == 16);
 //@ end

@@ -6,12 +6,13 @@ namespace tmajit::params {
 
 constexpr u32 max_reduction_digits = 8;
 
-// One step of splitting a number into indices: one dimension. Its index counts vectors if vectors are along it.
+// One step of splitting a number into indices: one dimension. The index counts vectors in the dimension that is cut into
+// vectors, and elements in all others.
 template <u32 sources>
 struct ReductionDigit {
   i64 destination;      // bytes from one index to the next
   i64 source[sources];  // bytes from one index to the next
-  i64 place;            // added per index to an element's place among the reduced ones
+  i64 place;            // added per index to an element's place: its number among the reduced elements
   u64 extent;           // number of indices
   Divider count;        // number of indices, where all numbers are below 2^31
   u32 unused;
@@ -32,14 +33,14 @@ struct ReductionPlan {
   i64 first_place;
   i64 place_step;        // from one element of a vector to the next
   i64 destination_step;  // bytes from one element of a vector to the next
-  u64 along;             // elements of a row that is cut into vectors
+  u64 along;             // elements of the dimension that is cut into vectors
   u64 result_items;
   u64 reduced;           // items reduced to one result
   u64 count;             // elements reduced to one result
   ReductionTeam team;
   Divider inner;         // extent of the fastest varying part of CTA numbers
-  u32 reduced_digits;
-  u32 digits;
+  u32 reduced_digits;    // digits of the reduced dimensions
+  u32 digits;            // all digits
   u32 unused;
 };
 
@@ -58,7 +59,7 @@ struct ReductionPlanLayout : ReductionPlanLayout<sources - 1> {
 };
 template <>
 struct ReductionPlanLayout<0> {};
-static_assert(sizeof(ReductionPlanLayout<8>) > 0);  // of all sources to 8
+static_assert(sizeof(ReductionPlanLayout<8>) > 0);  // checks 1 to 8 sources
 static_assert(sizeof(ReductionSource) == 16 && TMAJIT_OFFSET(ReductionSource, step) == 8);
 //@ end
 

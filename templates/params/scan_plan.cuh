@@ -25,8 +25,9 @@ struct ScanOperand {
   i64 across;  // bytes from one element of a vector to the next
 };
 
-constexpr u32 ring_parts = 8;       // parts of a ring; each counts the tiles that no longer use its slots
-constexpr u32 ring_prologue = 128;  // bytes of scratch memory before the slots: the counters of the parts
+constexpr u32 log2_ring_parts = 3;
+constexpr u32 ring_parts = 1U << log2_ring_parts;  // parts of a ring; each counts the tiles that no longer use its slots
+constexpr u32 ring_prologue = 128;                 // bytes of scratch memory before the slots: the counters of the parts
 
 // Scratch memory of tiles that look back: rings of slots for tiles, units and blocks, 8 or 16 bytes a slot.
 struct ScanRing {
@@ -47,12 +48,12 @@ struct ScanPlan {
   u64 columns;          // elements of the dimension that is divided into vectors of columns
   u64 lines;            // rows, or vectors of columns
   u64 parts;            // tiles of a row
-  u32 digits;
-  u32 chains;
+  u32 digits;           // number of digits
+  u32 chains;           // number of chains
   u32 rows;             // rows of a tile
   u32 tiles;            // tiles of the launch
-  Divider row;          // vectors of a row; where tiles are dense, elements of one
-  Divider chain;        // chains, of tiles that look back
+  Divider row;          // vectors of a row; elements of a row where tiles are dense
+  Divider chain;        // number of chains, for tiles that look back
   Divider threads_across;  // threads side by side, each with a vector of columns
   u32 threads_along;    // threads that share a column
   u32 prefetch_distance;  // tiles between a tile and the one that it prefetches; 0: it does not prefetch
@@ -74,7 +75,7 @@ struct ScanPlanLayout : ScanPlanLayout<sources - 1> {
 };
 template <>
 struct ScanPlanLayout<0> {};
-static_assert(sizeof(ScanPlanLayout<8>) > 0);  // of all sources to 8
+static_assert(sizeof(ScanPlanLayout<8>) > 0);  // checks 1 to 8 sources
 static_assert(sizeof(ScanOperand<u8>) == 24 && TMAJIT_OFFSET(ScanOperand<u8>, along) == 8);
 static_assert(sizeof(ScanRing) == 40 && TMAJIT_OFFSET(ScanRing, log2_tiles) == 24);
 //@ end

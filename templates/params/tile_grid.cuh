@@ -6,9 +6,9 @@ namespace tmajit::params {
 
 template <u32 rank> struct TileGrid { Divider tiles[rank]; };  // in each dimension, outermost first
 
-// The part of the output's rows that threads store: the elements from column `begin` on.
+// The part of the destination's rows that threads store: the elements from column `begin` on.
 template <u32 rank> struct RowTail {
-  u64 address;        // of the output's first element
+  u64 address;        // of the destination's first element
   u64 strides[rank];  // bytes, outermost first
   u32 extent[rank];   // elements, outermost first
   u32 begin;          // first column outside the tensor map; extent[rank - 1] if the map covers all
@@ -27,7 +27,7 @@ struct TileGridLayout : TileGridLayout<rank - 1> {
 };
 template <>
 struct TileGridLayout<0> {};
-static_assert(sizeof(TileGridLayout<8>) > 0);  // of all ranks to 8
+static_assert(sizeof(TileGridLayout<8>) > 0);  // checks ranks 1 to 8
 //@ end
 
 }  // namespace tmajit::params

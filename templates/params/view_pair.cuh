@@ -31,7 +31,7 @@ struct ViewPairLayout : ViewPairLayout<rank - 1> {
 };
 template <>
 struct ViewPairLayout<0> {};
-static_assert(sizeof(ViewPairLayout<8>) > 0);  // of all ranks to 8
+static_assert(sizeof(ViewPairLayout<8>) > 0);  // checks ranks 1 to 8
 //@ end
 
 }  // namespace tmajit::params

@@ -59,7 +59,7 @@ struct ViewsLayout : ViewsLayout<rank - 1> {
 };
 template <>
 struct ViewsLayout<0> {};
-static_assert(sizeof(ViewsLayout<8>) > 0);  // of all ranks to 8
+static_assert(sizeof(ViewsLayout<8>) > 0);  // checks ranks 1 to 8
 //@ end
 
 }  // namespace tmajit::params

@@ -10,14 +10,14 @@ struct Windows {
   Divider count[dimensions];    // windows in each dimension of an image
   Divider filter[dimensions];   // taps
   u32 stride[dimensions];       // pixels from window to window
-  u32 dilation[dimensions];     // from tap to tap
+  u32 dilation[dimensions];     // pixels from tap to tap
   i32 lower[dimensions];        // the first window's first pixel: minus the padding
 };
 
-// The work of a CTA that moves through the copy engine: steps of a tile of windows, each a box of channels of one tap.
+// The work of a CTA that uses the copy engine. Each step moves a box: some channels of one tap, for a tile of windows.
 struct WindowTiles {
   u32 windows;   // windows of a tile
-  u32 channels;  // words of 8 bytes of a box's channels
+  u32 channels;  // channels of a box, in words of 8 bytes
   u32 bytes;     // bytes of a box
   u32 taps;
   u32 steps;     // number of steps
@@ -41,7 +41,8 @@ struct WindowViews {
   u32 share;                // windows of a CTA
 };
 
-// The tensors of a convolution; steps as above. Those of an image's dimensions are followed by that of the images.
+// The tensors of a convolution. Steps are bytes from one index to the next; the last of `dimensions` + 1 steps is the one
+// between images.
 template <u32 dimensions>
 struct Convolution {
   Address<u8> destination;  // the elements with all indices 0
@@ -79,7 +80,7 @@ struct WindowsLayout : WindowsLayout<dimensions - 1> {
 };
 template <>
 struct WindowsLayout<0> {};
-static_assert(sizeof(WindowsLayout<3>) > 0);  // of images of one to three dimensions
+static_assert(sizeof(WindowsLayout<3>) > 0);  // checks images of one to three dimensions
 static_assert(sizeof(WindowTiles) == 24 && TMAJIT_OFFSET(WindowTiles, taps) == 12);
 //@ end
 

@@ -1,7 +1,7 @@
 // Elements that the copy engine combines, by addition for example, into other memory.  PTX ISA, "cp.reduce.async.bulk".  PTX 8.0, sm_90.
 //@ # Both addresses and the number of bytes are multiples of 16. Each element is combined atomically, unordered with
-//@ # all others. bulk_tensor_reduce.cuh defines inc and dec. add keeps subnormals; for f16 and bf16 by .noftz, which PTX
-//@ # demands. If the source of an f64 sum is a NaN, its bits are the result; else those of a NaN in memory (docs/tma.md).
+//@ # all others. bulk_tensor_reduce.cuh defines inc and dec. add keeps subnormals; PTX demands .noftz for f16 and bf16. An
+//@ # f64 sum with a NaN has the bits of the NaN in the source or, if only memory has one, of that NaN (docs/tma.md).
 //@ #
 //@ # bulk_reduce_* combine into global memory, at GPU scope, and complete in a bulk group; bulk_reduce_shared_* into
 //@ # the shared memory of another CTA of the cluster, at cluster scope, whose `barrier` receives complete_tx of

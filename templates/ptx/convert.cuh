@@ -1,5 +1,5 @@
 // Conversions between f32 and the narrow floating-point types, and of floating point to integers.  PTX ISA, "cvt".
-//@ # Two elements at a time where the hardware does so. A pair is the element with the lower index in the low half.
+//@ # Functions convert two elements at a time where the hardware does. The low half has the element with the lower index.
 #pragma once
 #include "tmajit/types.cuh"
 
@@ -56,7 +56,7 @@ __device__ __forceinline__ Pair f32_from_$typex2(u32 bits) {
 }
 
 //@ end
-// tf32: an f32 with 10 mantissa bits; nearest, ties to even, as the copy engine rounds.  PTX 7.8, sm_90.
+// f32 to tf32, an f32 with 10 mantissa bits. Rounds to nearest, ties to even, as the copy engine does.  PTX 7.8, sm_90.
 __device__ __forceinline__ float tf32_from_f32(float value) {
   u32 bits;
   asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(bits) : "f"(value));
@@ -64,8 +64,8 @@ __device__ __forceinline__ float tf32_from_f32(float value) {
 }
 
 //@ used truncate
-// To an integer, toward zero; the instruction itself saturates to the smallest or largest value. NaN gives 0 for f32 to at
-// most 32 bits; the result of other conversions of NaN is unspecified.
+// Converts to an integer, toward zero, and saturates to the smallest or largest value. NaN gives 0 for f32 to at most 32 bits;
+// the result of other conversions of NaN is unspecified.
 template <class To> constexpr bool is_signed = To(-1) < To(0);
 
 template <class To>

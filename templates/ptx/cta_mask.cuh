@@ -1,4 +1,4 @@
-// CTAs of a cluster.  PTX ISA, "cp.async.bulk.tensor", operand ctaMask.
+// A mask of CTAs of a cluster.  PTX ISA, "cp.async.bulk.tensor", operand ctaMask.
 #pragma once
 #include "tmajit/types.cuh"
 

@@ -9,30 +9,30 @@ __device__ __forceinline__ void fence_mbarrier_init() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
-// Orders this thread's ordinary accesses to shared memory before later async ones.  PTX 8.0, sm_90.
+// Orders this thread's ordinary accesses to shared memory before later accesses by the copy engine.  PTX 8.0, sm_90.
 //@ # Each thread that wrote, or that read bytes about to be overwritten, fences; then the threads synchronise; then one
 //@ # of them issues the copy.
 __device__ __forceinline__ void fence_proxy_async_shared() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-// As above, for global memory.  PTX 8.0, sm_90.
+// As fence_proxy_async_shared(), for global memory.  PTX 8.0, sm_90.
 __device__ __forceinline__ void fence_proxy_async_global() {
   asm volatile("fence.proxy.async.global;" ::: "memory");
 }
 
-// As above, for the shared memory of all CTAs of the cluster.  PTX 8.0, sm_90.
+// As fence_proxy_async_shared(), for the shared memory of all CTAs of the cluster.  PTX 8.0, sm_90.
 __device__ __forceinline__ void fence_proxy_async_cluster() {
   asm volatile("fence.proxy.async.shared::cluster;" ::: "memory");
 }
 
-// As above, for all memory.  PTX 8.0, sm_90.
+// As fence_proxy_async_shared(), for all memory.  PTX 8.0, sm_90.
 __device__ __forceinline__ void fence_proxy_async() {
   asm volatile("fence.proxy.async;" ::: "memory");
 }
 
 //@ each scope of cta cluster gpu sys
-// fence.acq_rel.$scope: orders this thread's ordinary accesses before the fence before those after it. PTX 7.8 for the
+// fence.acq_rel.$scope: orders this thread's ordinary accesses before and after the fence. PTX 7.8 for the
 // cluster, sm_90.
 __device__ __forceinline__ void fence_$scope() {
   asm volatile("fence.acq_rel.$scope;" ::: "memory");

@@ -1,4 +1,4 @@
-// Vectors of global memory, each in one piece for the compiler.  PTX ISA, "ld" and "st".  PTX 2.0, sm_20.
+// Loads and stores of vectors in global memory, each one asm statement.  PTX ISA, "ld" and "st".  PTX 2.0, sm_20.
 //@ # In C++ the words of a vector are separate loads until the optimiser joins them; these functions compile faster. The loads
 //@ # are not ordered with other accesses: the memory must not change while the kernel runs.
 #pragma once

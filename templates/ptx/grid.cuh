@@ -1,11 +1,11 @@
 // A grid that begins before the one it depends on has ended.  PTX ISA, "griddepcontrol".  PTX 7.8, sm_90.
-//@ # Both do nothing where the launch did not ask for programmatic dependent launch.
+//@ # Both functions do nothing where the launch did not ask for programmatic dependent launch.
 #pragma once
 #include "tmajit/types.cuh"
 
 namespace tmajit::ptx {
 
-// griddepcontrol.launch_dependents: the grids that depend on this one may begin once every CTA has called it or exited.
+// griddepcontrol.launch_dependents: the grids that depend on this one may begin once every CTA has called this or exited.
 __device__ __forceinline__ void launch_dependents() {
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 }

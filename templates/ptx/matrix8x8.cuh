@@ -1,7 +1,7 @@
 // Matrices of 8 × 8 elements of 16 bits between shared memory and the registers of a warp.
 //@ # PTX ISA, "ldmatrix" (PTX 6.5, sm_75) and "stmatrix" (PTX 7.8, sm_90). All lanes of a warp call together. Lane 8·m
 //@ # + r gives the address of row r of matrix m, 16 bytes at a multiple of 16. Lane l holds one word of each matrix: the
-//@ # elements 2·(l % 4) and the next of row l / 4; transposed, of column l / 4.
+//@ # elements 2·(l % 4) and 2·(l % 4) + 1 of row l / 4, or of column l / 4 in a transposed matrix.
 #pragma once
 #include "tmajit/types.cuh"
 

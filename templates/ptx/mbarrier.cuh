@@ -1,9 +1,8 @@
 // Barriers in shared memory that count arrivals and bytes.  PTX ISA, "mbarrier".
-//@ # PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier".
 //@ # A phase completes when its pending arrivals and its transaction count are zero.
 //@ # Threads wait by the parity of the phase: a new barrier is in phase 0, so wait(barrier, 0) waits for the first
 //@ # completion, and wait(barrier, 1) returns at once.
-//@ # Or they wait by the token of an arrival, for the phase that the arrival belongs to.
+//@ # Or they wait by the token of an arrival, which stands for the phase that the arrival belongs to.
 //@ # Every function takes the 8-byte-aligned shared address of the barrier; *_remote a .shared::cluster address
 //@ # (cluster.cuh), and *_of_cluster order the accesses of other CTAs of the cluster.
 #pragma once
@@ -43,7 +42,7 @@ struct Token { u64 state; };
   return token;
 }
 
-// mbarrier.arrive.expect_tx: one arrival and `bytes` to come; returns the token to wait for.  PTX 8.0, sm_90.
+// mbarrier.arrive.expect_tx: one arrival, and `bytes` to wait for; returns the token to wait for.  PTX 8.0, sm_90.
 [[nodiscard]] __device__ __forceinline__ Token arrive_expect_tx_for_token(u32 barrier, u32 bytes) {
   Token token;
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 %0, [%1], %2;"
@@ -51,7 +50,7 @@ struct Token { u64 state; };
   return token;
 }
 
-// mbarrier.arrive_drop: one arrival, and one less in every later phase.  PTX 7.0, sm_80.
+// mbarrier.arrive_drop: one arrival; every later phase needs one arrival less.  PTX 7.0, sm_80.
 __device__ __forceinline__ void arrive_and_drop(u32 barrier) {
   asm volatile("mbarrier.arrive_drop.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
@@ -69,7 +68,8 @@ __device__ __forceinline__ void arrive_remote_of_reader(u32 barrier) {
   asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-// mbarrier.arrive.expect_tx: as above, with `bytes` to come there.  PTX 8.0, sm_90.
+// mbarrier.arrive.expect_tx: one arrival in a CTA of the cluster, whose phase now waits for `bytes` as well; release at cluster
+// scope.  PTX 8.0, sm_90.
 __device__ __forceinline__ void arrive_expect_tx_remote(u32 barrier, u32 bytes) {
   asm volatile("mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [%0], %1;"
                ::"r"(barrier), "r"(bytes) : "memory");
@@ -87,7 +87,7 @@ __device__ __forceinline__ void expect_tx(u32 barrier, u32 bytes) {
                : "memory");
 }
 
-// mbarrier.arrive.expect_tx: both in one; `bytes` must equal the bytes of the copies.  PTX 8.0, sm_90.
+// mbarrier.arrive.expect_tx: one arrival, and the phase now waits for `bytes` more, those of the copies.  PTX 8.0, sm_90.
 __device__ __forceinline__ void arrive_expect_tx(u32 barrier, u32 bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }

@@ -4,8 +4,7 @@
 
 namespace tmajit::ptx {
 
-// Four rows of four bytes, a byte of each at a time: byte i of out[j] is byte j of row i. Pairs of rows are interleaved,
-// then pairs of pairs.
+// Transposes four rows of four bytes: byte i of out[j] is byte j of row i. It interleaves pairs of rows, then pairs of pairs.
 __device__ __forceinline__ void transpose_bytes(u32 (&out)[4], const u32 (&row)[4]) {
   asm("{\n\t.reg .b32 ab_low, ab_high, cd_low, cd_high;\n\t"
       "prmt.b32 ab_low, %4, %5, 0x5140;\n\tprmt.b32 ab_high, %4, %5, 0x7362;\n\t"
@@ -16,7 +15,7 @@ __device__ __forceinline__ void transpose_bytes(u32 (&out)[4], const u32 (&row)[
       : "r"(row[0]), "r"(row[1]), "r"(row[2]), "r"(row[3]));
 }
 
-// The five words that hold the 16 bytes from byte `first`, below 16, on, of two adjacent vectors of 16 bytes.
+// Selects the five words that hold 16 bytes of two adjacent vectors of 16 bytes, from byte `first` on, which is below 16.
 __device__ __forceinline__ void words_of16(u32 (&word)[5], const u32 (&low)[4], const u32 (&high)[4], u32 first) {
   asm("{\n\t.reg .pred p, q;\n\t.reg .b32 bit, a, b, c, d, e, f;\n\t"
       "and.b32 bit, %13, 8;\n\tsetp.ne.b32 p, bit, 0;\n\tand.b32 bit, %13, 4;\n\tsetp.ne.b32 q, bit, 0;\n\t"
@@ -29,7 +28,7 @@ __device__ __forceinline__ void words_of16(u32 (&word)[5], const u32 (&low)[4], 
         "r"(first));
 }
 
-// The three words that hold the 8 bytes from byte `first`, below 8, on, of two adjacent vectors of 8 bytes.
+// Selects the three words that hold 8 bytes of two adjacent vectors of 8 bytes, from byte `first` on, which is below 8.
 __device__ __forceinline__ void words_of8(u32 (&word)[3], const u32 (&low)[2], const u32 (&high)[2], u32 first) {
   asm("{\n\t.reg .pred p;\n\t.reg .b32 bit;\n\tand.b32 bit, %7, 4;\n\tsetp.ne.b32 p, bit, 0;\n\t"
       "selp.b32 %0, %4, %3, p;\n\tselp.b32 %1, %5, %4, p;\n\tselp.b32 %2, %6, %5, p;\n\t}"

@@ -1,4 +1,4 @@
-// Stores into the shared memory of a CTA of the cluster that a barrier there counts.  PTX ISA, "st.async".  PTX 8.1, sm_90.
+// Stores into the shared memory of a CTA of the cluster, counted by a barrier there.  PTX ISA, "st.async".  PTX 8.1, sm_90.
 //@ # `to` is a .shared::cluster address (cluster.cuh), aligned to the bytes stored; `barrier`, in that same CTA, receives
 //@ # complete_tx of them.
 #pragma once

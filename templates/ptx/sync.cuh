@@ -11,12 +11,12 @@ template <u32 id, u32 threads> __device__ __forceinline__ void sync_threads() {
   asm volatile("barrier.sync.aligned %0, %1;" ::"n"(id), "n"(threads) : "memory");
 }
 
-// As above, for a barrier number known only at run time.
+// As sync_threads(), for a barrier number known only at run time.
 __device__ __forceinline__ void sync_threads_at(u32 id, u32 threads) {
   asm volatile("barrier.sync.aligned %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
-// Counts this warp among the `threads` that arrive at barrier `id` and does not wait; others wait by sync_threads_at.
+// Counts this warp among the `threads` that arrive at barrier `id`, without waiting. Threads that wait call sync_threads_at().
 __device__ __forceinline__ void arrive_at_threads(u32 id, u32 threads) {
   asm volatile("barrier.arrive.aligned %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }

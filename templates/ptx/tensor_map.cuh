@@ -1,4 +1,4 @@
-// The tensor map itself, which bulk tensor copies take.  PTX ISA, "prefetch".  PTX 8.0, sm_90.
+// The prefetch of a tensor map, which bulk tensor copies take.  PTX ISA, "prefetch".  PTX 8.0, sm_90.
 //@ # A kernel may change a tiled map: copy it to shared memory, replace fields there (tensor_map_edit.cuh), publish it,
 //@ # and acquire it before a copy that takes it.
 #pragma once

@@ -1,14 +1,14 @@
 // Tensor maps that a kernel changes.  PTX ISA, "tensormap.replace", "tensormap.cp_fenceproxy" and "fence.proxy.tensormap".
 //@ # PTX 8.3; tensormap.replace needs sm_90a, the fences sm_90. Only maps for tiles may be changed. A thread copies the
 //@ # map's 128 bytes to shared memory, replaces the fields that differ and publishes it to global memory, 128-byte
-//@ # aligned, with its whole warp. A thread that copies by the map acquires it first, each time that it has changed. A map
+//@ # aligned, with its whole warp. After each change, a thread acquires the map before it copies by it. A map
 //@ # must not change while a copy by it is in flight.
 #pragma once
 #include "tmajit/types.cuh"
 
 namespace tmajit {
 
-// The numbers that PTX gives element types; the driver's are others.
+// The numbers that PTX gives element types. The driver's numbers differ.
 enum class MapElement : u32 { u8, u16, u32, s32, u64, s64, f16, f32, f32_ftz, f64, bf16, tf32, tf32_ftz };
 enum class MapInterleave : u32 { none, b16, b32 };
 enum class MapFill : u32 { zero, nan };
@@ -36,7 +36,7 @@ template <u32 d> __device__ __forceinline__ void replace_$field(u32 map, u32 val
 }
 
 //@ end
-// Bytes from one index of dimension `d` + 1 to the next; those of dimension 0 lie side by side.
+// Bytes from one index of dimension `d` + 1 to the next; elements of dimension 0 are contiguous.
 //@ # Code made by CUDA before 12.5 took the stride divided by 16.
 template <u32 d> __device__ __forceinline__ void replace_global_stride(u32 map, u64 bytes) {
   static_assert(d < 4, "a tensor map has strides 0 to 3: that of its innermost dimension is one element");
@@ -62,8 +62,8 @@ template <MapFill fill> __device__ __forceinline__ void replace_fill_mode(u32 ma
 }
 
 //@ each scope of cta cluster gpu sys
-// tensormap.cp_fenceproxy: the map in shared memory goes to global memory, for copies of the $scope that acquire it
-// there. All lanes of a warp call together.
+// tensormap.cp_fenceproxy: copies the map from shared to global memory, for threads of the $scope that acquire it there. All
+// lanes of a warp call together.
 __device__ __forceinline__ void publish_tensor_map_to_$scope(TensorMap* destination, u32 map) {
   asm volatile("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.$scope.sync.aligned [%0], [%1], 128;"
                ::"l"(__cvta_generic_to_global(destination)), "r"(map) : "memory");

@@ -1,4 +1,4 @@
-// Operand types of the instructions, other than scalars.
+// Types of the instructions' operands, except scalars.
 #pragma once
 #include "tmajit/scalars.cuh"
 

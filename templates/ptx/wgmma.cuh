@@ -29,8 +29,8 @@ enum class Sign : int { negated = -1, kept = 1 };
 
 namespace tmajit::ptx {
 
-// Orders this warp's accesses to registers before the multiplications that follow; only the first of consecutive ones
-// needs it.
+// Orders this warp's accesses to registers before the multiplications that follow; only the first of consecutive
+// multiplications needs it.
 __device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 
 // Closes a group over every multiplication since the last one.
@@ -44,7 +44,7 @@ template <u32 pending> __device__ __forceinline__ void wgmma_wait_group() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
 }
 
-// The compiler moves no access to a register over this: between a multiplication and the wait for it.
+// Keeps the compiler from moving accesses to a register across this point: call it between a multiplication and the wait for it.
 __device__ __forceinline__ void keep_in_order(float& word) { asm volatile("" : "+f"(word)::"memory"); }
 __device__ __forceinline__ void keep_in_order(u32& word) { asm volatile("" : "+r"(word)::"memory"); }
 __device__ __forceinline__ void keep_in_order(i32& word) { asm volatile("" : "+r"(word)::"memory"); }

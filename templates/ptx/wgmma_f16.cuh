@@ -1,7 +1,7 @@
 // Products of 64 × 16 by 16 × N matrices of f16, in f32 or f16.  PTX ISA, "wgmma.mma_async".  PTX 8.0, sm_90a.
-//@ # A and B in shared memory are contiguous along K, or by `major_a`, `major_b` along M and N. A's words hold two
-//@ # elements each: word i of warp w and lane l is of row 16·w + l / 4 + 8·(i % 2) from column 2·(l % 4) + 8·(i / 2)
-//@ # on. The template has one definition, which the generator writes once for every N, with lists of a thread's
+//@ # A and B in shared memory are contiguous along K, or along M or N if `major_a` or `major_b` is Major::mn. A's words
+//@ # hold two elements each: word i of lane l in warp w begins at row 16·w + l / 4 + 8·(i % 2), column 2·(l % 4) +
+//@ # 8·(i / 2). The template has one definition, which the generator writes once for every N, with lists of a thread's
 //@ # accumulators (`each` in templates/README.md). Their number selects the overload. wgmma.cuh states the common
 //@ # requirements.
 #pragma once

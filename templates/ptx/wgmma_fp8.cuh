@@ -1,7 +1,7 @@
 // Products of 64 × 32 by 32 × N matrices of e4m3 and e5m2, in f32 or f16.  PTX ISA, "wgmma.mma_async".  PTX 8.0, sm_90a.
 //@ # A and B in shared memory are contiguous along K.
-//@ # A's words hold four elements each: word i of warp w and lane l is of row 16·w + l / 4 + 8·(i % 2) from column
-//@ # 4·(l % 4) + 16·(i / 2) on.
+//@ # A's words hold four elements each: word i of lane l in warp w begins at row 16·w + l / 4 + 8·(i % 2), column
+//@ # 4·(l % 4) + 16·(i / 2).
 //@ # The template has one definition, which the generator writes once for every N, with lists of a thread's accumulators
 //@ # (`each` in templates/README.md). Their number selects the overload. wgmma.cuh states the common requirements.
 #pragma once

@@ -25,13 +25,13 @@ TEST_CASE("a custom source gets the headers it names, each once, before its own 
   CHECK_NOTHROW(compile(source));
 }
 
-TEST_CASE("an unknown header is named with the ones there are") {
+TEST_CASE("the error for an unknown header lists the known headers") {
   CHECK_THROWS_MATCHES(
       custom_source("#include \"tmajit/nothing.cuh\"\n", "k"), Error,
       MessageMatches(ContainsSubstring("nothing.cuh") && ContainsSubstring("tmajit/mbarrier.cuh")));
 }
 
-TEST_CASE("a mistake in a custom source is reported on the line the author wrote") {
+TEST_CASE("a mistake in a custom source is reported with its line in the caller's text") {
   const Source source = custom_source(
       "#include \"tmajit/mbarrier.cuh\"\n\nextern \"C\" __global__ void k() {\n  undeclared = 1;\n}\n", "k",
       "mine");
@@ -49,8 +49,7 @@ TEST_CASE("every device header compiles on its own") {
   }
 }
 
-TEST_CASE(
-    "the texts of the device headers are whole headers: nothing in them is left to choose or to repeat") {
+TEST_CASE("the texts of the device headers contain no directives and no repetitions") {
   for (const auto& [name, text] : device_headers()) {
     INFO(name);
     CHECK_THAT(text, ContainsSubstring("#pragma once"));

@@ -1,4 +1,4 @@
-/// The lines of templates that choose what a source holds.
+/// Directives: lines of templates that select the code of a source.
 #include "codegen/directives.hpp"
 
 #include "codegen/definitions.hpp"
@@ -40,7 +40,7 @@ TEST_CASE("flags choose between parts, also nested ones") {
   CHECK(selected("//@ # note\n  //@ # one\n//@ #\n", "t", Flags::everything()) == "// note\n// one\n//\n");
 }
 
-TEST_CASE("lines are written once for each dimension; where their number is not known they are a loop's") {
+TEST_CASE("lines are written once for each dimension; if their number is unknown, they become a loop") {
   const std::string text =
       "//@ each d\n  a[d] += d == rank - 1 ? id[d] : d2;  // of d\n//@ if cut\n  b(d);\n//@ end\n//@ "
       "end\nc\n";
@@ -75,7 +75,7 @@ TEST_CASE("lines are written once for each value, with lists and sums of it") {
           with({"rank2", "rank3"})) ==
       "2d {\"r\"(at.at[0]), \"r\"(at.at[1])} {%2, %3}\n"
       "3d {\"r\"(at.at[0]), \"r\"(at.at[1]), \"r\"(at.at[2])} {%2, %3, %4}\n");
-  // A flag is 0 or 1, and a list of none or one is a text that may be there.
+  // A flag counts as 0 or 1, so a list over it holds its text once or not at all.
   const std::string_view optional = "//@ each h from 0 to cache_hints\nf(a$[x < h: , policy]);\n//@ end\n";
   CHECK(made(optional) == "f(a);\n");
   CHECK(made(optional, with({"cache_hints"})) == "f(a);\nf(a, policy);\n");
@@ -86,7 +86,7 @@ TEST_CASE("lines are written once for each value, with lists and sums of it") {
   CHECK(made("//@ if cut\n//@ each a from 1 to 2\n$a\n//@ end\n//@ end\nc\n") == "c\n");
 }
 
-TEST_CASE("one each has several variables, and repeats only the paragraphs that have the variable") {
+TEST_CASE("one `each` may have several variables, and repeats only paragraphs that contain them") {
   const auto made = [](std::string_view text, const Flags& flags = with({})) {
     return selected(text, "t", flags);
   };
@@ -107,7 +107,7 @@ TEST_CASE("one each has several variables, and repeats only the paragraphs that 
       without_unused(made("//@ each t of a b\n//@ used $t\nint $t;\n\n//@ end\n//@ end\nb;\n"), ""), Error);
 }
 
-TEST_CASE("a wrong line is an error that names the file and the line") {
+TEST_CASE("a wrong directive is an error that names the file and the line") {
   const auto refused = [](std::string_view text, std::string_view place, std::string_view why) {
     INFO(text);
     try {
@@ -146,7 +146,7 @@ TEST_CASE("a wrong line is an error that names the file and the line") {
   CHECK_FALSE(Flags{}.has("reads_g"));
 }
 
-TEST_CASE("unused text is left out, and text that only it uses") {
+TEST_CASE("unused text is omitted, and so is text that only unused text uses") {
   const std::string text =
       "//@ used one\nint one() { return two(); }\n//@ end\n"
       "//@ used two\nint two();\n//@ end\n"
@@ -202,7 +202,7 @@ TEST_CASE("only the used repetitions of a text are kept") {
                                "[%0, {%1, %2}], [%3];\""));
 }
 
-TEST_CASE("a header of which nothing is left goes, and namespaces are joined") {
+TEST_CASE("a header without remaining code is omitted, and namespaces are joined") {
   const std::string text =
       "// ---- a ----\nnamespace n {\n\n//@ used a\nint a;\n//@ end\n\n}  // namespace n\n"
       "\n// ---- b ----\n\nnamespace n {\n\nint b;\n\n}  // namespace n\n"
@@ -213,11 +213,11 @@ TEST_CASE("a header of which nothing is left goes, and namespaces are joined") {
   CHECK_THAT(finished(text, "a", "f.cu"), ContainsSubstring("int a;"));
 }
 
-TEST_CASE("an expression that looks like such a line is an expression") {
+TEST_CASE("an expression that looks like a directive is an expression") {
   CHECK(finished("//@ expression\n", "//@ end", "f") == "#line 1 \"expression\"\n//@ end\n#line 4 \"f\"\n");
 }
 
-TEST_CASE("every template is well formed, and device headers ask for the writer's flags alone") {
+TEST_CASE("every template is well formed, and device headers use only the generator's flags") {
   for (const EmbeddedFile& file : embedded_templates()) {
     INFO(file.path);
     if (!file.path.starts_with("kernels/")) {

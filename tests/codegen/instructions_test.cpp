@@ -43,9 +43,9 @@ struct Case {
   bool persistent;
 };
 
-/// The instructions that a kernel must hold; it may hold no others.
-Names expected(const Case& c, const KernelChoice& choice) {
-  const std::string d = std::to_string(c.rank) + "d";
+/// The instructions of the protocol that a kernel must hold; it may hold no others.
+Names expected(const Case& tested, const KernelChoice& choice) {
+  const std::string dimensions = std::to_string(tested.rank) + "d";
   Names names{
       "mbarrier.init.shared::cta.b64",
       "mbarrier.arrive.expect_tx.shared::cta.b64",
@@ -54,38 +54,40 @@ Names expected(const Case& c, const KernelChoice& choice) {
       "cp.async.bulk.commit_group",
       "cp.async.bulk.wait_group.read",
   };
-  if (c.family.flat) {
+  if (tested.family.flat) {
     names.insert({"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"});
   } else {
-    names.insert({"cp.async.bulk.tensor." + d + ".shared::cluster.global.tile.mbarrier::complete_tx::bytes"});
+    names.insert(
+        {"cp.async.bulk.tensor." + dimensions + ".shared::cluster.global.tile.mbarrier::complete_tx::bytes"});
   }
-  if (c.family.flat || c.family.writes_images) {
+  if (tested.family.flat || tested.family.writes_images) {
     names.insert("cp.async.bulk.global.shared::cta.bulk_group");
   } else {
-    const auto op = tests::some_combine_op(c.family, c.rank, c.type);
-    names.insert((op ? "cp.reduce.async.bulk.tensor." + d + ".global.shared::cta." + std::string(name(*op))
-                     : "cp.async.bulk.tensor." + d + ".global.shared::cta") +
-                 ".tile.bulk_group");
+    const auto op = tests::some_combine_op(tested.family, tested.rank, tested.type);
+    names.insert(
+        (op ? "cp.reduce.async.bulk.tensor." + dimensions + ".global.shared::cta." + std::string(name(*op))
+            : "cp.async.bulk.tensor." + dimensions + ".global.shared::cta") +
+        ".tile.bulk_group");
   }
-  if (!c.family.flat) names.insert("prefetch.tensormap");
-  if (c.family.computes) {
+  if (!tested.family.flat) names.insert("prefetch.tensormap");
+  if (tested.family.computes) {
     names.insert({"fence.proxy.async.shared::cta", "elect.sync", "bar.sync", "barrier.sync.aligned"});
     // A stage is freed only to be loaded again.
     const std::uint32_t tiles = choice.number("tiles_per_cta");
-    if (c.family.flat || tiles == 0 || tiles > choice.number("stages"))
+    if (tested.family.flat || tiles == 0 || tiles > choice.number("stages"))
       names.insert("mbarrier.arrive.shared::cta.b64");
     return names;
   }
   names.insert("bar.warp.sync");
   // Where threads access a tile as well: an image that they clear first, or the ends of rows.
-  if (c.family.writes_images || c.row_tails) names.insert("fence.proxy.async.shared::cta");
+  if (tested.family.writes_images || tested.row_tails) names.insert("fence.proxy.async.shared::cta");
   return names;
 }
 
-std::string describe(const Case& c) {
-  return std::string(c.family.name) + " rank " + std::to_string(c.rank) + " swizzle " +
-         std::string(name(c.swizzle)) + " " + std::string(name(c.type)) +
-         (c.row_tails ? " with row tails" : "") + (c.persistent ? " in a persistent grid" : "");
+std::string describe(const Case& tested) {
+  return std::string(tested.family.name) + " rank " + std::to_string(tested.rank) + " swizzle " +
+         std::string(name(tested.swizzle)) + " " + std::string(name(tested.type)) +
+         (tested.row_tails ? " with row tails" : "") + (tested.persistent ? " in a persistent grid" : "");
 }
 
 std::string listed(const Names& names) {
@@ -95,16 +97,17 @@ std::string listed(const Names& names) {
 }
 
 /// Describes how the kernel differs from what it must be; empty if it does not.
-std::string fault(const Case& c) {
+std::string fault(const Case& tested) {
   try {
-    const KernelPlan plan = tests::small_plan(c.family, c.rank, c.swizzle, c.type, c.row_tails, c.persistent);
+    const KernelPlan plan = tests::small_plan(tested.family, tested.rank, tested.swizzle, tested.type,
+                                              tested.row_tails, tested.persistent);
     const Artifact artifact = compile(source(plan));
     if (artifact.cubin.empty()) return "no cubin";
     if (artifact.ptx.find(".target sm_90a") == std::string::npos) return "PTX for another target";
     if (artifact.resources.spill_store_bytes != 0) return "spills registers";
     if (artifact.resources.registers == 0) return "no register count";
     const Names found = protocol(artifact.ptx);
-    const Names wanted = expected(c, plan.choice());
+    const Names wanted = expected(tested, plan.choice());
     if (found != wanted) return "holds" + listed(found) + "\n  but must hold" + listed(wanted);
   } catch (const std::exception& error) {
     return error.what();
@@ -126,7 +129,7 @@ std::vector<Case> cases_of(const FamilyInfo& family) {
         const auto turn = rank + static_cast<std::uint32_t>(swizzle) + type_index;
         if (!every && turn % 4 != 0) continue;
         if (family.does("reduce_into") && !tests::some_combine_op(family, rank, type)) continue;
-        // Tails wherever rows are written through maps, in every other case.
+        // Where rows are written through maps, every other case has tails.
         const bool may_have_tails = !family.flat && !family.writes_images;
         const bool persistent = (turn / 4 + type_index / 2) % 2 == 0;
         cases.push_back(

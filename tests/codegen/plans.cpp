@@ -43,8 +43,8 @@ Move computed(const Tensor& destination, std::vector<Tensor> sources, std::strin
 }
 
 Move stencil(const Tensor& destination, const Tensor& source, const std::string& expression,
-             const Stencil& how = {}) {
-  return operation::stencil(destination, expression, {source}, how).moves.front();
+             const Stencil& options = {}) {
+  return operation::stencil(destination, expression, {source}, options).moves.front();
 }
 
 Move padded(const Tensor& destination, const Tensor& source, const std::vector<std::int64_t>& before,

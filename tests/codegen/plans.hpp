@@ -22,7 +22,7 @@ namespace tests {
                                                                std::uint32_t rank, tmajit::ElementType type);
 
 /// A small legal kernel of any family of tiles, rank, swizzle and type. With `row_tails` its rows end within
-/// 16 bytes, where the family's tensor maps write rows at all.
+/// 16 bytes; this changes only families whose tensor maps write rows.
 [[nodiscard]] tmajit::KernelPlan small_plan(const tmajit::FamilyInfo& family, std::uint32_t rank,
                                             tmajit::Swizzle swizzle, tmajit::ElementType type,
                                             bool row_tails = false, bool persistent = false);
@@ -46,7 +46,7 @@ struct NamedPlan {
 /// broad_moves(). Names give the operation and the variant; plans are ordered by name.
 [[nodiscard]] std::vector<NamedPlan> broad_plans();
 
-/// One of these plans for each family.
+/// One plan of broad_plans() for each family.
 [[nodiscard]] std::vector<NamedPlan> one_of_each_family();
 
 }  // namespace tests

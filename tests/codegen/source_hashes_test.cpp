@@ -22,7 +22,7 @@ namespace {
 using Hashes = std::map<std::string, std::string>;  // by the kernel's name
 
 /// A source without the lines that depend on the version or on line numbers.
-std::string lasting(const std::string& text) {
+std::string without_volatile_lines(const std::string& text) {
   std::istringstream in(text);
   std::string out;
   for (std::string line; std::getline(in, line);) {
@@ -48,7 +48,8 @@ std::string hash(std::string_view text) {
 Hashes hashes_now() {
   Hashes hashes;
   for (const tests::NamedPlan& named : tests::broad_plans()) {
-    const bool is_new = hashes.emplace(named.name, hash(lasting(source(named.plan).text))).second;
+    const bool is_new =
+        hashes.emplace(named.name, hash(without_volatile_lines(source(named.plan).text))).second;
     CAPTURE(named.name);
     CHECK(is_new);
   }
@@ -96,12 +97,12 @@ TEST_CASE("one_of_each_family() has a plan of every family") {
   }
 }
 
-TEST_CASE("equal keys are equal sources") {
-  std::map<std::string, std::string> of_key;
+TEST_CASE("equal keys give equal sources") {
+  std::map<std::string, std::string> source_of_key;
   for (const tests::NamedPlan& named : tests::broad_plans()) {
     INFO(named.name);
     const std::string text = source(named.plan).text;
-    const bool equal = of_key.emplace(named.plan.key(), text).first->second == text;
+    const bool equal = source_of_key.emplace(named.plan.key(), text).first->second == text;
     CHECK(equal);
   }
 }

@@ -144,7 +144,7 @@ TEST_CASE("every fact of a kernel of tiles reaches the text") {
   }
 }
 
-TEST_CASE("rows' ends are in the text where rows have any") {
+TEST_CASE("a source has code for the ends of rows only where the engine cannot store them") {
   for (const FamilyInfo& family : tests::tile_families()) {
     if (family.flat || family.writes_images) continue;
     CAPTURE(family.name);
@@ -177,7 +177,7 @@ TEST_CASE("the expression stands alone on line 1 of its own file") {
   CHECK(number == lines_through_directive + 1);
 }
 
-TEST_CASE("a generated text includes nothing, holds no directive, and of other ranks nothing") {
+TEST_CASE("a generated text has no #include, no directive and no copies of other ranks") {
   for (const auto& [name, plan] : tests::broad_plans()) {
     const std::string text = source(plan).text;
     CAPTURE(name);

@@ -43,19 +43,19 @@ struct DeviceTensor {
 };
 
 reference::Tensor run(const std::shared_ptr<Device>& device, const std::filesystem::path& cache,
-                      const CompileOptions& compile, const ComparedCase& c) {
+                      const CompileOptions& compile, const ComparedCase& compared) {
   // Each run has a runtime of its own, because a runtime keeps the kernels that it has loaded.
   Runtime runtime({.device = device, .cache_directory = cache, .compile = compile});
   std::vector<DeviceTensor> tensors;
   TensorAddresses addresses;
-  for (const reference::Tensor& input : c.inputs) {
-    tensors.emplace_back(device, input.bytes, c.offsets.inputs);
+  for (const reference::Tensor& input : compared.inputs) {
+    tensors.emplace_back(device, input.bytes, compared.offsets.inputs);
     addresses.inputs.push_back(tensors.back().address);
   }
-  reference::Tensor output(c.kernel.output, poison);
-  const DeviceTensor target(device, output.bytes, c.offsets.output);
+  reference::Tensor output(compared.kernel.output, poison);
+  const DeviceTensor target(device, output.bytes, compared.offsets.output);
   addresses.output = target.address;
-  TileRequest request = c.kernel.request(addresses);
+  TileRequest request = compared.kernel.request(addresses);
   request.chip = runtime.chip();
   const KernelPlan plan = plan_tiles(request);
   runtime.kernel(plan).launch(plan);
@@ -91,14 +91,14 @@ bool in_nan(const reference::Tensor& tensor, std::size_t at) {
   }
 }
 
-/// Describes how the results differ. Empty if they do not. With `doubles` the bytes of NaNs may differ,
-/// because the hardware chooses which of two NaNs an f64 sum returns.
-std::string difference(const reference::Tensor& real, const reference::Tensor& simulated, bool doubles) {
+/// Describes how the results differ. Empty if they do not. If an input `has_f64` elements, the bytes of NaNs
+/// may differ, because the hardware chooses which of two NaNs an f64 sum returns.
+std::string difference(const reference::Tensor& real, const reference::Tensor& simulated, bool has_f64) {
   std::uint64_t wrong = 0;
   std::size_t first = 0;
   for (std::size_t i = real.bytes.size(); i-- > 0;) {
     if (real.bytes[i] == simulated.bytes[i]) continue;
-    if (doubles && in_nan(real, i) && in_nan(simulated, i)) continue;
+    if (has_f64 && in_nan(real, i) && in_nan(simulated, i)) continue;
     ++wrong;
     first = i;
   }
@@ -129,47 +129,47 @@ struct Shared {
   std::atomic<std::uint64_t> mismatches = 0;
   std::atomic<bool> stop = false;
 
-  void report(const ComparedCase& c, const std::string& what) {
+  void report(const ComparedCase& compared, const std::string& what) {
     const std::lock_guard lock(report_mutex);
     if (++mismatches >= max_mismatches) stop = true;
-    mismatch(fmt::format("{}\n{}", what, describe(c)));
+    mismatch(fmt::format("{}\n{}", what, describe(compared)));
   }
 };
 
-void compare_one(Shared& shared, const ComparedCase& c) {
+void compare_one(Shared& shared, const ComparedCase& compared) {
   std::optional<reference::Tensor> real;
   std::optional<reference::Tensor> simulated;
   SimOptions options = shared.comparison.options;
   constexpr std::array modes{SimOptions::Mode::late, SimOptions::Mode::random, SimOptions::Mode::early};
-  options.mode = modes.at(c.number % modes.size());
-  options.seed = shared.comparison.seed + c.number;
+  options.mode = modes.at(compared.number % modes.size());
+  options.seed = shared.comparison.seed + compared.number;
   options.threads = 1;
   // The devices share a cache, so that each kernel is compiled once.
   const TemporaryFolder own;
   const std::filesystem::path cache = tests::shared_kernels().value_or(own.path());
   const CompileOptions& compile = shared.comparison.compile;
   try {
-    simulated = run(make_sim_device(options), cache, compile, c);
+    simulated = run(make_sim_device(options), cache, compile, compared);
   } catch (const std::exception& error) {
-    shared.report(c, fmt::format("simulated: {}", error.what()));
+    shared.report(compared, fmt::format("simulated: {}", error.what()));
     return;  // a kernel with a reported mistake might hang a GPU
   }
   try {
     const std::lock_guard lock(shared.device_mutex);
     if (shared.stop) return;
-    real = run(shared.comparison.device, cache, compile, c);
+    real = run(shared.comparison.device, cache, compile, compared);
   } catch (const std::exception& error) {
     shared.stop = true;
-    shared.report(c, fmt::format("on the device: {}", error.what()));
+    shared.report(compared, fmt::format("on the device: {}", error.what()));
     return;
   }
-  const bool doubles = std::ranges::any_of(
-      c.inputs, [](const reference::Tensor& input) { return input.view.type == ElementType::f64; });
-  if (const auto what = difference(*real, *simulated, doubles); !what.empty()) shared.report(c, what);
+  const bool has_f64 = std::ranges::any_of(
+      compared.inputs, [](const reference::Tensor& input) { return input.view.type == ElementType::f64; });
+  if (const auto what = difference(*real, *simulated, has_f64); !what.empty()) shared.report(compared, what);
   ++shared.done;
 }
 
-void work(Shared& shared) {
+void compare_cases(Shared& shared) {
   const std::vector<FamilyInfo> all_families = tile_families();
   const std::uint64_t all = shared.comparison.cases_per_family * all_families.size();
   while (!shared.stop) {
@@ -186,18 +186,19 @@ ComparedCase compared_case(const FamilyInfo& family, std::uint64_t seed, std::ui
   const std::uint64_t own = seed_of(family, seed);
   std::seed_seq sequence{own, own >> 32, number};
   Random random(sequence);
-  ComparedCase c{.number = number, .kernel = random_kernel(random, family), .inputs = {}};
-  if (family.computes && c.kernel.inputs.size() == 1 && one_in(random, 2)) {
-    c.kernel.expression = one_of(random, expressions);
+  ComparedCase compared{.number = number, .kernel = random_kernel(random, family), .inputs = {}};
+  if (family.computes && compared.kernel.inputs.size() == 1 && one_in(random, 2)) {
+    compared.kernel.expression = one_of(random, expressions);
   }
-  for (const TensorView& view : c.kernel.inputs) c.inputs.push_back(random_tensor(random, view));
-  c.offsets = random_offsets(random, c.kernel);
-  return c;
+  for (const TensorView& view : compared.kernel.inputs)
+    compared.inputs.push_back(random_tensor(random, view));
+  compared.offsets = random_offsets(random, compared.kernel);
+  return compared;
 }
 
-std::string describe(const ComparedCase& c) {
-  return fmt::format("case {} of {}, offsets {} and {}: {}", c.number, c.kernel.family.name, c.offsets.inputs,
-                     c.offsets.output, describe(c.kernel));
+std::string describe(const ComparedCase& compared) {
+  return fmt::format("case {} of {}, offsets {} and {}: {}", compared.number, compared.kernel.family.name,
+                     compared.offsets.inputs, compared.offsets.output, describe(compared.kernel));
 }
 
 std::uint64_t compare_with_simulation(const Comparison& comparison,
@@ -205,8 +206,9 @@ std::uint64_t compare_with_simulation(const Comparison& comparison,
   Shared shared{.comparison = comparison, .mismatch = mismatch};
   {
     std::vector<std::jthread> threads;
-    for (std::uint32_t i = 1; i < comparison.threads; ++i) threads.emplace_back([&] { work(shared); });
-    work(shared);
+    for (std::uint32_t i = 1; i < comparison.threads; ++i)
+      threads.emplace_back([&] { compare_cases(shared); });
+    compare_cases(shared);
   }
   return shared.done;
 }

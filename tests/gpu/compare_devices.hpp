@@ -26,7 +26,7 @@ struct ComparedCase {
 [[nodiscard]] ComparedCase compared_case(const tmajit::FamilyInfo& family, std::uint64_t seed,
                                          std::uint64_t number);
 /// Describes a case completely, so that it can be repeated by hand.
-[[nodiscard]] std::string describe(const ComparedCase& c);
+[[nodiscard]] std::string describe(const ComparedCase& compared);
 
 struct Comparison {
   std::uint64_t seed = 0;

@@ -33,13 +33,13 @@ struct ConvolutionCase {
 };
 
 [[nodiscard]] ConvolutionCase random_convolution(reference::Random& random);
-[[nodiscard]] std::string describe(const ConvolutionCase& c);
+[[nodiscard]] std::string describe(const ConvolutionCase& problem);
 
 class ConvolutionRuns {
  public:
   explicit ConvolutionRuns(std::shared_ptr<tmajit::Device> device);
   /// The number of results that differ from those of the loops.
-  [[nodiscard]] std::size_t wrong_results(const ConvolutionCase& c, std::uint64_t seed);
+  [[nodiscard]] std::size_t wrong_results(const ConvolutionCase& problem, std::uint64_t seed);
 
  private:
   const tmajit::Kernel& kernel(std::uint32_t dimensions);

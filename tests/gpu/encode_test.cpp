@@ -136,8 +136,8 @@ struct Outcomes {
   std::map<std::string, std::array<std::size_t, 2>> features;  ///< features of legal maps: refused, accepted
   Groups refused_legal;          ///< validate() finds nothing, the driver refuses: by feature
   Groups accepted_legal;         ///< validate() finds nothing, the driver accepts: by feature
-  Groups accepted_illegal;       ///< the driver accepts although a rule of its own is broken: by rules
-  Groups refused_hardware_only;  ///< only rules that the driver should not see are broken, and it refuses
+  Groups accepted_illegal;       ///< validate() finds a broken rule of the driver, which accepts: by rules
+  Groups refused_hardware_only;  ///< only rules of the hardware are broken, but the driver refuses: by rules
   std::size_t legal = 0;
   std::size_t illegal = 0;
 
@@ -174,8 +174,8 @@ struct Outcomes {
 void compare_with_driver(const std::shared_ptr<Device>& device, TensorMapSpec (*make)(Random&),
                          std::initializer_list<const char*> rules) {
   const Buffer buffer(device, 4096);
-  const auto used = seed(20260731);
-  Random random(used);
+  const auto used_seed = seed(20260731);
+  Random random(used_seed);
   Outcomes outcomes;
   const auto count = std::max<std::size_t>(gpu::from_environment("TMAJIT_MAPS", 60000), 20000);
   for (std::size_t i = 0; i < count; ++i) {
@@ -187,7 +187,7 @@ void compare_with_driver(const std::shared_ptr<Device>& device, TensorMapSpec (*
     outcomes.add(map, offset, validate(map, address), accepts(*device, map, address), i);
   }
 
-  std::cout << fmt::format("\n{} tensor maps, TMAJIT_SEED={}: {} legal, {} illegal\n", count, used,
+  std::cout << fmt::format("\n{} tensor maps, TMAJIT_SEED={}: {} legal, {} illegal\n", count, used_seed,
                            outcomes.legal, outcomes.illegal);
   std::cout << "a rule broken alone: refused / accepted by the driver\n";
   for (const auto& [rule, times] : outcomes.alone) {
@@ -386,7 +386,8 @@ std::vector<Question> questions() {
 
 namespace {
 
-/// How does the driver count the bytes of an im2col map, and which dimensions does it regard as the image's?
+/// Maps by which the driver shows how it counts the bytes of an im2col map, and which dimensions it regards
+/// as the image's.
 std::vector<Question> im2col_questions() {
   std::vector<Question> questions;
   const auto ask = [&](std::string text, bool expected, TensorMapSpec map, const auto& change) {

@@ -130,9 +130,10 @@ TEST_CASE("small tensors with strides of more than 2^31 and 2^32 elements and by
         device->memory().fill(to.address(), std::byte{0xA5}, to.bytes(), nullptr);
         permute(runtime, destination, source, axes);
         const auto offset = [&](const Index& i) {
-          Index of_source{};
-          for (std::size_t d = 0; d < 3; ++d) of_source[axes[d]] = i[d];
-          return (of_source[0] * static_cast<std::uint64_t>(stride) + of_source[1] * 128 + of_source[2]) *
+          Index source_index{};
+          for (std::size_t d = 0; d < 3; ++d) source_index[axes[d]] = i[d];
+          return (source_index[0] * static_cast<std::uint64_t>(stride) + source_index[1] * 128 +
+                  source_index[2]) *
                  size;
         };
         CHECK(count_wrong(*device, destination, pattern, offset, random) == 0);

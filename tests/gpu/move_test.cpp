@@ -43,11 +43,11 @@ std::pair<std::int64_t, std::int64_t> span_of(const TensorView& view) {
 std::pair<TensorView, TensorView> random_views(reference::Random& random, std::uint32_t bytes) {
   const auto rank = static_cast<std::uint32_t>(between(random, 0, max_view_rank));
   Shape shape(rank);
-  const bool even = one_in(random, 2);
+  const bool aligned_rows = one_in(random, 2);
   std::uint64_t elements = 1;
   for (auto& extent : shape) {
     extent = one_in(random, 4) ? between(random, 1, 300) : between(random, 1, 9);
-    if (even)
+    if (aligned_rows)
       extent =
           std::max<std::uint64_t>(extent / (16 / bytes) * (16 / bytes), one_in(random, 2) ? 1 : 16 / bytes);
     while (elements * extent > 2'000'000) extent = std::max<std::uint64_t>(extent / 2, 1);
@@ -62,8 +62,8 @@ std::pair<TensorView, TensorView> random_views(reference::Random& random, std::u
     for (std::uint32_t k = rank; k-- > 0;) {
       strides[order[k]] = one_in(random, 16) ? -stride : stride;
       stride *= static_cast<std::int64_t>(shape[order[k]]);
-      if (even && k + 1 == rank) stride = (stride + 15) / 16 * 16;
-      if (one_in(random, 8)) stride += even ? 16 : 1;
+      if (aligned_rows && k + 1 == rank) stride = (stride + 15) / 16 * 16;
+      if (one_in(random, 8)) stride += aligned_rows ? 16 : 1;
       if (source && one_in(random, 16)) strides[order[k]] = 0;
     }
     return TensorView::strided(type_of(bytes), shape, strides);
@@ -109,15 +109,16 @@ TEST_CASE("moves between random views give the bytes of a loop on the host", "[g
     device->streams().synchronize(nullptr);
     std::vector<std::uint64_t> at(to.rank, 0);
     for (;;) {
-      std::int64_t a = 0;
-      std::int64_t b = 0;
+      std::int64_t to_offset = 0;
+      std::int64_t from_offset = 0;
       for (std::uint32_t d = 0; d < to.rank; ++d) {
-        a += static_cast<std::int64_t>(at[d]) * to.strides[d];
-        b += static_cast<std::int64_t>(at[d]) * from.strides[d];
+        to_offset += static_cast<std::int64_t>(at[d]) * to.strides[d];
+        from_offset += static_cast<std::int64_t>(at[d]) * from.strides[d];
       }
-      std::memcpy(&want[static_cast<std::uint64_t>(a + static_cast<std::int64_t>(out_first)) * bytes],
-                  &source[static_cast<std::uint64_t>(b + static_cast<std::int64_t>(in_first)) * bytes],
-                  bytes);
+      std::memcpy(
+          &want[static_cast<std::uint64_t>(to_offset + static_cast<std::int64_t>(out_first)) * bytes],
+          &source[static_cast<std::uint64_t>(from_offset + static_cast<std::int64_t>(in_first)) * bytes],
+          bytes);
       std::uint32_t d = to.rank;
       while (d > 0 && ++at[d - 1] == to.shape[d - 1]) at[--d] = 0;
       if (d == 0) break;

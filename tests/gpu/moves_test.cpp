@@ -46,10 +46,10 @@ TEST_CASE("every candidate of large stencils and im2col equals the reference", "
     stencil("x(-1, 0, 0) + x(1, 0, 0) + x(0, -1, 0) + x(0, 1, 0) - 4 * x", {150, 100, 200});
     stencil("x(-2) - x(3)", {3'000'000});
   }
-  const Arguments around{
+  const Arguments windows{
       {"filter", Dims{3, 3}}, {"strides", Dims{2, 1}}, {"padding", PadWidths{{1, 1}, {1, 1}}}};
   for (const std::int64_t channels : {8, 64, 200, 600})
-    check("im2col", around, ElementType::bf16, {8, 28, 28, channels});
+    check("im2col", windows, ElementType::bf16, {8, 28, 28, channels});
 }
 
 namespace {

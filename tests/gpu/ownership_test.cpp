@@ -171,11 +171,11 @@ TEST_CASE("a kernel is compiled and loaded while a stream is captured", "[gpu]")
   device->streams().destroy(stream);
 }
 
-TEST_CASE("timing of candidates by calls works while the calls' or another stream is captured", "[gpu]") {
+TEST_CASE("calls time candidates while their own stream or another one is captured", "[gpu]") {
   REQUIRE_HOPPER(device);
   const CurrentContext context(*device);
   const Stream stream = device->streams().create();
-  const Stream captive = device->streams().create();
+  const Stream captured_stream = device->streams().create();
   const Runtime runtime({.device = device,
                          .cache_directory = std::nullopt,
                          .improve = {.candidates = 4, .timed_calls = 3, .min_predicted_us = 0}});
@@ -191,23 +191,23 @@ TEST_CASE("timing of candidates by calls works while the calls' or another strea
   // Candidates of nearly equal times are timed more often before one is chosen.
   for (int round = 0; round < 6 || (round < 100 && !added()); ++round) {
     matrix.poison();
-    const CUgraphExec exec = captured(captive, CU_STREAM_CAPTURE_MODE_GLOBAL, [&] {
+    const CUgraphExec exec = captured(captured_stream, CU_STREAM_CAPTURE_MODE_GLOBAL, [&] {
       std::jthread([&] {
         for (int i = 0; i < 3; ++i) call(stream);  // compiles kernels, records events and queries them
       }).join();
-      call(captive);
+      call(captured_stream);
     });
     device->streams().synchronize(stream);
     CHECK(matrix.is_right());
     matrix.poison();
-    REQUIRE(api().graph_launch(exec, captive) == CUDA_SUCCESS);
-    device->streams().synchronize(captive);
+    REQUIRE(api().graph_launch(exec, captured_stream) == CUDA_SUCCESS);
+    device->streams().synchronize(captured_stream);
     CHECK(matrix.is_right());
     CHECK(api().graph_exec_destroy(exec) == CUDA_SUCCESS);
   }
   CHECK(added());
   device->streams().destroy(stream);
-  device->streams().destroy(captive);
+  device->streams().destroy(captured_stream);
 }
 
 TEST_CASE("operations called by many threads on streams of their own give right results", "[gpu]") {

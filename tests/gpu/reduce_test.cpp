@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t elements = 1 << 22;
 
-/// A sum of the object's matrix of small whole numbers into a single number.
+/// An array of small whole numbers, and a reduction that sums it.
 class Sums {
  public:
   Sums(const std::shared_ptr<Device>& device, std::uint64_t seed)

@@ -8,15 +8,15 @@
 using namespace tmajit;
 
 TEST_CASE("the example convolution gives the results of loops, without reports") {
-  const auto used = reference::seed(20261124);
-  reference::Random random(used);
+  const auto used_seed = reference::seed(20261124);
+  reference::Random random(used_seed);
   const auto sim = make_sim_device({});
   gpu::ConvolutionRuns runs(sim);
   const auto count = reference::from_environment("TMAJIT_CASES", 40);
   for (std::uint64_t i = 0; i < count; ++i) {
-    const auto c = gpu::random_convolution(random);
-    INFO("TMAJIT_SEED=" << used << ", case " << i << ": " << gpu::describe(c));
-    REQUIRE(runs.wrong_results(c, i) == 0);
+    const auto problem = gpu::random_convolution(random);
+    INFO("TMAJIT_SEED=" << used_seed << ", case " << i << ": " << gpu::describe(problem));
+    REQUIRE(runs.wrong_results(problem, i) == 0);
     REQUIRE(sim->reports().empty());
   }
 }

@@ -90,11 +90,11 @@ TEST_CASE("a constant is parsed from a literal, and the error for another text s
 
 TEST_CASE("a kernel is selected by its name, by a template expression, or as the only one") {
   const std::string plain = "__global__ void add(float* x) { *x += 1; }\n";
-  const std::string c = "extern \"C\" __global__ void add(float* x) { *x += 1; }\n";
+  const std::string extern_c = "extern \"C\" __global__ void add(float* x) { *x += 1; }\n";
   CHECK(entry_of(plain, "add") == "_Z3addPf");
   CHECK(entry_of(plain, "") == "_Z3addPf");
-  CHECK(entry_of(c, "add") == "add");
-  CHECK(entry_of(c, "") == "add");
+  CHECK(entry_of(extern_c, "add") == "add");
+  CHECK(entry_of(extern_c, "") == "add");
   CHECK(entry_of(scaling, "my::scale<3, float>") == "_ZN2my5scaleILi3EfEEvPT0_");
   CHECK(entry_of(scaling, "my::scale<n + 1, double>", {{"n", 4}}) == "_ZN2my5scaleILi5EdEEvPT0_");
   const Artifact made = compile(source({.text = scaling, .entry = "my::scale<3, float>"}));

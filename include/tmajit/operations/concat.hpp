@@ -11,8 +11,8 @@ class Runtime;
 struct Operation;
 
 namespace operation {
-/// Joins the sources along `axis`: each source is copied to its part of the destination. With `new_axis`, the
-/// sources lack the dimension `axis` of the destination, whose extent there is their number: source i is
+/// Joins the sources along `axis`: each source is copied to its part of the destination. With `new_axis` only
+/// the destination has the dimension `axis`, and its extent there is the number of sources: source i is
 /// copied to index i (NumPy's and PyTorch's `stack`). Throws Error{invalid_argument} if ranks differ or
 /// extents do not add up to the destination's.
 [[nodiscard]] TMAJIT_API Operation concat(const Tensor& destination, List<Tensor> sources, std::int64_t axis,

@@ -17,13 +17,13 @@ struct Convolution {
 };
 
 namespace operation {
-/// Each element [images, windows…, outputs] of the destination is the sum over a window of images [images,
-/// extents…, channels] of pixel times filter, which is [outputs, taps…, channels]; all f32. Products are
-/// accumulated by one fma each: taps in row-major order, and the channels of each tap in order. The zeros of
-/// the padding take part. The destination may merge images and windows into one dimension: [images ·
-/// windows…, outputs]. `windows.filter` may be empty: it follows from the filter tensor. Throws
-/// Error{invalid_argument} for invalid windows, a filter of another shape, or a destination of another number
-/// of elements.
+/// `images` is [images, extents…, channels], `filter` is [outputs, taps…, channels], and `destination` is
+/// [images, windows…, outputs]; all f32. Each element of the destination is a sum over the taps and channels
+/// of a window: pixel times filter. One fma adds each product: taps in row-major order, and the channels of
+/// each tap in order. The zeros of the padding take part. The destination may merge images and windows into
+/// one dimension: [images · windows…, outputs]. `windows.filter` may be empty: it follows from the filter
+/// tensor. Throws Error{invalid_argument} for invalid windows, a filter of another shape, or a destination of
+/// another number of elements.
 [[nodiscard]] TMAJIT_API Operation convolution(const Tensor& destination, const Tensor& images,
                                                const Tensor& filter, const Windows& windows = {});
 }  // namespace operation

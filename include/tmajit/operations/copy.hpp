@@ -9,7 +9,7 @@ TMAJIT_BEGIN
 class Runtime;
 struct Operation;
 
-/// destination = source, bit for bit; both types have one size.
+/// destination = source, bit for bit; both types have the same size.
 struct Copy {
   static constexpr std::string_view operation = "copy";
   friend bool operator==(const Copy&, const Copy&) = default;

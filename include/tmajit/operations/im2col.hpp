@@ -18,9 +18,9 @@ struct Im2col {
 
 namespace operation {
 /// Writes the pixels of each window of images [images, extents…, channels] side by side, 0 outside of an
-/// image. Elements are copied bit for bit; both types have one size. The destination is the matrix [images ·
-/// windows…, taps… · channels], whose rows a filter multiplies; some or all of its dimensions may be
-/// separate: [images, windows…, taps…, channels]. Throws Error{invalid_argument} for invalid windows or a
+/// image. Elements are copied bit for bit; both types have the same size. The destination is the matrix
+/// [images · windows…, taps… · channels], whose rows a filter multiplies; some or all of its dimensions may
+/// be separate: [images, windows…, taps…, channels]. Throws Error{invalid_argument} for invalid windows or a
 /// destination of another number of elements.
 [[nodiscard]] TMAJIT_API Operation im2col(const Tensor& destination, const Tensor& source,
                                           const Windows& windows);

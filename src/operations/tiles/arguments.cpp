@@ -43,7 +43,7 @@ constexpr std::array tiles_arguments{
              .fallback = "none",
              .sentence =
                  "the expression of map or bulk; it also reads t[d], the coordinates in the tile, and "
-                 "tile_index, the tile's number",
+                 "tile_index, the element's number in the tile",
              .example = "x*2+1"},
     choice("op", "--op", "add", "how each source element is combined with the destination's", "add",
            combine_names),
