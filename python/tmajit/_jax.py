@@ -1,4 +1,4 @@
-"""The operations as a primitive of JAX: its shapes, call, gradients and batches."""
+"""A JAX primitive that runs an operation: its shapes, lowering, gradients and rule for jax.vmap."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from . import _adjoints, _core, _values
 from ._conveniences import functions_over
 from ._libraries import numpy_type, type_name
 
-_MAX_RANK = 8
-_TARGET = "tmajit"
+_MAX_RANK = 8  # of tmajit's tensors
+_TARGET = "tmajit"  # the name of the handlers in XLA
 
 jax.ffi.register_ffi_target(_TARGET, _core.xla_handler(False), platform="cpu")
 jax.ffi.register_ffi_target(_TARGET, _core.xla_handler(True), platform="CUDA")
 
-#: Its parameters are the operation's number, its arguments as flat values, and each result's (shape, type).
+#: The primitive. Its parameters are `number`, the index of the operation in _values.OPERATIONS; `values`, the
+#: arguments as _values.flattened() returns them; and `results`, the (shape, type) of each result.
 _operation = Primitive("tmajit")
 _operation.multiple_results = True
 
@@ -98,7 +99,10 @@ def _transpose(
 
 
 def _shifted(name: str, arguments: dict[str, Any], shapes: Sequence[tuple[int, ...]]) -> dict | None:
-    """The arguments for sources with one more dimension in front. None if there are no such arguments."""
+    """The arguments that run a call on whole batches: all sources get a new first dimension, the batch.
+
+    None if the operation cannot run on a whole batch.
+    """
     (first, *others), shift = shapes, dict(arguments)
     rank = len(first)
     if any(len(shape) != rank for shape in others):
@@ -143,7 +147,7 @@ def _batch(
     batched = tuple(((size, *shape), kind) for shape, kind in results)
     images, whole = moved[0], None
     if name == "im2col" or (name == "convolution" and dims[1] is None):
-        # The batches are further images.
+        # The elements of the batch are further images.
         images = images.reshape((size * images.shape[1], *images.shape[2:]))
         ((shape, kind),) = results
         whole = (((size * shape[0], *shape[1:]), kind),)
@@ -158,7 +162,7 @@ def _batch(
         shift = _shifted(name, arguments, shapes)
     ranks = [len(shape) + 1 for shape in shapes] + [len(shape) for shape, _ in batched]
     if shift is None or max(ranks) > _MAX_RANK:
-        # One call after the other.
+        # One call for each element of the batch.
         def one(taken: list) -> list:
             left = iter(taken)
             given = [x if d is None else next(left) for x, d in zip(moved, dims, strict=True)]
