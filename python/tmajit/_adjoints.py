@@ -1,6 +1,6 @@
 """Gradients of the linear operations, computed by other operations.
 
-In every function, the attributes of `f` are the operations for one array library, as in the module tmajit.torch.
+In every function, the attributes of `f` are the operations for one array library: tmajit.torch, for example.
 """
 
 from __future__ import annotations
