@@ -19,8 +19,8 @@ std::vector<Candidate> flat_candidates(const Problem& problem) {
   return candidates;
 }
 
-/// Checks that x and y together have each dimension once, and that x is contiguous in the destination; in a
-/// joined tile, x and y together.
+/// Checks that x and y together have each dimension once, and that x is contiguous in the destination. In a
+/// joined tile x and y together must be contiguous.
 void check_dimensions(const FlatLayout& layout, const CanonicalNest& nest) {
   PerDimension sorted = layout.dimension;
   std::sort(sorted.begin(), sorted.begin() + layout.rank);
@@ -99,7 +99,7 @@ FlatLayout first_layout(const Move& move) {
 TEST_CASE("flat tiles cover x and y of random moves") {
   const std::uint64_t seed = reference::seed(20261124);
   std::cout << "TMAJIT_SEED=" << seed << '\n';
-  std::uint64_t met = 0;
+  std::uint64_t candidates_checked = 0;
   for (std::uint64_t n = 0; n < 600; ++n) {
     INFO("TMAJIT_SEED=" << seed << ", case " << n);
     const Problem problem = make_problem(tests::random_move(seed + n, 3000));
@@ -109,13 +109,13 @@ TEST_CASE("flat tiles cover x and y of random moves") {
       check_dimensions(layout, problem.nest);
       check_tile(layout);
       check_alignment(layout, problem);
-      ++met;
+      ++candidates_checked;
     }
   }
-  CHECK(met > 100);
+  CHECK(candidates_checked > 100);
 }
 
-TEST_CASE("x consists of the dimensions after the source's contiguous one, y of the others") {
+TEST_CASE("x consists of the dimensions after the source's contiguous one, y of all other dimensions") {
   const FlatLayout layout =
       first_layout(tests::permutation(ElementType::bf16, {48, 5, 40, 28, 71}, {0, 4, 3, 2, 1}));
   CHECK(layout.x_extent == 28ULL * 40 * 5);

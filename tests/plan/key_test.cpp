@@ -25,8 +25,11 @@ std::string key_of(const Candidate& candidate, const Problem& problem) {
 /// The same move with other addresses of the same alignment.
 Move at_other_addresses(Move move) {
   move.destination.address += 1 << 20;
-  DevicePtr by = 1 << 20;
-  for (Tensor& source : move.sources) source.address += by += 1 << 20;
+  DevicePtr distance = 1 << 20;
+  for (Tensor& source : move.sources) {
+    distance += 1 << 20;
+    source.address += distance;
+  }
   return move;
 }
 

@@ -91,7 +91,7 @@ std::vector<KnownMove> known_moves() {
       // Both tensors are contiguous in the last dimension and aligned to 16 bytes.
       {"dense copy", {to(f32, {4096, 4096}), {square}}, "rows whole"},
       {"rows of a wider matrix", {to(f32, {100, 512}), {strided(f32, {100, 512}, {1024, 1})}}, "rows whole"},
-      {"heads beside tokens", permutation(f16, {8, 512, 16, 64}, {0, 2, 1, 3}), "rows whole"},
+      {"tokens and heads exchanged", permutation(f16, {8, 512, 16, 64}, {0, 2, 1, 3}), "rows whole"},
       {"a row repeated", {to(f32, {512, 1024}), {strided(f32, {512, 1024}, {0, 1})}}, "rows whole"},
       {"rows 2 GiB apart",
        {to(u8, {8, 64}), {strided(u8, {8, 64}, {std::int64_t{1} << 31, 1})}},
@@ -103,7 +103,7 @@ std::vector<KnownMove> known_moves() {
       {"transpose, odd rows", permutation(u8, {1001, 1003}, {1, 0}), "transpose staggered column 0"},
       {"transpose of 8 bytes", permutation(f64, {512, 256}, {1, 0}), "direct_transpose whole column 0"},
       {"NCHW to NHWC", permutation(f16, {8, 64, 56, 56}, {0, 2, 3, 1}), "transpose whole column 1"},
-      {"three turned round", permutation(f32, {64, 96, 128}, {2, 1, 0}), "transpose whole column 0"},
+      {"three dimensions reversed", permutation(f32, {64, 96, 128}, {2, 1, 0}), "transpose whole column 0"},
       {"a column repeated",
        {to(f32, {512, 1024}), {strided(f32, {512, 1024}, {1, 0})}},
        "general whole repeat"},

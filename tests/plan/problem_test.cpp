@@ -260,7 +260,7 @@ TEST_CASE("mismatching types and shapes and illegal expressions are refused") {
         Rules{"expression.characters of expression of the destination"});
 }
 
-TEST_CASE("found: a coordinate of a dimension that the destination lacks is refused") {
+TEST_CASE("a coordinate of a dimension that the destination lacks is refused") {
   const auto wrong = [](std::string_view expression, const std::vector<std::uint64_t>& shape) {
     return rules({dense(f32, shape, to_address), {dense(f32, shape)}, Map{std::string(expression)}});
   };
