@@ -122,7 +122,7 @@ def _scan(f: Any, call: Call, gradients: list) -> list:
 
 
 def _window_numbers(call: Call) -> tuple:
-    """The extents, taps, steps, dilations and paddings of the windows, and the number of windows."""
+    """Extents, taps, steps, dilations, paddings before the images and numbers of windows, by dimension."""
     values, extents = call.values, call.shapes[0][1:-1]
     rank = len(extents)
 

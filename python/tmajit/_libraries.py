@@ -2,8 +2,9 @@
 
 `library_of` returns a Library, whose three functions the extension calls. `read` returns (type, shape,
 strides in elements or None, address, DLPack's device type, device number, whether the array is read-only,
-the memory's owner). If `read` is None, the extension calls the array's `__dlpack__` instead. `empty` makes
-an uninitialised array, and `stream` returns the address of a device's current stream.
+the memory's owner). If `read` is None, the extension calls the array's `__dlpack__` instead.
+`empty(shape, type, DLPack's device type, device number)` makes an uninitialised array, and
+`stream(device number)` returns the address of a GPU's current stream.
 """
 
 from __future__ import annotations

@@ -261,7 +261,7 @@ TEST_CASE("for large tensors the default tile has sides of 256 bytes, or 4 KiB o
   CHECK(box(permutation(ElementType::f64, {4096, 4096}, {1, 0})) == Box{32, 32});
   // The 64 channels fill one side. The pixels' two dimensions merge into one of 3136.
   CHECK(box(permutation(ElementType::f32, {8, 64, 56, 56}, {0, 2, 3, 1})) == Box{1, 64, 64});
-  CHECK(box({tests::dense(ElementType::f32, {4096, 4096}, tests::to_address),
+  CHECK(box({tests::dense(ElementType::f32, {4096, 4096}, tests::destination_address),
              {tests::dense(ElementType::f32, {4096, 4096})}}) == Box{1024});
 }
 
@@ -295,7 +295,7 @@ TEST_CASE("moves of similar extents share a kernel") {
 
   std::set<std::string> keys;
   for (std::uint64_t n = 2048; n < 2348; ++n) {
-    const Move move{.destination = tests::dense(ElementType::f32, {n, 1024}, tests::to_address),
+    const Move move{.destination = tests::dense(ElementType::f32, {n, 1024}, tests::destination_address),
                     .sources = {tests::strided(ElementType::f32, {n, 1024}, {2048, 1})}};
     keys.insert(default_key(move));
   }
@@ -303,7 +303,7 @@ TEST_CASE("moves of similar extents share a kernel") {
 
   keys.clear();
   for (std::uint64_t n = 8196; n < 9000; n += 4) {
-    const Move move{.destination = tests::dense(ElementType::f32, {64, n}, tests::to_address),
+    const Move move{.destination = tests::dense(ElementType::f32, {64, n}, tests::destination_address),
                     .sources = {tests::strided(ElementType::f32, {64, n}, {2LL * 9000, 2})}};
     keys.insert(default_key(move));
   }
@@ -322,9 +322,9 @@ TEST_CASE("a smaller tile is used if much of the last tile would be empty") {
 }
 
 TEST_CASE("a nest whose direction is reversed for an image accesses the same elements") {
-  const Move move{
-      .destination = tests::dense(ElementType::f32, {512, 512}, tests::to_address),
-      .sources = {tests::strided(ElementType::f32, {512, 512}, {-1, 512}, tests::from_address + 511ULL * 4)}};
+  const Move move{.destination = tests::dense(ElementType::f32, {512, 512}, tests::destination_address),
+                  .sources = {tests::strided(ElementType::f32, {512, 512}, {-1, 512},
+                                             tests::source_address + 511ULL * 4)}};
   const Problem problem = make_problem(move);
   const GeneralKernel kernel = plan_general(problem, {});
   CHECK(problem.nest.operand[1].strides[0] == -1);

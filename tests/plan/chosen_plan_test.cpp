@@ -81,7 +81,7 @@ namespace {
 
 /// A permutation of a source with gaps in every dimension, so that no dimensions merge.
 Move spaced_permutation(ElementType type, const tests::Shape& shape, const std::vector<std::uint32_t>& axes,
-                        DevicePtr address = tests::from_address) {
+                        DevicePtr address = tests::source_address) {
   tests::Strides strides(shape.size());
   std::int64_t step = 1;
   for (std::size_t d = shape.size(); d-- > 0;) {
@@ -91,7 +91,8 @@ Move spaced_permutation(ElementType type, const tests::Shape& shape, const std::
   const Tensor source = permuted(tests::strided(type, shape, strides, address), axes);
   const tests::Shape destination_shape(source.view.shape.begin(),
                                        source.view.shape.begin() + source.view.rank);
-  return {.destination = tests::dense(type, destination_shape, tests::to_address), .sources = {source}};
+  return {.destination = tests::dense(type, destination_shape, tests::destination_address),
+          .sources = {source}};
 }
 
 }  // namespace
@@ -128,7 +129,7 @@ TEST_CASE("a tuned choice of one permutation does not apply to another permutati
   for (const std::vector<std::uint32_t>& second : {std::vector{2U, 1U, 0U}, {2U, 0U, 1U}, {1U, 0U, 2U}}) {
     Move sum = spaced_permutation(ElementType::f32, {96, 96, 96}, {2, 1, 0});
     sum.sources.push_back(
-        spaced_permutation(ElementType::f32, {96, 96, 96}, second, tests::from_address / 2).sources[0]);
+        spaced_permutation(ElementType::f32, {96, 96, 96}, second, tests::source_address / 2).sources[0]);
     sum.body = Map{"x0 + x1"};
     sums.push_back(sum);
   }

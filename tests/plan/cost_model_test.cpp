@@ -38,7 +38,8 @@ Choice chosen(const Move& move, const Chip& chip = {}) {
 }
 
 Move dense_copy(const tests::Shape& shape) {
-  return {.destination = tests::dense(f32, shape, tests::to_address), .sources = {tests::dense(f32, shape)}};
+  return {.destination = tests::dense(f32, shape, tests::destination_address),
+          .sources = {tests::dense(f32, shape)}};
 }
 
 std::uint32_t ctas(const Choice& choice, const Candidate& candidate) {

@@ -159,7 +159,7 @@ TEST_CASE("short rows are joined if they are contiguous in the destination") {
   CHECK(layout->x_extent == 59);
   CHECK(layout->in_word == 16);
   CHECK(layout->y * layout->x_extent >= 4096);
-  const Tensor gaps = tests::strided(ElementType::u8, {65536, 59}, {64, 1}, tests::to_address);
+  const Tensor gaps = tests::strided(ElementType::u8, {65536, 59}, {64, 1}, tests::destination_address);
   const Tensor source = tests::strided(ElementType::u8, {65536, 59}, {1, 65536});
   const Problem with_gaps = make_problem({.destination = gaps, .sources = {source}});
   CHECK_FALSE(FlatPlanner(with_gaps).layout({.way = FlatWay::joined}));
@@ -177,7 +177,7 @@ TEST_CASE("with FlatWay::one_run a tile has only rows that are contiguous in the
 }
 
 TEST_CASE("only sources whose contiguous dimension differs from the destination's have images") {
-  const Tensor destination = tests::dense(ElementType::u8, {300, 100, 494}, tests::to_address);
+  const Tensor destination = tests::dense(ElementType::u8, {300, 100, 494}, tests::destination_address);
   const Tensor across = tests::strided(ElementType::u8, {300, 100, 494}, {1, 148200, 300});
   const Tensor along = tests::dense(ElementType::u8, {300, 100, 494});
   const Tensor repeated = tests::strided(ElementType::u8, {300, 100, 494}, {0, 0, 0});
@@ -190,7 +190,7 @@ TEST_CASE("only sources whose contiguous dimension differs from the destination'
 
 TEST_CASE("flat kernels do not take expressions of coordinates and maps in place") {
   const auto takes = [](const Move& move) { return !flat_candidates(make_problem(move)).empty(); };
-  const Tensor to = tests::dense(ElementType::f32, {700, 900}, tests::to_address);
+  const Tensor to = tests::dense(ElementType::f32, {700, 900}, tests::destination_address);
   const Tensor across = tests::strided(ElementType::f32, {700, 900}, {1, 700});
   CHECK(takes({.destination = to, .sources = {across}, .body = Map{"x * 2"}}));
   CHECK_FALSE(takes({.destination = to, .sources = {across}, .body = Map{"x + g[0]"}}));

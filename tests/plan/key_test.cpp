@@ -68,7 +68,7 @@ TEST_CASE("a key changes with the number of sources and the expression") {
     keys.insert(own.begin(), own.end());
     return keys.size() == before + own.size();
   };
-  const Tensor to = tests::dense(ElementType::f32, {512, 512}, tests::to_address);
+  const Tensor to = tests::dense(ElementType::f32, {512, 512}, tests::destination_address);
   for (std::size_t sources = 1; sources <= max_inputs; ++sources) {
     for (const char* expression : {"x0", "x0 ", "x0 + x0", "x0 + 1"}) {
       const Move move{to, std::vector(sources, tests::dense(ElementType::f32, {512, 512})), Map{expression}};

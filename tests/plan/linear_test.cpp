@@ -60,9 +60,9 @@ TEST_CASE("linear kernels take only dense destinations, and know whether words s
 }
 
 TEST_CASE("linear kernels take neither more than 2^31 elements nor transpositions") {
-  const Tensor row = tests::dense(ElementType::u8, {1, 3}, tests::from_address);
+  const Tensor row = tests::dense(ElementType::u8, {1, 3}, tests::source_address);
   const auto repeated = [&](std::uint64_t rows) {
-    const Tensor destination = tests::dense(ElementType::u8, {rows, 3}, tests::to_address);
+    const Tensor destination = tests::dense(ElementType::u8, {rows, 3}, tests::destination_address);
     return linear_candidates(
         make_problem({.destination = destination, .sources = {broadcast(row, {rows, 3})}}));
   };

@@ -12,17 +12,17 @@
 #include <catch2/catch_test_macros.hpp>
 
 using namespace tmajit;
-using tests::broken_rules, tests::from_address, tests::Rules, tests::to_address;
+using tests::broken_rules, tests::source_address, tests::Rules, tests::destination_address;
 
 namespace {
 
 constexpr auto five_points = "0.25f * (x0(-1, 0) + x0(1, 0) + x0(0, -1) + x0(0, 1)) - x0";
 
 Tensor stencil_destination(const std::vector<std::uint64_t>& shape) {
-  return {TensorView::contiguous(ElementType::f32, shape), to_address};
+  return {TensorView::contiguous(ElementType::f32, shape), destination_address};
 }
 Tensor stencil_source(const std::vector<std::uint64_t>& shape, DevicePtr shift = 0) {
-  return {TensorView::contiguous(ElementType::f32, shape), from_address + shift};
+  return {TensorView::contiguous(ElementType::f32, shape), source_address + shift};
 }
 
 KernelPlan planned(const std::vector<std::uint64_t>& shape, const char* expression,
