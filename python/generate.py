@@ -39,7 +39,7 @@ ANNOTATIONS = {
     "widths": "Widths",
 }
 
-TAKES = {
+ACCEPTED_VALUES = {
     "number": "a number",
     "count": "a whole number, 0 or more",
     "text": "an expression",
@@ -60,8 +60,18 @@ EXAMPLES = {
 }
 
 
+def is_bool(argument):
+    return argument["choices"] == ["no", "yes"]
+
+
+def default_of(argument):
+    return argument["default"] == "yes" if is_bool(argument) else argument["default"]
+
+
 def example_of(argument):
     kind, text = argument["type"], argument["example"]
+    if is_bool(argument):
+        return text == "yes"
     if kind == "widths":
         before, _, after = text.partition(":")
         pairs = zip(before.split(","), (after or before).split(","), strict=True)
@@ -72,42 +82,43 @@ def example_of(argument):
     return EXAMPLES.get(kind, lambda plain: plain)(text)
 
 
-def takes(argument):
+def accepted_values(argument):
     if argument["choices"]:
-        if argument["choices"] == ["no", "yes"]:
+        if is_bool(argument):
             return "a bool"
         return ", ".join(f'"{choice}"' for choice in argument["choices"])
-    return TAKES[argument["type"]]
+    return ACCEPTED_VALUES[argument["type"]]
 
 
 def annotation(argument):
-    return "bool" if argument["choices"] == ["no", "yes"] else ANNOTATIONS[argument["type"]]
+    return "bool" if is_bool(argument) else ANNOTATIONS[argument["type"]]
 
 
 def parameters(operation):
-    """The parameters of the function, and the expression in its body for its source or sources."""
+    """The function's parameters, and the expression by which its body passes the sources to _core."""
     arguments = operation["arguments"]
     required = [f"{a['name']}: {annotation(a)}" for a in arguments if a["required"]]
     optional = [f"{a['name']}: {annotation(a)} | None = None" for a in arguments if not a["required"]]
     many = operation["many_results"]
     result = "Sequence[Tensor]" if many else "Tensor"
     out = f"out: {result}" if operation["reads_destination"] else f"out: {result} | None = None"
-    kind = [] if operation["moves_bits"] or operation["reads_destination"] else ["dtype: DType | None = None"]
+    has_no_type = operation["moves_bits"] or operation["reads_destination"]
+    dtype = [] if has_no_type else ["dtype: DType | None = None"]
     if not arguments and not operation["moves_bits"]:
-        kind = ["dtype: DType"]  # the type is its only argument
+        dtype = ["dtype: DType"]  # the type is the only argument of the operation
     least, most = operation["min_sources"], operation["max_sources"]
     if arguments and arguments[0]["name"] == "expression" and arguments[0]["required"]:
-        return [*required, "*sources: Tensor", *optional, out, *kind], "sources"
+        return [*required, "*sources: Tensor", *optional, out, *dtype], "sources"
     if most > 8:
-        return ["sources: Sequence[Tensor]", *required, "*", *optional, out, *kind], "sources"
+        return ["sources: Sequence[Tensor]", *required, "*", *optional, out, *dtype], "sources"
     if least == 2 and most == 2:
-        return ["x0: Tensor", "x1: Tensor", *required, "*", *optional, out, *kind], "(x0, x1)"
+        return ["x0: Tensor", "x1: Tensor", *required, "*", *optional, out, *dtype], "(x0, x1)"
     if most > 1:
         first = "x: Tensor | Sequence[Tensor]"
-        return [first, *required, *optional, "*", out, *kind], "x"
-    if kind == ["dtype: DType"]:
-        return ["x: Tensor", *kind, out], "x"
-    return ["x: Tensor", *required, *optional, out, *kind], "x"
+        return [first, *required, *optional, "*", out, *dtype], "x"
+    if dtype == ["dtype: DType"]:
+        return ["x: Tensor", *dtype, out], "x"
+    return ["x: Tensor", *required, *optional, out, *dtype], "x"
 
 
 def sources_text(operation):
@@ -139,10 +150,11 @@ def docstring(operation):
     name, text = sources_text(operation)
     entries.append((name, text))
     for argument in operation["arguments"]:
-        text = f"{argument['sentence']}: {takes(argument)}"
+        values = accepted_values(argument)
         if argument["default"]:
-            text += f"; default: {argument['default']}"
-        entries.append((argument["name"], f"{text}. For example {example_of(argument)}."))
+            values += f"; default: {default_of(argument)}"
+        text = f"{argument['sentence']} ({values}). For example {example_of(argument)}."
+        entries.append((argument["name"], text))
     if operation["many_results"]:
         entries.append(("out", "the tensors to write; by default new tensors of the sources' library."))
     elif operation["reads_destination"]:
@@ -166,6 +178,8 @@ def docstring(operation):
     lines += ["", "    Returns:"]
     if operation["many_results"]:
         lines.append("        out, or a tuple of the new tensors.")
+    elif operation["reads_destination"]:
+        lines.append("        out.")
     else:
         lines.append("        out, or the new tensor, which is dense and row-major.")
     lines += [
@@ -184,18 +198,18 @@ def docstring(operation):
 
 
 def function(number, operation):
-    given, sources = parameters(operation)
+    signature, sources = parameters(operation)
     many = operation["many_results"]
     values = ", ".join(a["name"] for a in operation["arguments"])
     if values:
         values += "," if len(operation["arguments"]) == 1 else ""
-    has_type = any(p.startswith("dtype") for p in given)
+    has_type = any(p.startswith("dtype") for p in signature)
     lines = ["", "", f"def {operation['name']}("]
-    lines += [f"    {parameter}," for parameter in given]
+    lines += [f"    {parameter}," for parameter in signature]
     lines += [") -> Any:"]
     lines += docstring(operation)
-    name, kind = "_all" if many else "_one", "dtype" if has_type else "None"
-    call = f"    return {name}({number}, {sources}, out, {kind}, ({values}))"
+    run, dtype = "_all" if many else "_one", "dtype" if has_type else "None"
+    call = f"    return {run}({number}, {sources}, out, {dtype}, ({values}))"
     lines += wrapped(call, "", "        ").split("\n") if len(call) > 108 else [call]
     return lines
 
@@ -212,7 +226,7 @@ def text_of(operations):
 def main(arguments):
     check = "--check" in arguments
     (path,) = [a for a in arguments if a != "--check"]
-    # Importing the package would import the file that is written here.
+    # The extension is loaded by its path: the package itself imports the file that is written here.
     import importlib.util
     import pathlib
 

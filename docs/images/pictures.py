@@ -158,15 +158,15 @@ STAGES, TILES, LOAD, APART, COMPUTE, STORE = 4, 10, 5, 2, 2, 1
 
 
 def pipeline_times() -> list[dict[str, int]]:
-    """When each tile of roles.cu is asked for, loaded, computed, read by its store, and its stage released."""
+    """When each tile of roles.cu is requested, loaded, computed, read by its store, and its stage released."""
     tiles: list[dict[str, int]] = []
     for n in range(TILES):
         free = tiles[n - STAGES]["released"] if n >= STAGES else 0
-        asked = max(free, tiles[-1]["asked"] + APART if tiles else 0)
-        computing = max(asked + LOAD, tiles[-1]["computed"] if tiles else 0)
+        requested = max(free, tiles[-1]["requested"] + APART if tiles else 0)
+        computing = max(requested + LOAD, tiles[-1]["computed"] if tiles else 0)
         computed = computing + COMPUTE
-        # wait_group_read<1>: a stage is released when the next tile's store is asked for.
-        tiles.append({"asked": asked, "loaded": asked + LOAD, "computing": computing, "computed": computed, "read": computed + STORE})
+        # wait_group_read<1>: a stage is released when the next tile's store is issued.
+        tiles.append({"requested": requested, "loaded": requested + LOAD, "computing": computing, "computed": computed, "read": computed + STORE})
         if n:
             tiles[-2]["released"] = max(tiles[-2]["read"], computed)
     tiles[-1]["released"] = tiles[-1]["read"]
@@ -188,9 +188,9 @@ def draw_pipeline() -> str:
     for row, name in enumerate(rows):
         lines.append(text(20, 35 + step * row, name))
     for n, tile in enumerate(tiles):
-        bar(0, tile["asked"], tile["asked"] + 1, "box", str(n))
+        bar(0, tile["requested"], tile["requested"] + 1, "box", str(n))
         stage = 1 + n % STAGES
-        bar(stage, tile["asked"], tile["loaded"], "load", f"load {n}")
+        bar(stage, tile["requested"], tile["loaded"], "load", f"load {n}")
         bar(stage, tile["computing"], tile["computed"], "compute", f"tile {n}")
         bar(stage, tile["computed"], tile["read"], "store", "")
         if tile["released"] > tile["read"]:

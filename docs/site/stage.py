@@ -14,7 +14,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "templates/README.md"]
-# The package's modules, whose public names `tmajit` has.
+# Titles and modules of the package. `tmajit` re-exports the public names of these modules.
 MODULES = {"Operations": "_operations", "Short names": "_conveniences", "Plans": "_plans", "Kernels": "_kernels", "Checks": "_check", "Errors": "_errors"}
 ADDED = {
     "reference/python.md": "# The Python package\n\n[python.md](../docs/python.md) describes the package; this page has its docstrings.\n\n" +
@@ -45,9 +45,9 @@ def main() -> int:
     pages = [ROOT / page for page in PAGES] + sorted((ROOT / "docs").rglob("*.md"))
     for page in pages:
         text = page.read_text(encoding="utf-8")
-        to = folder / page.relative_to(ROOT)
-        to.parent.mkdir(parents=True, exist_ok=True)
-        to.write_text(fitted(text), encoding="utf-8")
+        staged = folder / page.relative_to(ROOT)
+        staged.parent.mkdir(parents=True, exist_ok=True)
+        staged.write_text(fitted(text), encoding="utf-8")
         for link in LINK.findall(re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)):
             target = (page.parent / link).resolve()
             if target.suffix == ".md" or not target.is_file() or not target.is_relative_to(ROOT):

@@ -13,7 +13,7 @@
 namespace tmajit::python {
 namespace {
 
-std::string_view takes(ArgumentType type) {
+std::string_view accepted_values(ArgumentType type) {
   switch (type) {
     case ArgumentType::number: return "a number";
     case ArgumentType::count: return "a whole number from 0 to 2^32 - 1";
@@ -26,14 +26,14 @@ std::string_view takes(ArgumentType type) {
     case ArgumentType::parts: return "a sequence of whole numbers";
     case ArgumentType::slices: return "a slice for each dimension, as numpy.s_[1:3, ::2] makes them";
     case ArgumentType::widths:
-      return "for each dimension a whole number, or a pair of them: before and behind";
+      return "for each dimension a whole number, or a pair of them: before and after";
   }
   return "";
 }
 
 [[noreturn]] void refuse(const OperationInfo& operation, const Argument& argument, nb::handle value) {
   std::string message = std::string(operation.name) + ": " + std::string(argument.name) + " takes " +
-                        std::string(takes(argument.type)) + "; found " +
+                        std::string(accepted_values(argument.type)) + "; found " +
                         nb::cast<std::string>(nb::repr(value));
   if (!argument.choices.empty()) {
     message += "; legal are";
@@ -62,7 +62,7 @@ bool to_integer(nb::handle value, std::int64_t& number) {
   return true;
 }
 
-/// Returns false if the value is no sequence of integers.
+/// Reads a sequence of integers. Returns false for other objects.
 bool to_integers(nb::handle value, std::vector<std::int64_t>& numbers) {
   if (PySequence_Check(value.ptr()) == 0 || PyUnicode_Check(value.ptr())) return false;
   for (const nb::handle item : nb::borrow<nb::object>(value)) {
@@ -72,7 +72,7 @@ bool to_integers(nb::handle value, std::vector<std::int64_t>& numbers) {
   return true;
 }
 
-/// Returns false if the value is neither an integer nor a sequence of integers.
+/// Reads an integer or a sequence of integers. Returns false for other objects.
 bool to_dims(nb::handle value, Dims& dims) {
   std::array<std::int64_t, max_view_rank> numbers{};
   if (PyTuple_CheckExact(value.ptr())) {
@@ -160,6 +160,7 @@ std::string_view to_choice(const OperationInfo& operation, const Argument& argum
   return text;
 }
 
+// The overloads of add() append the bytes of a value to a key.
 template <class T>
 void add(std::string& key, const T& value) {
   static_assert(std::is_trivially_copyable_v<T>);

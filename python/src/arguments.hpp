@@ -17,7 +17,7 @@ namespace nb = nanobind;
 [[nodiscard]] ArgumentValue to_value(const OperationInfo& operation, const Argument& argument,
                                      nb::handle value);
 
-/// Adds bytes to the key that differ for different values of the argument.
+/// Appends bytes to the key. Different values of the argument append different bytes.
 void add_to_key(std::string& key, const OperationInfo& operation, const Argument& argument, nb::handle value);
 
 /// Converts `values`, which has one value for each argument of the operation. None means the default.

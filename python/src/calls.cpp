@@ -145,12 +145,12 @@ void check_types(const OperationInfo& operation, std::span<const Operand> source
 
 Plan make_plan(const OperationInfo& operation, Backend& backend, std::span<const Operand> destinations,
                std::span<const Operand> sources, const Arguments& arguments, std::string_view family) {
-  const auto to = tensors_of(destinations);
-  const auto from = tensors_of(sources);
-  return plan(
-      backend.runtime,
-      make_operation(operation.name, List<Tensor>(std::span(to)), List<Tensor>(std::span(from)), arguments),
-      family);
+  const auto destination_tensors = tensors_of(destinations);
+  const auto source_tensors = tensors_of(sources);
+  return plan(backend.runtime,
+              make_operation(operation.name, List<Tensor>(std::span(destination_tensors)),
+                             List<Tensor>(std::span(source_tensors)), arguments),
+              family);
 }
 
 void enqueue(Backend& backend, const Plan& plan, CallTensors& tensors, Stream stream) {
@@ -159,11 +159,11 @@ void enqueue(Backend& backend, const Plan& plan, CallTensors& tensors, Stream st
   for (const Operand& operand : tensors.destinations) addresses.push_back(operand.tensor.address);
   for (const Operand& operand : tensors.sources) addresses.push_back(operand.tensor.address);
   const std::span<const DevicePtr> all(addresses);
-  const List<DevicePtr> to(all.first(tensors.destinations.size()));
-  const List<DevicePtr> from(all.subspan(tensors.destinations.size()));
+  const List<DevicePtr> destinations(all.first(tensors.destinations.size()));
+  const List<DevicePtr> sources(all.subspan(tensors.destinations.size()));
   std::pmr::vector<Tensor> mapped(&tensors.memory.resource);
   if (backend.simulator != nullptr) mapped = tensors.all();
-  run_at(backend, mapped, stream, [&](Stream on) { plan(to, from, on); });
+  run_at(backend, mapped, stream, [&](Stream on) { plan(destinations, sources, on); });
 }
 
 void launch(Backend& backend, const Plan& plan, CallTensors& tensors, Stream stream) {
@@ -198,7 +198,7 @@ nb::object run(std::uint32_t number, nb::handle sources, nb::handle out, nb::han
 
   const Stream stream = current_stream(like);
   nb::object made = nb::none();
-  // A shared reference: an allocator in Python may call tmajit, and that call may evict this one.
+  // The pointer is shared: an allocator in Python may itself call tmajit, which may evict this cached call.
   std::shared_ptr<KnownCall> call = known.find(key);
   if (call == nullptr) [[unlikely]] {
     const Arguments arguments = to_arguments(operation, values);

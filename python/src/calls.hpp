@@ -19,7 +19,7 @@ namespace tmajit::python {
 
 using Operands = std::pmr::vector<Operand>;
 
-/// Memory for the operands of most calls.
+/// Memory on the stack, which suffices for the operands of most calls.
 struct CallMemory {
   std::array<std::byte, 4096> bytes;  // NOLINT: uninitialised on purpose
   std::pmr::monotonic_buffer_resource resource{bytes.data(), bytes.size()};
@@ -41,6 +41,7 @@ struct CallTensors {
   /// Allocates the destinations, and returns them as Python objects.
   [[nodiscard]] nb::list make(const Operand& like, std::span<const TensorView> views,
                               std::span<const DataType* const> types);
+  /// The destinations, then the sources.
   [[nodiscard]] std::pmr::vector<Tensor> all();
 };
 
@@ -70,7 +71,8 @@ void check_types(const OperationInfo& operation, std::span<const Operand> source
 /// Launches a plan on the call's tensors. The caller must not hold the GIL.
 void enqueue(Backend& backend, const Plan& plan, CallTensors& tensors, Stream stream);
 
-/// Like enqueue(), for a caller that holds the GIL. It waits for the launch if the tensors' library cannot.
+/// Like enqueue(), for a caller that holds the GIL. It waits until the launch has ended if the streams of the
+/// tensors' library cannot wait for it.
 void launch(Backend& backend, const Plan& plan, CallTensors& tensors, Stream stream);
 
 /// Plans and launches an operation. Returns a list of new tensors, or None if `out` is given.

@@ -75,7 +75,7 @@ nb::tuple simulate(const std::string& ptx, const std::string& entry, const nb::t
   const KernelArguments arguments(given, kernel);
   for (const Operand& operand : arguments.operands) {
     if (operand.on_gpu())
-      throw Error(ErrorCode::invalid_argument, "the simulated device takes arrays in the CPU's memory alone");
+      throw Error(ErrorCode::invalid_argument, "the simulated device takes only arrays in the CPU's memory");
   }
   const LaunchShape shape{.grid = to_extent(grid, "grid"),
                           .block = to_extent(block, "block"),

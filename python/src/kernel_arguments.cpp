@@ -12,10 +12,10 @@
 namespace tmajit::python {
 namespace {
 
-[[noreturn]] void refuse(const PtxParameter& parameter, std::size_t number, const char* takes,
+[[noreturn]] void refuse(const PtxParameter& parameter, std::size_t number, const char* accepted,
                          nb::handle found) {
   const std::string message = "argument " + std::to_string(number) + " (" + parameter.declaration +
-                              ") takes " + takes + "; found " + nb::cast<std::string>(nb::repr(found));
+                              ") takes " + accepted + "; found " + nb::cast<std::string>(nb::repr(found));
   PyErr_SetString(PyExc_TypeError, message.c_str());
   nb::raise_python_error();
 }
@@ -89,8 +89,8 @@ bool is_tensor(nb::handle value) {
   return nb::hasattr(value, "__dlpack__") || nb::hasattr(value.type(), "__dlpack_c_exchange_api__");
 }
 
-/// Sets `to` from a sequence of `count` whole numbers. Throws Error{invalid_argument} for another count. A
-/// map of more numbers than `to` holds is refused by TensorMapSpec::of().
+/// Sets `to` from a sequence of `count` whole numbers. Throws Error{invalid_argument} for another count.
+/// Numbers beyond the end of `to` are dropped: TensorMapSpec::of() rejects a map with so many dimensions.
 template <class T, std::size_t size>
 void set_numbers(std::array<T, size>& to, nb::handle values, std::size_t count, const char* name) {
   std::size_t found = 0;
@@ -187,11 +187,11 @@ KernelArguments::KernelArguments(const nb::tuple& given, const PtxKernel& kernel
   for (std::size_t i = 0; i < given.size(); ++i) {
     const nb::handle value = given[i];
     const PtxParameter& parameter = kernel.parameters[i];
-    One& one = all.emplace_back();
+    Value& argument = values.emplace_back();
     if (nb::isinstance<PythonTensorMap>(value)) {
       const auto& map = nb::cast<const PythonTensorMap&>(value);
       if (parameter.bytes != 128) refuse(parameter, i, "no tensor map", value);
-      one.map = static_cast<std::ptrdiff_t>(maps.size());
+      argument.map = static_cast<std::ptrdiff_t>(maps.size());
       maps.push_back({operands.size(), map.spec});
       operands.push_back(read_operand(map.tensor, "a tensor map's tensor"));
     } else if (std::vector<std::byte> bytes; raw_bytes(value, bytes)) {
@@ -199,13 +199,13 @@ KernelArguments::KernelArguments(const nb::tuple& given, const PtxKernel& kernel
         const std::string takes = std::to_string(parameter.bytes) + " bytes";
         refuse(parameter, i, takes.c_str(), value);
       }
-      one.value = std::move(bytes);
+      argument.bytes = std::move(bytes);
     } else if (is_tensor(value)) {
       if (parameter.bytes != 8) refuse(parameter, i, "no array", value);
-      one.operand = static_cast<std::ptrdiff_t>(operands.size());
+      argument.operand = static_cast<std::ptrdiff_t>(operands.size());
       operands.push_back(read_operand(value, "an argument"));
     } else {
-      one.value = number_bytes(parameter, i, value);
+      argument.bytes = number_bytes(parameter, i, value);
     }
   }
 }
@@ -221,17 +221,17 @@ void KernelArguments::launch(const LoadedKernel& kernel, Device& device, const L
   std::vector<EncodedTensorMap> encoded;
   for (const Map& map : maps)
     encoded.push_back(device.maps().encode(map.spec, operands[map.operand].tensor.address));
-  std::vector<DevicePtr> addresses(all.size());
+  std::vector<DevicePtr> addresses(values.size());
   std::vector<void*> parameters;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const One& one = all[i];
-    if (one.map >= 0) {
-      parameters.push_back(&encoded[static_cast<std::size_t>(one.map)]);
-    } else if (one.operand >= 0) {
-      addresses[i] = operands[static_cast<std::size_t>(one.operand)].tensor.address;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Value& value = values[i];
+    if (value.map >= 0) {
+      parameters.push_back(&encoded[static_cast<std::size_t>(value.map)]);
+    } else if (value.operand >= 0) {
+      addresses[i] = operands[static_cast<std::size_t>(value.operand)].tensor.address;
       parameters.push_back(&addresses[i]);
     } else {
-      parameters.push_back(const_cast<std::byte*>(one.value.data()));  // NOLINT: a launch only reads it
+      parameters.push_back(const_cast<std::byte*>(value.bytes.data()));  // NOLINT: a launch only reads it
     }
   }
   kernel.launch(shape, parameters, stream);
@@ -260,9 +260,9 @@ std::array<std::uint32_t, 3> to_extent(nb::handle value, const char* name) {
 void bind_tensor_map(nb::module_& module) {
   nb::class_<PythonTensorMap>(
       module, "TensorMap",
-      "A tensor map of an array, as an argument of kernels: the array, and the boxes in "
-      "which the copy engine walks it. TensorMap.im2col() makes one that copies pixels of images. With "
-      "interleave=\"16B\" or \"32B\" the last dimension of x is a slice of channels.")
+      "A tensor map of an array, which is passed to a kernel as an argument. It gives the box, the part of "
+      "the array that one bulk tensor copy moves. TensorMap.im2col() makes a map that copies pixels of "
+      "images. With interleave=\"16B\" or \"32B\" the last dimension of x is a slice of channels.")
       .def(
           "__init__",
           [](PythonTensorMap* self, nb::object x, nb::handle box, std::string_view swizzle,
@@ -286,12 +286,11 @@ void bind_tensor_map(nb::module_& module) {
           nb::arg("upper").none() = nb::none(), nb::kw_only(), nb::arg("swizzle") = "none",
           nb::arg("l2") = "none", nb::arg("oob") = "zero", nb::arg("element_strides").none() = nb::none(),
           nb::arg("interleave") = "none",
-          "The map of images, by which a copy moves `channels` channels of `pixels` pixels (PTX ISA, "
-          "\"Im2col "
-          "mode\"). x has the shape (images, height, width, channels), with one to three dimensions of "
-          "pixels; "
-          "lower and upper are the corners of the box over which a filter moves, by default the whole image. "
-          "With interleave the shape is (images, slices, height, width, channels of a slice).")
+          "Makes a map of images. One copy moves `channels` channels of `pixels` pixels (PTX ISA, \"Im2col "
+          "mode\"). x has the shape (images, height, width, channels), or one or three dimensions of pixels "
+          "in place of height and width. lower and upper are the corners of the box over which a filter "
+          "moves, by default the whole image. With interleave the shape is (images, slices, height, width, "
+          "channels of a slice).")
       .def_prop_ro("tensor", [](const PythonTensorMap& self) { return self.tensor; })
       .def("__repr__", &shown);
 }

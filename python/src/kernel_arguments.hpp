@@ -26,15 +26,15 @@ struct KernelArguments {
     std::size_t operand;
     TensorMapSpec spec;
   };
-  /// Exactly one member is set.
-  struct One {
-    std::vector<std::byte> value = {};  ///< bytes of a number or a struct
+  /// One argument. Exactly one member is set.
+  struct Value {
+    std::vector<std::byte> bytes = {};  ///< of a number or a struct
     std::ptrdiff_t operand = -1;        ///< index into `operands`, for an array
     std::ptrdiff_t map = -1;            ///< index into `maps`, for a tensor map
   };
   std::vector<Operand> operands;
   std::vector<Map> maps;
-  std::vector<One> all;
+  std::vector<Value> values;  ///< one for each parameter of the kernel
 
   /// Throws TypeError for a value that its parameter does not accept, and Error{invalid_argument} if the
   /// number of values is wrong.

@@ -128,17 +128,17 @@ class PythonKernel {
   static OwnLaunch own_launch(const KernelArguments& arguments, const std::vector<Tensor>& tensors,
                               const LaunchShape& shape) {
     OwnLaunch launch{.tensors = tensors, .arguments = {}, .shape = shape};
-    for (const KernelArguments::One& one : arguments.all) {
-      if (one.map >= 0) {
-        const KernelArguments::Map& map = arguments.maps[static_cast<std::size_t>(one.map)];
+    for (const KernelArguments::Value& value : arguments.values) {
+      if (value.map >= 0) {
+        const KernelArguments::Map& map = arguments.maps[static_cast<std::size_t>(value.map)];
         launch.arguments.emplace_back(
             MapArgument{.tensor = static_cast<std::uint32_t>(map.operand), .spec = map.spec});
-      } else if (one.operand >= 0) {
-        launch.arguments.emplace_back(AddressArgument{.tensor = static_cast<std::uint32_t>(one.operand)});
+      } else if (value.operand >= 0) {
+        launch.arguments.emplace_back(AddressArgument{.tensor = static_cast<std::uint32_t>(value.operand)});
       } else {
-        const auto size = static_cast<std::uint32_t>(one.value.size());
+        const auto size = static_cast<std::uint32_t>(value.bytes.size());
         const std::uint32_t alignment = size % 8 == 0 ? 8 : size % 4 == 0 ? 4 : size % 2 == 0 ? 2 : 1;
-        launch.arguments.emplace_back(ValueArgument{.bytes = one.value, .alignment = alignment});
+        launch.arguments.emplace_back(ValueArgument{.bytes = value.bytes, .alignment = alignment});
       }
     }
     return launch;

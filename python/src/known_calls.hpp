@@ -19,7 +19,7 @@ namespace tmajit::python {
 struct KnownCall {
   Results results;
   Plan plan;
-  std::uint64_t used = 0;
+  std::uint64_t last_use = 0;  ///< the value of KnownCalls::uses_ at the last use
 };
 
 struct KeyHash {
@@ -37,23 +37,24 @@ class KnownCalls {
   [[nodiscard]] std::shared_ptr<KnownCall> find(std::string_view key) {
     const auto found = calls_.find(key);
     if (found == calls_.end()) return nullptr;
-    found->second->used = ++turn_;
+    found->second->last_use = ++uses_;
     return found->second;
   }
   /// Adds a call. If the table is full, it evicts the least recently used one.
   void insert(std::string_view key, std::shared_ptr<KnownCall> call) {
     if (calls_.size() >= max_calls)
-      calls_.erase(std::ranges::min_element(calls_, {}, [](const auto& one) { return one.second->used; }));
-    call->used = ++turn_;
+      calls_.erase(
+          std::ranges::min_element(calls_, {}, [](const auto& entry) { return entry.second->last_use; }));
+    call->last_use = ++uses_;
     calls_.insert_or_assign(std::string(key), std::move(call));
   }
 
  private:
   std::unordered_map<std::string, std::shared_ptr<KnownCall>, KeyHash, std::equal_to<>> calls_;
-  std::uint64_t turn_ = 0;
+  std::uint64_t uses_ = 0;  ///< number of uses of all calls
 };
 
-/// Adds the bytes of a value to a key.
+/// Appends the bytes of a value to a key.
 template <class T>
 void add_bytes(std::string& key, const T& value) {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -61,7 +62,7 @@ void add_bytes(std::string& key, const T& value) {
   key.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
-/// Adds the types and views of operands to a key.
+/// Appends the types and views of operands to a key.
 inline void add_operands(std::string& key, std::span<const Operand> operands) {
   add_bytes(key, operands.size());
   for (const Operand& operand : operands) {

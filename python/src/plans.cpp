@@ -35,7 +35,7 @@ class PythonPlan {
   PythonPlan(const OperationInfo& operation, Backend& backend, const Plan& plan, Results results,
              std::vector<TensorView> sources, Arguments arguments)
       : operation_(operation),
-        place_(backend),
+        backend_(backend),
         plan_(plan),
         results_(std::move(results)),
         sources_(std::move(sources)),
@@ -64,11 +64,11 @@ class PythonPlan {
     }
     const Operand& like = tensors.sources.empty() ? tensors.destinations.front() : tensors.sources.front();
     tensors.check_device(operation_, like);
-    if (&backend_of(like) != &place_) {
+    if (&backend_of(like) != &backend_) {
       throw Error(ErrorCode::invalid_argument,
                   std::string(operation_.name) + ": the plan was made for tensors on another device");
     }
-    launch(place_, plan_, tensors, current_stream(like));
+    launch(backend_, plan_, tensors, current_stream(like));
     return made;
   }
 
@@ -104,24 +104,27 @@ class PythonPlan {
     {
       const nb::gil_scoped_release released;
       std::vector<Buffer> buffers;
-      const auto placed = [&](const TensorView& view) {
-        const std::span<std::byte> bytes = host_bytes({view, std::uint64_t{1} << 40});
-        const Buffer& buffer = buffers.emplace_back(place_.runtime.device(), bytes.size());
+      // The memory of a view with negative strides begins before its first element. The distance is computed
+      // for a tensor at this address, which no memory needs to have.
+      constexpr std::uint64_t any_address = std::uint64_t{1} << 40;
+      const auto allocated = [&](const TensorView& view) {
+        const std::span<std::byte> bytes = host_bytes({view, any_address});
+        const Buffer& buffer = buffers.emplace_back(backend_.runtime.device(), bytes.size());
         const auto lowest = reinterpret_cast<std::uintptr_t>(bytes.data());
-        return Tensor(view, bytes.empty() ? 0 : buffer.address() + ((std::uint64_t{1} << 40) - lowest));
+        return Tensor(view, bytes.empty() ? 0 : buffer.address() + (any_address - lowest));
       };
-      std::vector<Tensor> to;
-      std::vector<Tensor> from;
-      for (const TensorView& view : results_.views) to.push_back(placed(view));
-      for (const TensorView& view : sources_) from.push_back(placed(view));
+      std::vector<Tensor> destinations;
+      std::vector<Tensor> sources;
+      for (const TensorView& view : results_.views) destinations.push_back(allocated(view));
+      for (const TensorView& view : sources_) sources.push_back(allocated(view));
       const auto planned = [&] {
-        return plan(place_.runtime,
-                    make_operation(operation_.name, List<Tensor>(std::span(std::as_const(to))),
-                                   List<Tensor>(std::span(std::as_const(from))), arguments_));
+        return plan(backend_.runtime,
+                    make_operation(operation_.name, List<Tensor>(std::span(std::as_const(destinations))),
+                                   List<Tensor>(std::span(std::as_const(sources))), arguments_));
       };
-      report = tmajit::tune(place_.runtime, planned(), {.repeats = repeats, .store = store});
+      report = tmajit::tune(backend_.runtime, planned(), {.repeats = repeats, .store = store});
       if (store) plan_ = planned();
-      place_.runtime.device()->streams().synchronize(nullptr);
+      backend_.runtime.device()->streams().synchronize(nullptr);
     }
     nb::list candidates;
     for (const TuneReport::Candidate& candidate : report.candidates) {
@@ -135,6 +138,7 @@ class PythonPlan {
   }
 
  private:
+  /// Joins text(kernel) for each different kernel of the plan.
   template <class Text>
   [[nodiscard]] std::string joined(Text&& text) const {
     std::string all;
@@ -156,7 +160,7 @@ class PythonPlan {
   }
 
   const OperationInfo& operation_;
-  Backend& place_;
+  Backend& backend_;
   Plan plan_;
   Results results_;
   std::vector<TensorView> sources_;
@@ -176,7 +180,7 @@ PythonPlan make_python_plan(std::uint32_t number, nb::handle sources, nb::handle
   Results results;
   if (out.is_none()) {
     results = results_of(operation, tensors.sources, type, arguments);
-    // An address that no real tensor has, aligned like those of allocators. Each launch replaces it.
+    // Addresses that no real tensor has, with the alignment that allocators give. Each launch replaces them.
     DevicePtr address = std::uint64_t{1} << 46;
     for (std::size_t i = 0; i < results.views.size(); ++i) {
       Operand& result = tensors.destinations.emplace_back();

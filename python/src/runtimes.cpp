@@ -15,12 +15,12 @@ namespace {
 
 constexpr std::size_t max_gpus = 64;
 
-std::mutex& making() {
+std::mutex& backend_mutex() {
   static std::mutex& mutex = *new std::mutex;
   return mutex;
 }
 
-std::mutex& simulating() {
+std::mutex& simulator_mutex() {
   static std::mutex& mutex = *new std::mutex;
   return mutex;
 }
@@ -48,7 +48,7 @@ Backend& backend_on(std::optional<std::int32_t> gpu) {
   std::atomic<Backend*>& slot = slot_of(gpu);
   if (Backend* const made = slot.load(std::memory_order_acquire); made != nullptr) [[likely]]
     return *made;
-  const std::lock_guard lock(making());
+  const std::lock_guard lock(backend_mutex());
   if (Backend* const made = slot.load(std::memory_order_acquire); made != nullptr) return *made;
   Backend* const made = make_backend(gpu);
   slot.store(made, std::memory_order_release);
@@ -68,7 +68,7 @@ Backend& simulated_backend() {
 }
 
 MappedMemory::MappedMemory(SimDevice& device, std::span<const Tensor> tensors) : device_(device) {
-  simulating().lock();
+  simulator_mutex().lock();
   try {
     std::vector<std::span<std::byte>> ranges;
     for (const Tensor& tensor : tensors)
@@ -90,14 +90,14 @@ MappedMemory::MappedMemory(SimDevice& device, std::span<const Tensor> tensors) :
     }
   } catch (...) {
     for (const DevicePtr address : mapped_) device_.memory().free(address);
-    simulating().unlock();
+    simulator_mutex().unlock();
     throw;
   }
 }
 
 MappedMemory::~MappedMemory() {
   for (const DevicePtr address : mapped_) device_.memory().free(address);
-  simulating().unlock();
+  simulator_mutex().unlock();
 }
 
 }  // namespace tmajit::python

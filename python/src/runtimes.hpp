@@ -18,8 +18,8 @@ struct Backend {
   std::shared_ptr<SimDevice> simulator;  ///< null for a GPU
 };
 
-/// The backend of a GPU, or of the simulated device. It is made on first use and lives as long as the
-/// process. Throws Error{unavailable} if there is no such GPU. The caller must not hold the GIL.
+/// The backend of a GPU, or of the simulated device for nullopt. It is made on first use and lives as long as
+/// the process. Throws Error{unavailable} if there is no such GPU. The caller must not hold the GIL.
 [[nodiscard]] Backend& backend_on(std::optional<std::int32_t> gpu);
 /// The backend of an operand's device, for a caller that holds the GIL.
 [[nodiscard]] Backend& backend_of(const Operand& operand);
@@ -27,7 +27,7 @@ struct Backend {
 [[nodiscard]] Backend& simulated_backend();
 
 /// Maps host memory into the simulated device, at the host's addresses, for as long as this object lives.
-/// Only one thread at a time has such an object; others wait. Tensors that share memory become one mapping.
+/// Only one thread at a time has such an object; others wait. Tensors that share memory get one mapping.
 class MappedMemory {
  public:
   MappedMemory(SimDevice& device, std::span<const Tensor> tensors);
@@ -41,7 +41,7 @@ class MappedMemory {
 };
 
 /// Calls `launch(stream)` for a launch that accesses `tensors`. On the simulated device it waits for the
-/// launch, and throws Error{device_failed} that lists all mistakes. The caller must not hold the GIL.
+/// launch, and throws Error{device_failed}, which lists all mistakes. The caller must not hold the GIL.
 template <class Launch>
 void run_at(Backend& backend, std::span<const Tensor> tensors, Stream stream, Launch&& launch) {
   if (backend.simulator == nullptr) [[likely]] {

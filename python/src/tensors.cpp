@@ -30,7 +30,7 @@ constexpr std::array data_types{
     DataType{"float8_e5m2", {e5m2, 8, 1}, ElementType::e5m2},
     DataType{"bool", {boolean, 8, 1}, ElementType::u8},
     DataType{"complex64", {complex_number, 64, 1}, ElementType::u64, true},
-    // Element types of tmajit that libraries hold as float32.
+    // Element types of tmajit for arrays that have the type float32 in their library.
     DataType{"tf32", {floating, 32, 1}, ElementType::tf32},
     DataType{"f32_ftz", {floating, 32, 1}, ElementType::f32_ftz},
     DataType{"tf32_ftz", {floating, 32, 1}, ElementType::tf32_ftz},
@@ -57,14 +57,14 @@ nb::object library_functions(nb::handle type) {
   return nb::handle(library_of)(type);
 }
 
-/// The library of a tensor type, from a table of the process.
+/// The library of a tensor type, from a table that all threads share.
 const Library& find_library(PyTypeObject* type) {
   static std::mutex& mutex = *new std::mutex;
   static auto& known = *new std::vector<std::pair<PyTypeObject*, const Library*>>;
   {
     const std::lock_guard lock(mutex);
-    for (const auto& [of, library] : known)
-      if (of == type) return *library;
+    for (const auto& [known_type, library] : known)
+      if (known_type == type) return *library;
   }
   const nb::handle handle(reinterpret_cast<PyObject*>(type));
   auto made = std::make_unique<Library>();
@@ -82,14 +82,14 @@ const Library& find_library(PyTypeObject* type) {
       made->exchange = api;
   }
   const std::lock_guard lock(mutex);
-  for (const auto& [of, library] : known)
-    if (of == type) return *library;
+  for (const auto& [known_type, library] : known)
+    if (known_type == type) return *library;
   known.emplace_back(type, made.get());
   return *made.release();
 }
 
 const Library& library_of(nb::handle object) {
-  // The tensors of a thread's calls mostly have one type.
+  // Most threads call with tensors of one type, so each thread remembers the last one.
   thread_local std::pair<PyTypeObject*, const Library*> last{};
   PyTypeObject* const type = Py_TYPE(object.ptr());
   if (last.first != type) last = {type, &find_library(type)};
@@ -130,7 +130,7 @@ void set_tensor(Operand& operand, const DLTensor& tensor, const char* name) {
   operand.device = tensor.device;
 }
 
-/// Frees a tensor that was taken out of its capsule.
+/// A Python object that frees a tensor, which was taken out of its capsule, at its own end.
 template <class Managed>
 nb::object owner_of(Managed* managed) {
   return nb::steal(PyCapsule_New(managed, nullptr, [](PyObject* capsule) {

@@ -37,10 +37,10 @@ struct DataType {
 struct Library {
   nb::object type;
   const dlpack::DLPackExchangeAPI* exchange = nullptr;  ///< null: `functions` are used
-  /// A Library of tmajit._libraries, with the functions read, empty and stream; read may be None.
+  /// The Library of _libraries.py, with the functions read, empty and stream; read may be None.
   nb::object functions;
-  bool waits = false;  ///< each call waits for its launch on a GPU
-  bool reads = false;  ///< `functions.read` is not None; if it is, the object's __dlpack__ is called
+  bool waits = false;  ///< each call waits until its launch on a GPU has ended
+  bool reads = false;  ///< `functions.read` reads tensors; otherwise the object's __dlpack__ does
 };
 
 /// A tensor that the caller passed to one call.
@@ -52,7 +52,7 @@ struct Operand {
   const Library* library = nullptr;
   nb::object owner{};  ///< keeps the memory alive if the caller's object does not
 
-  /// Whether each call must wait for its launch, because the library's streams cannot.
+  /// Whether each call must wait until its launch has ended, because the library's streams cannot wait.
   [[nodiscard]] bool waits_for_launches() const noexcept {
     return library->exchange == nullptr && library->waits && on_gpu();
   }
@@ -70,8 +70,8 @@ void read_operand(Operand& operand, nb::handle object, const char* name);
   return operand;
 }
 
-/// A dense, row-major operand of no library. Throws Error{unsupported} for too many dimensions. Messages call
-/// it `name`.
+/// A dense, row-major operand without a library. Throws Error{unsupported} for too many dimensions. Messages
+/// call the operand `name`.
 [[nodiscard]] Operand dense_operand(const DataType& type, std::span<const std::int64_t> shape,
                                     std::uint64_t address, const char* name);
 

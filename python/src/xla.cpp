@@ -79,7 +79,7 @@ const OperationInfo& operation_of(const xla::Attributes& attributes) {
   return find_operation(name);
 }
 
-/// The value of an attribute. parse_argument() takes no empty list.
+/// The value of an attribute. The text of an empty list is empty, or ":"; parse_argument() rejects it.
 ArgumentValue value_of(const Argument& argument, std::string_view value, const std::string& subject) {
   if (value.empty() || value == ":") {
     switch (argument.type) {
@@ -107,7 +107,7 @@ Arguments arguments_of(const OperationInfo& operation, const xla::Attributes& at
   return arguments;
 }
 
-/// Throws Error{unavailable} for an error of XLA.
+/// Throws Error{unavailable} if a function of XLA returned an error.
 void check(const xla::Api& api, xla::Error* error, const char* what) {
   if (error == nullptr) return;
   xla::ErrorDestroy destroy{sizeof(destroy), nullptr, error};
@@ -121,9 +121,9 @@ void run(const xla::CallFrame& frame, bool on_gpu) {
   if (on_gpu) {
     if (frame.api->struct_size < sizeof(xla::Api))
       throw Error(ErrorCode::unavailable, "tmajit needs a later version of XLA, which names the device");
-    xla::StreamGet of{sizeof(of), nullptr, frame.context, nullptr};
-    check(*frame.api, frame.api->stream_get(&of), "stream");
-    stream = static_cast<Stream>(of.stream);
+    xla::StreamGet current{sizeof(current), nullptr, frame.context, nullptr};
+    check(*frame.api, frame.api->stream_get(&current), "stream");
+    stream = static_cast<Stream>(current.stream);
     xla::DeviceOrdinalGet device{sizeof(device), nullptr, frame.context, 0};
     check(*frame.api, frame.api->device_ordinal_get(&device), "device");
     gpu = device.ordinal;
@@ -131,7 +131,7 @@ void run(const xla::CallFrame& frame, bool on_gpu) {
   Backend& backend = backend_on(gpu);
   const OperationInfo& operation = operation_of(frame.attributes);
   CallTensors tensors;
-  // The result takes the memory of a destination that is read, which is the last source.
+  // An operation that reads its destination gets it as the last source too, which shares the result's memory.
   const std::int64_t sources = frame.sources.size - (operation.reads_destination ? 1 : 0);
   read(tensors.sources, frame.sources, sources, "a source");
   read(tensors.destinations, frame.results, frame.results.size, "the result");

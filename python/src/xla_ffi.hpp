@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-/// The part of the C interface of XLA's FFI that a handler needs (xla/ffi/api/c_api.h). Versions 0.1 to 0.4
-/// agree in it. tests/python/test_jax.py compares it with the header of the installed jaxlib.
+/// The part of the C interface of XLA's FFI that a handler needs (xla/ffi/api/c_api.h). This part is the same
+/// in versions 0.1 to 0.4. tests/python/test_jax.py compares it with the header of the installed jaxlib.
 namespace tmajit::python::xla {
 
 constexpr int api_major = 0;

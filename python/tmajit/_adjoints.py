@@ -1,6 +1,6 @@
-"""Gradients of the linear operations, as calls of operations again.
+"""Gradients of the linear operations, computed by other operations.
 
-`f` has the operations as functions on the tensors of one library, such as the module tmajit.torch.
+In every function, the attributes of `f` are the operations for one array library: tmajit.torch, for example.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ class Call(NamedTuple):
     name: str  #: the operation
     shapes: Sequence[_Shape]  #: of the sources
     dtypes: Sequence[Any]  #: of the sources
-    #: The sources of an operation in NEEDS_SOURCES. None for a source whose partner needs no gradient.
+    #: The sources of an operation in NEEDS_SOURCES; a source is None if the other source needs no gradient.
+    #: None for other operations.
     sources: Sequence[Any] | None
     values: dict[str, Any]  #: the arguments; None stands for the default
 
@@ -121,7 +122,7 @@ def _scan(f: Any, call: Call, gradients: list) -> list:
 
 
 def _window_numbers(call: Call) -> tuple:
-    """The extents, taps, steps, dilations and paddings of the windows, and the number of windows."""
+    """Extents, taps, steps, dilations, paddings before the images and numbers of windows, by dimension."""
     values, extents = call.values, call.shapes[0][1:-1]
     rank = len(extents)
 
@@ -168,16 +169,19 @@ def _convolution(f: Any, call: Call, gradients: list) -> list:
     swapped = (last, *pixels, 0)
     gradient = gradients[0].reshape((n, *counts, outputs))
     reaches = [(k - 1) * dilation for k, dilation in zip(taps, dilations, strict=True)]
-    to_images = to_filters = None
+    images_gradient = filters_gradient = None
     if filters is not None:
-        # A convolution of the spread gradient with the reversed filter.
+        # A convolution of the gradient, spread by the strides, with the reversed filter.
         before = [0, *(reach - first for reach, first in zip(reaches, padding, strict=True)), 0]
         to = (n, *(extent + reach for extent, reach in zip(extents, reaches, strict=True)), outputs)
         spread = _spread(f, gradient, (1, *steps, 1), before, to)
-        to_images = f.convolution(spread, f.permute(f.flip(filters, pixels), swapped), dilations=dilations)
-        to_images = to_images.reshape(call.shapes[0])
+        images_gradient = f.convolution(
+            spread, f.permute(f.flip(filters, pixels), swapped), dilations=dilations
+        )
+        images_gradient = images_gradient.reshape(call.shapes[0])
     if images is not None:
-        # A convolution of the images, whose channels and numbers change places, with the gradient as filter.
+        # A convolution of the images, with their first and last dimensions swapped, and of the gradient as
+        # the filter.
         widths = [
             (first, reach + (count - 1) * step + 1 - extent - first)
             for first, reach, count, step, extent in zip(
@@ -190,14 +194,14 @@ def _convolution(f: Any, call: Call, gradients: list) -> list:
             strides=dilations,
             dilations=steps,
         )
-        to_filters = f.permute(found.reshape((channels, *taps, outputs)), swapped)
-    return [to_images, to_filters]
+        filters_gradient = f.permute(found.reshape((channels, *taps, outputs)), swapped)
+    return [images_gradient, filters_gradient]
 
 
 _ADJOINTS: dict[str, Callable[[Any, Call, list], list]] = {
     "copy": _copy,
     "copy_ragged": _copy,
-    "cast": _copy,  # gradients() casts
+    "cast": _copy,  # gradients() casts to the sources' types
     "permute": _permute,
     "flip": _flip,
     "slice": _slice,

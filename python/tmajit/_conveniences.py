@@ -1,4 +1,4 @@
-"""Reductions and scans under the names that NumPy gives them, and every function for another library."""
+"""Reductions and scans under NumPy's names, and the functions of tmajit.torch and tmajit.jax."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ __all__ = [
 
 
 def functions_over(namespace: dict[str, Any]) -> dict[str, Callable]:
-    """Every function of the package's operations, which runs them by _one() and _all() of `namespace`."""
+    """Copies of all functions of tmajit, which call _one() and _all() of `namespace` to run an operation."""
     made: dict[str, Callable] = {}
     for name in _operations.__all__:
         function = getattr(_operations, name)

@@ -1,4 +1,4 @@
-"""The operations as a primitive of JAX: its shapes, call, gradients and batches."""
+"""A JAX primitive that runs an operation: its shapes, lowering, gradients and rule for jax.vmap."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from . import _adjoints, _core, _values
 from ._conveniences import functions_over
 from ._libraries import numpy_type, type_name
 
-_MAX_RANK = 8
-_TARGET = "tmajit"
+_MAX_RANK = 8  # of tmajit's tensors
+_TARGET = "tmajit"  # the name of the handlers in XLA
 
 jax.ffi.register_ffi_target(_TARGET, _core.xla_handler(False), platform="cpu")
 jax.ffi.register_ffi_target(_TARGET, _core.xla_handler(True), platform="CUDA")
 
-#: Its parameters are the operation's number, its arguments as flat values, and each result's (shape, type).
+#: The primitive. Its parameters are `number`, the index of the operation in _values.OPERATIONS; `values`, the
+#: arguments as _values.flattened() returns them; and `results`, the (shape, type) of each result.
 _operation = Primitive("tmajit")
 _operation.multiple_results = True
 
@@ -98,8 +99,11 @@ def _transpose(
 
 
 def _shifted(name: str, arguments: dict[str, Any], shapes: Sequence[tuple[int, ...]]) -> dict | None:
-    """The arguments for sources with one more dimension in front. None if there are no such arguments."""
-    (first, *others), shift = shapes, dict(arguments)
+    """The arguments that run a call on whole batches: all sources get a new first dimension, the batch.
+
+    None if the operation cannot run on a whole batch.
+    """
+    (first, *others), shifted = shapes, dict(arguments)
     rank = len(first)
     if any(len(shape) != rank for shape in others):
         return None
@@ -110,27 +114,27 @@ def _shifted(name: str, arguments: dict[str, Any], shapes: Sequence[tuple[int, .
     if name in ("copy", "copy_ragged", "cast", "map"):
         pass
     elif name == "permute":
-        shift["axes"] = (0, *(axis % rank + 1 for axis in axes))
+        shifted["axes"] = (0, *(axis % rank + 1 for axis in axes))
     elif name in ("flip", "reduce"):
-        whole = range(rank) if name == "reduce" and not axes else axes
-        shift["axes"] = tuple(axis % rank + 1 for axis in whole)
-        if name == "reduce" and not shift["axes"]:
+        listed = range(rank) if name == "reduce" and not axes else axes
+        shifted["axes"] = tuple(axis % rank + 1 for axis in listed)
+        if name == "reduce" and not shifted["axes"]:
             return None
     elif name in ("split", "scan", "concat"):
         rank += arguments.get("new_axis") in (True, "yes")
         if arguments["axis"] is not None:
-            shift["axis"] = arguments["axis"] % rank + 1
+            shifted["axis"] = arguments["axis"] % rank + 1
     elif name == "slice":
         slices = arguments["slices"]
-        shift["slices"] = (slice(None), *([slices] if isinstance(slices, slice) else slices))
+        shifted["slices"] = (slice(None), *([slices] if isinstance(slices, slice) else slices))
     elif name == "pad":
-        shift["widths"] = ((0, 0), *arguments["widths"])
+        shifted["widths"] = ((0, 0), *arguments["widths"])
     elif name == "stencil":
         if arguments["dims"] is not None:
-            shift["dims"] = tuple(axis % rank + 1 for axis in arguments["dims"])
+            shifted["dims"] = tuple(axis % rank + 1 for axis in arguments["dims"])
     else:
         return None
-    return shift
+    return shifted
 
 
 def _batch(
@@ -141,27 +145,26 @@ def _batch(
     moved = [x if d is None else jnp.moveaxis(x, d, 0) for x, d in zip(sources, dims, strict=True)]
     shapes = [x.shape if d is None else x.shape[1:] for x, d in zip(moved, dims, strict=True)]
     batched = tuple(((size, *shape), kind) for shape, kind in results)
-    images, whole = moved[0], None
     if name == "im2col" or (name == "convolution" and dims[1] is None):
-        # The batches are further images.
-        images = images.reshape((size * images.shape[1], *images.shape[2:]))
+        # The elements of the batch are further images.
+        images = moved[0].reshape((size * moved[0].shape[1], *moved[0].shape[2:]))
         ((shape, kind),) = results
-        whole = (((size * shape[0], *shape[1:]), kind),)
-        (made,) = _operation.bind(images, *moved[1:], number=number, values=values, results=whole)
+        batch_results = (((size * shape[0], *shape[1:]), kind),)
+        (made,) = _operation.bind(images, *moved[1:], number=number, values=values, results=batch_results)
         return [made.reshape((size, *shape))], [0]
     if name == "broadcast":
         new = len(arguments["shape"]) - len(shapes[0])
-        moved = [images.reshape((size, *(1,) * new, *shapes[0]))]
+        moved = [moved[0].reshape((size, *(1,) * new, *shapes[0]))]
         arguments["shape"] = (size, *arguments["shape"])
-        shift: dict | None = arguments
+        shifted: dict | None = arguments
     else:
-        shift = _shifted(name, arguments, shapes)
+        shifted = _shifted(name, arguments, shapes)
     ranks = [len(shape) + 1 for shape in shapes] + [len(shape) for shape, _ in batched]
-    if shift is None or max(ranks) > _MAX_RANK:
-        # One call after the other.
-        def one(taken: list) -> list:
-            left = iter(taken)
-            given = [x if d is None else next(left) for x, d in zip(moved, dims, strict=True)]
+    if shifted is None or max(ranks) > _MAX_RANK:
+        # One call for each element of the batch.
+        def one(mapped: list) -> list:
+            remaining = iter(mapped)
+            given = [x if d is None else next(remaining) for x, d in zip(moved, dims, strict=True)]
             return _operation.bind(*given, number=number, values=values, results=results)
 
         made = jax.lax.map(one, [x for x, d in zip(moved, dims, strict=True) if d is not None])
@@ -170,7 +173,7 @@ def _batch(
             jnp.broadcast_to(x, (size, *x.shape)) if d is None else x
             for x, d in zip(moved, dims, strict=True)
         ]
-        flat = tuple(_values.flattened(number, tuple(shift.values())))
+        flat = tuple(_values.flattened(number, tuple(shifted.values())))
         made = _operation.bind(*moved, number=number, values=flat, results=batched)
     return made, [0] * len(made)
 

@@ -2,8 +2,9 @@
 
 `library_of` returns a Library, whose three functions the extension calls. `read` returns (type, shape,
 strides in elements or None, address, DLPack's device type, device number, whether the array is read-only,
-the memory's owner). If `read` is None, the extension calls the array's `__dlpack__` instead. `empty` makes
-an uninitialised array, and `stream` returns the address of a device's current stream.
+the memory's owner). If `read` is None, the extension calls the array's `__dlpack__` instead.
+`empty(shape, type, DLPack's device type, device number)` makes an uninitialised array, and
+`stream(device number)` returns the address of a GPU's current stream.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-_CPU, _CUDA = 1, 2
+_CPU, _CUDA = 1, 2  # device types of DLPack
 
 
 class Library(NamedTuple):
     read: Callable[[Any], tuple] | None
     empty: Callable[[tuple, str, int, int], Any]
     stream: Callable[[int], int]
-    #: Whether each call waits for its launch on a GPU, because the library's streams cannot wait for it.
+    #: Whether each call waits until its launch on a GPU has ended, because the library's streams cannot wait.
     waits: bool = False
 
 
@@ -128,17 +129,17 @@ def _jax() -> Library:
         return x.dtype.name, x.shape, None, x.unsafe_buffer_pointer(), kind, number, True, x
 
     def empty(shape: tuple, kind: str, device_type: int, device: int) -> Any:
-        kept = jax.dtypes.canonicalize_dtype(numpy_type(kind))
-        if kept != numpy_type(kind):
+        jax_type = jax.dtypes.canonicalize_dtype(numpy_type(kind))
+        if jax_type != numpy_type(kind):
             raise TypeError(
-                f"JAX makes arrays of {kept} in place of {kind}; give dtype, or set jax_enable_x64 in JAX"
+                f"JAX makes arrays of {jax_type} in place of {kind}; give dtype, or set jax_enable_x64 in JAX"
             )
         platform = "cpu" if device_type == _CPU else "gpu"
         (place,) = [d for d in jax.devices(platform) if device_type == _CPU or d.local_hardware_id == device][
             :1
         ]
         # A new buffer: no other array may refer to the memory that the kernel writes.
-        return jax.device_put(jnp.empty(shape, kept), place).copy()
+        return jax.device_put(jnp.empty(shape, jax_type), place).copy()
 
     return Library(read, empty, _default_stream, waits=True)
 

@@ -44,7 +44,7 @@ def permute(
 
     Args:
         x: a tensor with any strides and 0 to 8 dimensions.
-        axes: the new order of the dimensions: dimensions; -1 is the last. For example (0, 2, 1, 3).
+        axes: the new order of the dimensions (dimensions; -1 is the last). For example (0, 2, 1, 3).
         out: the tensor to write; by default a new tensor of the first source's library.
 
     Returns:
@@ -69,8 +69,8 @@ def slice(
 
     Args:
         x: a tensor with any strides and 0 to 8 dimensions.
-        slices: the part that is taken, Python's start:stop:step for each dimension: a slice for each
-            dimension; numpy.s_ makes them. For example numpy.s_[100:200, ::2].
+        slices: the part that is taken, Python's start:stop:step for each dimension (a slice for each
+            dimension; numpy.s_ makes them). For example numpy.s_[100:200, ::2].
         out: the tensor to write; by default a new tensor of the first source's library.
 
     Returns:
@@ -95,7 +95,7 @@ def flip(
 
     Args:
         x: a tensor with any strides and 0 to 8 dimensions.
-        axes: the dimensions that are walked backwards: dimensions; -1 is the last. For example (0, 2).
+        axes: the dimensions that are walked backwards (dimensions; -1 is the last). For example (0, 2).
         out: the tensor to write; by default a new tensor of the first source's library.
 
     Returns:
@@ -120,7 +120,8 @@ def broadcast(
 
     Args:
         x: a tensor with any strides and 0 to 8 dimensions.
-        shape: the shape to which the source is repeated: whole numbers, 0 or more. For example (8, 64, 64).
+        shape: the shape to which the source is repeated (whole numbers, 0 or more). For example (8, 64,
+            64).
         out: the tensor to write; by default a new tensor of the first source's library.
 
     Returns:
@@ -147,10 +148,10 @@ def pad(
     Args:
         x: a tensor with any strides and 0 to 8 dimensions.
         widths: elements added before each dimension, a colon, and those added after each; negative numbers
-            crop: for each dimension a whole number, or a pair (before, after). For example ((1, 2), (1,
+            crop (for each dimension a whole number, or a pair (before, after)). For example ((1, 2), (1,
             2)).
-        value: the value around the source, converted to the element type: a number; default: 0. For example
-            0.5.
+        value: the value around the source, converted to the element type (a number; default: 0). For
+            example 0.5.
         out: the tensor to write; by default a new tensor of the first source's library.
 
     Returns:
@@ -202,9 +203,9 @@ def concat(
 
     Args:
         sources: the tensors, in order.
-        axis: the dimension along which the sources are joined: a dimension; -1 is the last. For example 0.
-        new_axis: whether only the destination has that dimension, so that the sources are stacked: a bool;
-            default: no. For example "yes".
+        axis: the dimension along which the sources are joined (a dimension; -1 is the last). For example 0.
+        new_axis: whether only the destination has that dimension, so that the sources are stacked (a bool;
+            default: False). For example True.
         out: the tensor to write; by default a new tensor of the first source's library.
 
     Returns:
@@ -230,8 +231,8 @@ def split(
 
     Args:
         x: a tensor with any strides and 0 to 8 dimensions.
-        axis: the dimension along which the source is cut: a dimension; -1 is the last. For example 0.
-        parts: the destinations' extents along that dimension: any number of whole numbers, 0 or more. For
+        axis: the dimension along which the source is cut (a dimension; -1 is the last). For example 0.
+        parts: the destinations' extents along that dimension (any number of whole numbers, 0 or more). For
             example (10, 20, 30).
         out: the tensors to write; by default new tensors of the sources' library.
 
@@ -259,8 +260,8 @@ def map(
     Args:
         sources: up to 8 tensors, broadcast to a common shape by NumPy's rules. Without sources, out is
             required.
-        expression: the expression: C over x (or x0 … x7) and g[d], the element's coordinates: an
-            expression. For example "x*2+1".
+        expression: the expression: C over x (or x0 … x7) and g[d], the element's coordinates (an
+            expression). For example "x*2+1".
         out: the tensor to write; by default a new tensor of the first source's library.
         dtype: the element type of the new tensor; by default the type follows NumPy's rules.
 
@@ -291,14 +292,14 @@ def stencil(
 
     Args:
         sources: up to 8 tensors, broadcast to a common shape by NumPy's rules.
-        expression: the expression: C in which x(-1,0) is a neighbour of x, or x0(-1,0) of x0: an
-            expression. For example "x(-1,0)+x(1,0)".
-        boundary: the values of neighbours beyond an edge: "zero", "constant", "clamp", "wrap", "reflect";
-            default: zero. For example "clamp".
-        value: the value beyond an edge for the boundary "constant", converted to the element type: a
-            number; default: 0. For example 0.5.
-        dims: the dimension to which each offset applies, such as -1 and 0 of x(-1,0): whole numbers;
-            default: the last ones. For example (0, 1).
+        expression: the expression: C in which x(-1,0) is a neighbour of x, or x0(-1,0) of x0 (an
+            expression). For example "x(-1,0)+x(1,0)".
+        boundary: the values of neighbours beyond an edge ("zero", "constant", "clamp", "wrap", "reflect";
+            default: zero). For example "clamp".
+        value: the value beyond an edge for the boundary "constant", converted to the element type (a
+            number; default: 0). For example 0.5.
+        dims: the dimension to which each offset applies, such as -1 and 0 of x(-1,0) (whole numbers;
+            default: the last ones). For example (0, 1).
         out: the tensor to write; by default a new tensor of the first source's library.
         dtype: the element type of the new tensor; by default the type follows NumPy's rules.
 
@@ -331,15 +332,16 @@ def reduce(
 
     Args:
         x: a tensor, or a sequence of up to 8, broadcast to a common shape by NumPy's rules.
-        op: how the elements are combined: "sum", "mean", "min", "max", "any", "all", "arg_min", "arg_max".
+        op: how the elements are combined ("sum", "mean", "min", "max", "any", "all", "arg_min", "arg_max").
             For example "sum".
-        axes: the dimensions that are reduced: dimensions; -1 is the last; default: all. For example (0, 2).
-        expression: the expression that is reduced: C over x, or x0 … x7: an expression; default: the
-            source's elements. For example "x*x".
-        epilogue: the epilogue of each result: C over x, the result, and n, the number of its elements: an
-            expression; default: the result. For example "sqrt(x/n)".
-        keep_dims: whether the destination keeps the reduced dimensions, with an extent of 1: a bool;
-            default: no. For example "yes".
+        axes: the dimensions that are reduced (dimensions; -1 is the last; default: all). For example (0,
+            2).
+        expression: the expression that is reduced: C over x, or x0 … x7 (an expression; default: the
+            source's elements). For example "x*x".
+        epilogue: the epilogue of each result: C over x, the result, and n, the number of its elements (an
+            expression; default: the result). For example "sqrt(x/n)".
+        keep_dims: whether the destination keeps the reduced dimensions, with an extent of 1 (a bool;
+            default: False). For example True.
         out: the tensor to write; by default a new tensor of the first source's library.
         dtype: the element type of the new tensor; by default the type follows NumPy's rules.
 
@@ -372,16 +374,16 @@ def scan(
 
     Args:
         x: a tensor, or a sequence of up to 8, broadcast to a common shape by NumPy's rules.
-        op: how an element is combined with those before it: "sum", "product", "min", "max". For example
+        op: how an element is combined with those before it ("sum", "product", "min", "max"). For example
             "sum".
-        axis: the dimension that is scanned: a dimension; -1 is the last; default: the last one. For example
-            0.
-        bound: whether a result combines the elements up to its own, or only those before it: "inclusive",
-            "exclusive"; default: inclusive. For example "exclusive".
-        direction: the direction of the scan along the dimension: "forwards", "backwards"; default:
-            forwards. For example "backwards".
-        expression: the expression that is scanned: C over x, or x0 … x7: an expression; default: the
-            source's elements. For example "x*x".
+        axis: the dimension that is scanned (a dimension; -1 is the last; default: the last one). For
+            example 0.
+        bound: whether a result combines the elements up to its own, or only those before it ("inclusive",
+            "exclusive"; default: inclusive). For example "exclusive".
+        direction: the direction of the scan along the dimension ("forwards", "backwards"; default:
+            forwards). For example "backwards".
+        expression: the expression that is scanned: C over x, or x0 … x7 (an expression; default: the
+            source's elements). For example "x*x".
         out: the tensor to write; by default a new tensor of the first source's library.
         dtype: the element type of the new tensor; by default the type follows NumPy's rules.
 
@@ -432,12 +434,12 @@ def reduce_into(
 
     Args:
         x: a tensor with any strides and 0 to 8 dimensions.
-        op: how each source element is combined with the destination's: "add", "min", "max", "inc", "dec",
-            "and", "or", "xor". For example "add".
+        op: how each source element is combined with the destination's ("add", "min", "max", "inc", "dec",
+            "and", "or", "xor"). For example "add".
         out: the tensor that is read and written.
 
     Returns:
-        out, or the new tensor, which is dense and row-major.
+        out.
 
     Types:
         integers and floating point; bool is treated as uint8.
@@ -461,12 +463,12 @@ def im2col(
 
     Args:
         x: a tensor with any strides and 0 to 8 dimensions.
-        filter: the taps of a window in each dimension of the images: whole numbers, 0 or more. For example
+        filter: the taps of a window in each dimension of the images (whole numbers, 0 or more). For example
             (3, 3).
-        strides: pixels from window to window: whole numbers; default: 1. For example (2, 2).
-        dilations: pixels from tap to tap: whole numbers; default: 1. For example (2, 2).
-        padding: pixels of zeros before and after each dimension of the images: for each dimension a whole
-            number, or a pair (before, after); default: 0. For example ((1, 2), (1, 2)).
+        strides: pixels from window to window (whole numbers; default: 1). For example (2, 2).
+        dilations: pixels from tap to tap (whole numbers; default: 1). For example (2, 2).
+        padding: pixels of zeros before and after each dimension of the images (for each dimension a whole
+            number, or a pair (before, after); default: 0). For example ((1, 2), (1, 2)).
         out: the tensor to write; by default a new tensor of the first source's library.
 
     Returns:
@@ -497,12 +499,12 @@ def convolution(
 
     Args:
         x0, x1: the two tensors.
-        filter: the taps of a window in each dimension of the images: whole numbers, 0 or more; default:
-            those of the filter tensor. For example (3, 3).
-        strides: pixels from window to window: whole numbers; default: 1. For example (2, 2).
-        dilations: pixels from tap to tap: whole numbers; default: 1. For example (2, 2).
-        padding: pixels of zeros before and after each dimension of the images: for each dimension a whole
-            number, or a pair (before, after); default: 0. For example ((1, 2), (1, 2)).
+        filter: the taps of a window in each dimension of the images (whole numbers, 0 or more; default:
+            those of the filter tensor). For example (3, 3).
+        strides: pixels from window to window (whole numbers; default: 1). For example (2, 2).
+        dilations: pixels from tap to tap (whole numbers; default: 1). For example (2, 2).
+        padding: pixels of zeros before and after each dimension of the images (for each dimension a whole
+            number, or a pair (before, after); default: 0). For example ((1, 2), (1, 2)).
         out: the tensor to write; by default a new tensor of the first source's library.
         dtype: the element type of the new tensor; by default the type follows NumPy's rules.
 
@@ -543,31 +545,32 @@ def tiles(
 
     Args:
         x: a tensor, or a sequence of up to 8, broadcast to a common shape by NumPy's rules.
-        family: the family of kernels: "copy", "map", "bulk", "snapshot", "reduce_into"; default: copy. For
+        family: the family of kernels ("copy", "map", "bulk", "snapshot", "reduce_into"; default: copy). For
             example "map".
         expression: the expression of map or bulk; it also reads t[d], the coordinates in the tile, and
-            tile_index, the element's number in the tile: an expression; default: none. For example "x*2+1".
-        op: how each source element is combined with the destination's: "add", "min", "max", "inc", "dec",
-            "and", "or", "xor"; default: add. For example "add".
-        box: the tile of the first source, in elements; for bulk one number: whole numbers, 0 or more;
-            default: the family's. For example (32, 64).
-        element_strides: for each dimension a number n, 1 to 8: a tile loads every n-th element: whole
-            numbers, 0 or more; default: every element. For example (2, 1).
-        swizzle: how rows of the tile are permuted in shared memory: "none", "32B", "64B", "128B"; default:
-            none. For example "128B".
-        interleave: the layout of channels; every family supports only none: "none", "16B", "32B"; default:
-            none. For example "none".
-        oob: the values that elements outside the tensor have: "zero", "nan"; default: zero. For example
+            tile_index, the tile's number (an expression; default: none). For example "x*2+1".
+        op: how each source element is combined with the destination's ("add", "min", "max", "inc", "dec",
+            "and", "or", "xor"; default: add). For example "add".
+        box: the tile of the first source, in elements; for bulk one number (whole numbers, 0 or more;
+            default: the family's). For example (32, 64).
+        element_strides: for each dimension a number n, 1 to 8: a tile loads every n-th element (whole
+            numbers, 0 or more; default: every element). For example (2, 1).
+        swizzle: how rows of the tile are permuted in shared memory ("none", "32B", "64B", "128B"; default:
+            none). For example "128B".
+        interleave: the layout of channels; every family supports only none ("none", "16B", "32B"; default:
+            none). For example "none".
+        oob: the values that elements outside the tensor have ("zero", "nan"; default: zero). For example
             "nan".
-        l2: the granularity of fetches into L2: "none", "64B", "128B", "256B"; default: 256B. For example
+        l2: the granularity of fetches into L2 ("none", "64B", "128B", "256B"; default: 256B). For example
             "128B".
-        stages: input tiles in flight: a whole number, 0 or more; default: the family's. For example 3.
-        output_stages: output tiles in flight: a whole number, 0 or more; default: the family's. For example
+        stages: input tiles in flight (a whole number, 0 or more; default: the family's). For example 3.
+        output_stages: output tiles in flight (a whole number, 0 or more; default: the family's). For
+            example 2.
+        warps: warps that compute (a whole number, 0 or more; default: the family's). For example 4.
+        ctas_per_sm: CTAs that share an SM (a whole number, 0 or more; default: the family's). For example
             2.
-        warps: warps that compute: a whole number, 0 or more; default: the family's. For example 4.
-        ctas_per_sm: CTAs that share an SM: a whole number, 0 or more; default: the family's. For example 2.
-        tiles_per_cta: tiles that a CTA processes before it ends; 0: a persistent grid: a whole number, 0 or
-            more; default: the family's. For example 1.
+        tiles_per_cta: tiles that a CTA processes before it ends; 0: a persistent grid (a whole number, 0 or
+            more; default: the family's). For example 1.
         out: the tensor to write; by default a new tensor of the first source's library.
         dtype: the element type of the new tensor; by default the type follows NumPy's rules.
 

@@ -65,11 +65,11 @@ class _Operator:
             given = [*parameters, "*", kind] if self.has_type else parameters
             result = "Tensor[]" if self.gives_many else "Tensor"
             self.functional = self.define(self.name, f"({', '.join(given)}) -> {result}", self.run, self.fake)
-            taken = _Taken()
+            recorder = _KernelRecorder()
             torch.library.register_autograd(
-                f"tmajit::{self.name}", self.backward, setup_context=self.remember, lib=taken
+                f"tmajit::{self.name}", self.backward, setup_context=self.setup_context, lib=recorder
             )
-            self.differentiated = taken.kernel
+            self.differentiated = recorder.kernel
             _library.impl(self.name, self.run_autograd, "Autograd", with_keyset=True)
         out = "Tensor(a!)[] out" if self.gives_many else "Tensor(a!) out"
         name = f"{self.name}.out"
@@ -98,7 +98,7 @@ class _Operator:
             if not tensor.is_inference():
                 torch.autograd.graph.increment_version(tensor)
 
-    def known(self, number: Any) -> int:
+    def known_extent(self, number: Any) -> int:
         try:
             return int(number)
         except GuardOnDataDependentSymNode:
@@ -109,16 +109,16 @@ class _Operator:
 
     def fake(self, sources: Any, *given: Any, dtype: Any = None) -> Any:
         tensors = sources if self.takes_many else [sources]
-        read = [(x.dtype, [self.known(extent) for extent in x.shape]) for x in tensors]
+        read = [(x.dtype, [self.known_extent(extent) for extent in x.shape]) for x in tensors]
         values = tuple(
-            [self.known(number) for number in value] if isinstance(value, (list, tuple)) else value
+            [self.known_extent(number) for number in value] if isinstance(value, (list, tuple)) else value
             for value in given
         )
         described = _core.describe_results(self.number, read, dtype, _values.restored(self.number, values))
         made = [tensors[0].new_empty(shape, dtype=_torch_type(kind)) for kind, shape in described]
         return made if self.gives_many else made[0]
 
-    def remember(self, ctx: Any, inputs: tuple, output: Any, keyword_only_inputs: Any = None) -> None:
+    def setup_context(self, ctx: Any, inputs: tuple, output: Any, keyword_only_inputs: Any = None) -> None:
         sources, given = inputs[0], inputs[1:]
         tensors = sources if self.takes_many else [sources]
         ctx.call = _adjoints.Call(
@@ -136,14 +136,14 @@ class _Operator:
         if reason := _adjoints.why_not(call.name, call.values):
             raise RuntimeError(reason)
         if ctx.saved_tensors:
-            # Each source's gradient depends on the other source.
+            # A source is kept if the other source, whose gradient depends on it, needs a gradient.
             needed = reversed(list(ctx.needs_input_grad[0]))
             sources = [x if n else None for x, n in zip(ctx.saved_tensors, needed, strict=True)]
             call = call._replace(sources=sources)
         found = _adjoints.gradients(
             _functions, call, list(gradients[0]) if self.gives_many else list(gradients)
         )
-        # PyTorch takes an empty list of numbers for a list of tensors.
+        # PyTorch mistakes an empty list of numbers for a list of tensors, and expects a list as its gradient.
         rest = [[] if needed == [] else None for needed in ctx.needs_input_grad[1:]]
         return (found if self.takes_many else found[0], *rest)
 
@@ -161,8 +161,8 @@ class _Operator:
         _dispatch(keyset & _AFTER_AUTOGRAD, self.out, self.run_out, given, {"out": out})
 
 
-class _Taken:
-    """Stands for a library, and takes the kernel that differentiates."""
+class _KernelRecorder:
+    """Stores the kernel that register_autograd() makes; it is passed to it in place of a library."""
 
     kernel: Any
 

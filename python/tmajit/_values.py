@@ -1,4 +1,4 @@
-"""Arguments of operations as numbers, texts and flat lists of numbers, and back."""
+"""Converts arguments of operations to numbers, texts and flat tuples of numbers, and back."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ def _from_pairs(numbers: Sequence[int]) -> tuple:
     return tuple(zip(numbers[::2], numbers[1::2], strict=True))
 
 
-#: The flat value from a caller's, and the caller's from the flat one, for the types of arguments that differ.
+#: By the argument's type, the functions that convert a caller's value to a flat one and back. None: the flat
+#: value needs no conversion back. Values of other types are flat already.
 _FLAT: dict[str, tuple[Callable, Callable | None]] = {
     "axes": (_integers, None),
     "extents": (_integers, None),
@@ -66,7 +67,7 @@ _DECODERS = [
 
 
 def flattened(number: int, values: tuple) -> list:
-    """The arguments of operation `number` as plain values, which have hashes."""
+    """The arguments of operation `number` as flat values, which are hashable."""
     return [
         encode(value) if encode is not None and value is not None else value
         for encode, value in zip(_ENCODERS[number], values, strict=True)
@@ -74,7 +75,7 @@ def flattened(number: int, values: tuple) -> list:
 
 
 def restored(number: int, flat: Sequence[Any]) -> tuple:
-    """The arguments for the library; `flat` may lack the last ones."""
+    """The arguments from their flat values. Arguments beyond the end of `flat` are None."""
     values = [*flat, *[None] * (len(_ENCODERS[number]) - len(flat))]
     for i, decode in _DECODERS[number]:
         if values[i] is not None:

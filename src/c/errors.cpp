@@ -30,7 +30,8 @@ tmajit_status status_of(ErrorCode code) noexcept {
 }
 
 /// The error that a call stores if its own error cannot be allocated. It is made when the library is loaded,
-/// and its text fits the std::string itself. tmajit_error_destroy() does not delete it.
+/// and its text is short enough to be stored in the std::string object. tmajit_error_destroy() does not
+/// delete it.
 tmajit_error out_of_memory{TMAJIT_OUT_OF_MEMORY, "no host memory", {}, {}};
 
 /// The error of the exception that is being handled.

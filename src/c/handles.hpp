@@ -26,7 +26,7 @@ struct tmajit_plan {
 
 /// A runtime's kernel, or one that the simulated device has loaded from PTX.
 struct tmajit_kernel {
-  std::shared_ptr<tmajit::Device> device;  ///< null without a device; before `loaded`, so destroyed after it
+  std::shared_ptr<tmajit::Device> device;  ///< may be null; declared before `loaded`, so destroyed after it
   std::optional<tmajit::Kernel> kernel;
   std::shared_ptr<const tmajit::LoadedKernel> loaded = nullptr;
   tmajit::Artifact artifact = {};  ///< PTX and entry of `loaded`

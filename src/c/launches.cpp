@@ -16,7 +16,7 @@ TMAJIT_BEGIN
 namespace c {
 namespace {
 
-/// Parses a caller's word; null gives the default.
+/// Parses the name of a value of Enum; null gives the default.
 template <class Enum>
 Enum parse_optional(const char* word, Enum default_value) {
   return word == nullptr ? default_value : parse<Enum>(word);
@@ -37,7 +37,7 @@ std::uint32_t natural_alignment(std::size_t bytes) {
 /// checks it, so a legal one replaces it.
 std::uint64_t stride_bytes(const TensorView& view, std::uint32_t d, Interleave interleave,
                            std::string_view subject) {
-  constexpr std::uint64_t always_legal = 32;
+  constexpr std::uint64_t always_legal = 32;  // a multiple of 16 and, for the interleaved layout 32B, of 32
   const std::int64_t stride = view.strides[d];
   if (view.shape[d] == 1 && d + 1 < view.rank) return always_legal;
   if (view.shape[d] == 1 && interleave == Interleave::none) return size_of(view.type);
@@ -101,9 +101,9 @@ class ArgumentReader {
 class LoadedParameters {
  public:
   LoadedParameters(const tmajit_kernel& kernel, const OwnLaunch& launch) : kernel_(kernel), launch_(launch) {
-    const auto taken = kernel.loaded->parameter_count();
-    if (taken && *taken != launch.arguments.size()) {
-      refuse("'{}' takes {}, but the launch has {}", kernel.artifact.entry, counted(*taken, "argument"),
+    const auto expected = kernel.loaded->parameter_count();
+    if (expected && *expected != launch.arguments.size()) {
+      refuse("'{}' takes {}, but the launch has {}", kernel.artifact.entry, counted(*expected, "argument"),
              launch.arguments.size());
     }
     for (number_ = 0; number_ < launch.arguments.size(); ++number_) {
@@ -190,12 +190,12 @@ TensorMapSpec to_map_spec(const tmajit_tensor_map* c_map, const TensorView& view
     std::ranges::copy(map.box, spec.box.begin());
   }
   const std::uint32_t rank = std::min(view.rank, max_map_rank);  // validate() reports a larger rank
-  const bool all_ones =
+  const bool omitted =                                           // element strides that are all 0 mean 1
       std::ranges::all_of(map.element_strides, [](std::uint32_t step) { return step == 0; });
   for (std::uint32_t d = 0; d < rank; ++d) {
     spec.shape[d] = view.shape[d];
     spec.strides[d] = stride_bytes(view, d, spec.interleave, subject);
-    spec.element_strides[d] = all_ones ? 1 : map.element_strides[d];
+    spec.element_strides[d] = omitted ? 1 : map.element_strides[d];
   }
   return spec;
 }

@@ -47,9 +47,9 @@ tmajit_status tmajit_plan_launch_on(const tmajit_plan* plan, const uint64_t* des
                                     void* stream, tmajit_error** error) {
   return c::guarded(error, [&] {
     const Plan& planned = c::require_non_null(plan, "plan").plan;
-    const List<DevicePtr> to(c::array(destinations, destination_count, "destinations"));
-    const List<DevicePtr> from(c::array(sources, source_count, "sources"));
-    planned(to, from, c::to_stream(stream));
+    const List<DevicePtr> destination_list(c::array(destinations, destination_count, "destinations"));
+    const List<DevicePtr> source_list(c::array(sources, source_count, "sources"));
+    planned(destination_list, source_list, c::to_stream(stream));
   });
 }
 

@@ -74,11 +74,11 @@ class Interface:
     def program(self) -> str:
         """A program, valid as C and as C++, that prints the lines of structs, members and constants."""
         lines = ["#include <tmajit/c.h>", "#include <stddef.h>", "#include <stdio.h>", "int main(void) {"]
-        for name, of_struct in self.structs:
+        for name, struct_members in self.structs:
             lines.append(f'  printf("struct {name}: %zu bytes\\n", sizeof({name}));')
-            for declaration, member in of_struct:
-                place = f"offsetof({name}, {member}), sizeof((({name}*)0)->{member})"
-                lines.append(f'  printf("member {name}.{member}: {declaration}, at %zu, %zu bytes\\n", {place});')
+            for declaration, member in struct_members:
+                offset_and_size = f"offsetof({name}, {member}), sizeof((({name}*)0)->{member})"
+                lines.append(f'  printf("member {name}.{member}: {declaration}, at %zu, %zu bytes\\n", {offset_and_size});')
         lines += [f'  printf("constant {name}: %lld\\n", (long long){name});' for name in self.constants]
         return "\n".join([*lines, "  return 0;", "}", ""])
 

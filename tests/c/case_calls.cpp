@@ -81,18 +81,22 @@ class CallOf : public CaseCall {
  public:
   explicit CallOf(const reference::RandomCase& drawn) : drawn_(drawn) {}
 
-  tmajit_status run(tmajit_runtime* runtime, Tensors to, Tensors from, tmajit_error** error) const override {
+  tmajit_status run(tmajit_runtime* runtime, Tensors destinations, Tensors sources,
+                    tmajit_error** error) const override {
     const ArgumentStruct given = arguments();
-    return called(run_function, runtime, to, from, &given, static_cast<void*>(nullptr), error);
+    return call_function(run_function, runtime, destinations, sources, &given, static_cast<void*>(nullptr),
+                         error);
   }
-  tmajit_status plan(tmajit_runtime* runtime, Tensors to, Tensors from, tmajit_plan** plan,
+  tmajit_status plan(tmajit_runtime* runtime, Tensors destinations, Tensors sources, tmajit_plan** plan,
                      tmajit_error** error) const override {
     const ArgumentStruct given = arguments();
-    return called(plan_function, runtime, to, from, &given, static_cast<const char*>(nullptr), plan, error);
+    return call_function(plan_function, runtime, destinations, sources, &given,
+                         static_cast<const char*>(nullptr), plan, error);
   }
-  tmajit_status results(Tensors from, std::span<tmajit_tensor> results, tmajit_error** error) const override {
+  tmajit_status results(Tensors sources, std::span<tmajit_tensor> results,
+                        tmajit_error** error) const override {
     const ArgumentStruct given = arguments();
-    return call_results<results_function>(from, given, results, error);
+    return call_results<results_function>(sources, given, results, error);
   }
 
  private:
@@ -106,19 +110,20 @@ class CallOf : public CaseCall {
   }
 
   template <class Function, class... Rest>
-  static tmajit_status called(Function function, tmajit_runtime* runtime, Tensors to, Tensors from,
-                              Rest... rest) {
+  static tmajit_status call_function(Function function, tmajit_runtime* runtime, Tensors destinations,
+                                     Tensors sources, Rest... rest) {
     using Pointer = const tmajit_tensor*;
     if constexpr (std::is_invocable_v<Function, tmajit_runtime*, Pointer, Pointer, Rest...>) {
-      return function(runtime, to.data(), from.data(), rest...);
+      return function(runtime, destinations.data(), sources.data(), rest...);
     } else if constexpr (std::is_invocable_v<Function, tmajit_runtime*, Pointer, Pointer, std::size_t,
                                              Rest...>) {
-      return function(runtime, to.data(), from.data(), from.size(), rest...);
+      return function(runtime, destinations.data(), sources.data(), sources.size(), rest...);
     } else if constexpr (std::is_invocable_v<Function, tmajit_runtime*, Pointer, std::size_t, Pointer,
                                              Rest...>) {
-      return function(runtime, to.data(), to.size(), from.data(), rest...);
+      return function(runtime, destinations.data(), destinations.size(), sources.data(), rest...);
     } else {
-      return function(runtime, to.data(), to.size(), from.data(), from.size(), rest...);
+      return function(runtime, destinations.data(), destinations.size(), sources.data(), sources.size(),
+                      rest...);
     }
   }
 

@@ -26,7 +26,7 @@ TEST_CASE("functions of operations reject null handles and tensors") {
 #undef TMAJIT_CHECK_NULLS
 }
 
-TEST_CASE("the other functions that return a status reject null handles and pointers") {
+TEST_CASE("all other functions that return a status reject null handles and pointers") {
   CHECK(with_zeros(tmajit_buffer_fill) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_buffer_make) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_buffer_map) == TMAJIT_INVALID_ARGUMENT);

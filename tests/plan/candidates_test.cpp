@@ -214,7 +214,7 @@ TEST_CASE("the order of families changes neither the default candidate nor the s
   const auto families = all_families();
   std::vector<const Family*> order(families.begin(), families.end());
   reference::Random random(20261201);
-  const auto asked = [&](const Problem& problem) {
+  const auto candidates_in_order = [&](const Problem& problem) {
     std::vector<Candidate> candidates;
     for (const Family* family : order) {
       if (family->info().does(problem.operation())) family->add_candidates(problem, candidates);
@@ -230,7 +230,7 @@ TEST_CASE("the order of families changes neither the default candidate nor the s
     CHECK(std::ranges::count(expected, chosen.default_choice, &Candidate::default_choice) == 1);
     for (int n = 0; n < 4; ++n) {
       n == 0 ? std::ranges::reverse(order) : std::ranges::shuffle(order, random);
-      const std::vector<Candidate> candidates = asked(problem);
+      const std::vector<Candidate> candidates = candidates_in_order(problem);
       CHECK(candidates.size() == expected.size());
       const Candidate& found = candidates[default_of(candidates)];
       CHECK(found == chosen);
@@ -261,7 +261,7 @@ TEST_CASE("for large tensors the default tile has sides of 256 bytes, or 4 KiB o
   CHECK(box(permutation(ElementType::f64, {4096, 4096}, {1, 0})) == Box{32, 32});
   // The 64 channels fill one side. The pixels' two dimensions merge into one of 3136.
   CHECK(box(permutation(ElementType::f32, {8, 64, 56, 56}, {0, 2, 3, 1})) == Box{1, 64, 64});
-  CHECK(box({tests::dense(ElementType::f32, {4096, 4096}, tests::to_address),
+  CHECK(box({tests::dense(ElementType::f32, {4096, 4096}, tests::destination_address),
              {tests::dense(ElementType::f32, {4096, 4096})}}) == Box{1024});
 }
 
@@ -295,7 +295,7 @@ TEST_CASE("moves of similar extents share a kernel") {
 
   std::set<std::string> keys;
   for (std::uint64_t n = 2048; n < 2348; ++n) {
-    const Move move{.destination = tests::dense(ElementType::f32, {n, 1024}, tests::to_address),
+    const Move move{.destination = tests::dense(ElementType::f32, {n, 1024}, tests::destination_address),
                     .sources = {tests::strided(ElementType::f32, {n, 1024}, {2048, 1})}};
     keys.insert(default_key(move));
   }
@@ -303,7 +303,7 @@ TEST_CASE("moves of similar extents share a kernel") {
 
   keys.clear();
   for (std::uint64_t n = 8196; n < 9000; n += 4) {
-    const Move move{.destination = tests::dense(ElementType::f32, {64, n}, tests::to_address),
+    const Move move{.destination = tests::dense(ElementType::f32, {64, n}, tests::destination_address),
                     .sources = {tests::strided(ElementType::f32, {64, n}, {2LL * 9000, 2})}};
     keys.insert(default_key(move));
   }
@@ -322,9 +322,9 @@ TEST_CASE("a smaller tile is used if much of the last tile would be empty") {
 }
 
 TEST_CASE("a nest whose direction is reversed for an image accesses the same elements") {
-  const Move move{
-      .destination = tests::dense(ElementType::f32, {512, 512}, tests::to_address),
-      .sources = {tests::strided(ElementType::f32, {512, 512}, {-1, 512}, tests::from_address + 511ULL * 4)}};
+  const Move move{.destination = tests::dense(ElementType::f32, {512, 512}, tests::destination_address),
+                  .sources = {tests::strided(ElementType::f32, {512, 512}, {-1, 512},
+                                             tests::source_address + 511ULL * 4)}};
   const Problem problem = make_problem(move);
   const GeneralKernel kernel = plan_general(problem, {});
   CHECK(problem.nest.operand[1].strides[0] == -1);
@@ -338,8 +338,8 @@ TEST_CASE("limits hold for random problems of up to eight sources") {
   const std::uint64_t seed = reference::seed(20261121);
   std::cout << "TMAJIT_SEED=" << seed << '\n';
   std::uint32_t max_sources = 0;
-  std::uint32_t most_seen = 0;
-  std::set<std::string_view> methods;
+  std::uint32_t max_shared_seen = 0;
+  std::set<std::string_view> family_names;
   for (std::uint64_t n = 0; n < 2000; ++n) {
     INFO("TMAJIT_SEED=" << seed << ", case " << n);
     const Problem problem = make_problem(tests::random_move(seed + n));
@@ -357,22 +357,22 @@ TEST_CASE("limits hold for random problems of up to eight sources") {
     }
     for (const Candidate& candidate : candidates) {
       check_limits(candidate, problem);
-      methods.insert(candidate.family->name());
+      family_names.insert(candidate.family->name());
       const Footprint footprint = candidate.family->footprint(candidate, problem);
-      if (!footprint.by_engine) most_seen = std::max(most_seen, footprint.dynamic_shared_bytes);
+      if (!footprint.by_engine) max_shared_seen = std::max(max_shared_seen, footprint.dynamic_shared_bytes);
     }
     max_sources = std::max(max_sources, problem.sources());
   }
   CHECK(max_sources == 8);
-  CHECK(most_seen > max_shared / 2);  // some kernels came near the limit
-  CHECK(methods.contains("general"));
+  CHECK(max_shared_seen > max_shared / 2);  // some kernels came near the limit
+  CHECK(family_names.contains("general"));
 }
 
 TEST_CASE("limits hold for permutations of short dimensions, over which contiguous runs extend") {
   const std::uint64_t seed = reference::seed(20261123);
   std::cout << "TMAJIT_SEED=" << seed << '\n';
   std::mt19937_64 random(seed);
-  std::size_t blocks = 0;
+  std::size_t transposes_seen = 0;
   for (std::uint64_t n = 0; n < 1000; ++n) {
     std::vector<std::uint64_t> shape(2 + random() % 3);
     for (std::uint64_t& extent : shape) extent = 1 + random() % 24;
@@ -384,10 +384,10 @@ TEST_CASE("limits hold for permutations of short dimensions, over which contiguo
     INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << problem.nest.text());
     for (const Candidate& candidate : candidates_of(problem)) {
       check_limits(candidate, problem);
-      blocks += transposes(candidate) ? 1 : 0;
+      transposes_seen += transposes(candidate) ? 1 : 0;
     }
   }
-  CHECK(blocks > 1000);
+  CHECK(transposes_seen > 1000);
 }
 
 TEST_CASE("no candidate needs more shared memory than a CTA can have") {

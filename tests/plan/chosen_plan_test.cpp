@@ -51,8 +51,8 @@ TEST_CASE("a tuned choice is used and reported as tuned, unless it is not a cand
 
 TEST_CASE("a tuned choice applies to all shapes of its class, with tiles adapted to their extents") {
   const PlanOptions untuned{};
-  std::size_t flat = 0;
-  std::size_t taken = 0;
+  std::size_t flat_choices = 0;
+  std::size_t used = 0;
   for (const ElementType type : {ElementType::u8, ElementType::bf16, ElementType::f32}) {
     for (const std::vector<std::uint32_t>& axes : {std::vector{2U, 0U, 1U}, {2U, 1U, 0U}, {1U, 2U, 0U}}) {
       const Move measured = tests::permutation(type, {301, 157, 523}, axes);
@@ -66,22 +66,22 @@ TEST_CASE("a tuned choice applies to all shapes of its class, with tiles adapted
                    .choice = candidate.choice(),
                    .microseconds = 1});
         const KernelPlan chosen = plan_kernels(Operation::of({other}), {.tuning = &table}).at(0);
-        ++flat;
+        ++flat_choices;
         if (!chosen.tuned()) continue;
         CHECK(chosen.family().name == "flat");
-        ++taken;
+        ++used;
       }
     }
   }
-  CHECK(flat > 30);
-  CHECK(4 * taken >= 3 * flat);
+  CHECK(flat_choices > 30);
+  CHECK(4 * used >= 3 * flat_choices);
 }
 
 namespace {
 
 /// A permutation of a source with gaps in every dimension, so that no dimensions merge.
 Move spaced_permutation(ElementType type, const tests::Shape& shape, const std::vector<std::uint32_t>& axes,
-                        DevicePtr address = tests::from_address) {
+                        DevicePtr address = tests::source_address) {
   tests::Strides strides(shape.size());
   std::int64_t step = 1;
   for (std::size_t d = shape.size(); d-- > 0;) {
@@ -89,8 +89,10 @@ Move spaced_permutation(ElementType type, const tests::Shape& shape, const std::
     step *= static_cast<std::int64_t>(shape[d] + 16);
   }
   const Tensor source = permuted(tests::strided(type, shape, strides, address), axes);
-  const tests::Shape to(source.view.shape.begin(), source.view.shape.begin() + source.view.rank);
-  return {.destination = tests::dense(type, to, tests::to_address), .sources = {source}};
+  const tests::Shape destination_shape(source.view.shape.begin(),
+                                       source.view.shape.begin() + source.view.rank);
+  return {.destination = tests::dense(type, destination_shape, tests::destination_address),
+          .sources = {source}};
 }
 
 }  // namespace
@@ -106,10 +108,10 @@ TEST_CASE("a tuned choice of one permutation does not apply to another permutati
   REQUIRE(moves.size() == 24);
   const auto check = [&](const Move& measured, const std::vector<Move>& others) {
     TuningTable table;
-    const KernelPlan taken = plan_candidates(measured, untuned).front();
+    const KernelPlan measured_best = plan_candidates(measured, untuned).front();
     table.add({.chip = untuned.chip.name,
                .shape_class = shape_class(measured, untuned),
-               .choice = taken.choice(),
+               .choice = measured_best.choice(),
                .microseconds = 1});
     CHECK(plan_kernels(Operation::of({measured}), {.tuning = &table}).at(0).tuned());
     for (const Move& other : others) {
@@ -127,7 +129,7 @@ TEST_CASE("a tuned choice of one permutation does not apply to another permutati
   for (const std::vector<std::uint32_t>& second : {std::vector{2U, 1U, 0U}, {2U, 0U, 1U}, {1U, 0U, 2U}}) {
     Move sum = spaced_permutation(ElementType::f32, {96, 96, 96}, {2, 1, 0});
     sum.sources.push_back(
-        spaced_permutation(ElementType::f32, {96, 96, 96}, second, tests::from_address / 2).sources[0]);
+        spaced_permutation(ElementType::f32, {96, 96, 96}, second, tests::source_address / 2).sources[0]);
     sum.body = Map{"x0 + x1"};
     sums.push_back(sum);
   }

@@ -12,15 +12,15 @@
 
 using namespace tmajit;
 using Catch::Matchers::ContainsSubstring;
-using tests::broken_rules, tests::from_address, tests::refusal, tests::Rules, tests::to_address;
+using tests::broken_rules, tests::source_address, tests::refusal, tests::Rules, tests::destination_address;
 
 namespace {
 
 Tensor to_view(const TensorView& view) {
-  return {view, to_address};
+  return {view, destination_address};
 }
 Tensor from_view(const TensorView& view) {
-  return {view, from_address};
+  return {view, source_address};
 }
 TensorView dense_view(ElementType type, const Dims& shape) {
   return TensorView::contiguous(type, shape);
@@ -110,6 +110,6 @@ TEST_CASE("reduce_into: the error for views that no tensor map describes says wh
   const auto odd = TensorView::strided(ElementType::u32, {64, 62}, {63, 1});
   says(to_view(odd), from_view(odd));
   says(to_view(view), from_view(dense_view(ElementType::u32, {64, 1})));
-  says(to_view(view), {view, from_address + 4});
+  says(to_view(view), {view, source_address + 4});
   says(to_view(view), permuted(from_view(view), {1, 0}));
 }

@@ -38,7 +38,8 @@ Choice chosen(const Move& move, const Chip& chip = {}) {
 }
 
 Move dense_copy(const tests::Shape& shape) {
-  return {.destination = tests::dense(f32, shape, tests::to_address), .sources = {tests::dense(f32, shape)}};
+  return {.destination = tests::dense(f32, shape, tests::destination_address),
+          .sources = {tests::dense(f32, shape)}};
 }
 
 std::uint32_t ctas(const Choice& choice, const Candidate& candidate) {
@@ -58,7 +59,7 @@ struct Known {
 constexpr Known known_choices[] = {
     {"dense copy", "rows 1024, 256 threads", "rows 4B rank 1 row 2^24 bytes 2^27"},
     {"rows of a wider matrix", "rows 1x512, 128 threads", "rows 4B rank 2 row 2^9 bytes 2^18"},
-    {"heads beside tokens", "rows 1x16x2x64, 256 threads",
+    {"tokens and heads exchanged", "rows 1x16x2x64, 256 threads",
      "rows 2B rank 4 order 0,2,1,3 row 2^6 inner 1x8x8 bytes 2^24"},
     {"a row repeated", "rows 1x512, 128 threads", "rows 4B rank 2 row 2^10 bytes 2^21"},
     {"rows 2 GiB apart", "rows 8x64, 32 threads", "rows 1B rank 2 row 2^6 inner 8 bytes 2^10"},
@@ -72,7 +73,7 @@ constexpr Known known_choices[] = {
      "direct_transpose 8B rank 2 order 1,0 row 2^9 column 2^8 inner 128 bytes 2^21"},
     {"NCHW to NHWC", "transpose 1x128x64, 128 threads",
      "transpose 2B rank 3 order 0,2,1 row 2^6 column 2^11 inner 1x512 bytes 2^22"},
-    {"three turned round", "transpose 64x1x32, 128 threads",
+    {"three dimensions reversed", "transpose 64x1x32, 128 threads",
      "transpose 4B rank 3 order 2,1,0 row 2^6 column 2^7 inner 128x4 bytes 2^22"},
     {"a column repeated", "linear words of 16 bytes, 256 threads of 2",
      "general 4B rank 2 repeat:4B order 1,0 row 2^10 inner 256 bytes 2^21"},

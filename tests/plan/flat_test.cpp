@@ -19,8 +19,8 @@ std::vector<Candidate> flat_candidates(const Problem& problem) {
   return candidates;
 }
 
-/// Checks that x and y together have each dimension once, and that x is contiguous in the destination; in a
-/// joined tile, x and y together.
+/// Checks that x and y together have each dimension once, and that x is contiguous in the destination. In a
+/// joined tile x and y together must be contiguous.
 void check_dimensions(const FlatLayout& layout, const CanonicalNest& nest) {
   PerDimension sorted = layout.dimension;
   std::sort(sorted.begin(), sorted.begin() + layout.rank);
@@ -99,7 +99,7 @@ FlatLayout first_layout(const Move& move) {
 TEST_CASE("flat tiles cover x and y of random moves") {
   const std::uint64_t seed = reference::seed(20261124);
   std::cout << "TMAJIT_SEED=" << seed << '\n';
-  std::uint64_t met = 0;
+  std::uint64_t candidates_checked = 0;
   for (std::uint64_t n = 0; n < 600; ++n) {
     INFO("TMAJIT_SEED=" << seed << ", case " << n);
     const Problem problem = make_problem(tests::random_move(seed + n, 3000));
@@ -109,13 +109,13 @@ TEST_CASE("flat tiles cover x and y of random moves") {
       check_dimensions(layout, problem.nest);
       check_tile(layout);
       check_alignment(layout, problem);
-      ++met;
+      ++candidates_checked;
     }
   }
-  CHECK(met > 100);
+  CHECK(candidates_checked > 100);
 }
 
-TEST_CASE("x consists of the dimensions after the source's contiguous one, y of the others") {
+TEST_CASE("x consists of the dimensions after the source's contiguous one, y of all other dimensions") {
   const FlatLayout layout =
       first_layout(tests::permutation(ElementType::bf16, {48, 5, 40, 28, 71}, {0, 4, 3, 2, 1}));
   CHECK(layout.x_extent == 28ULL * 40 * 5);
@@ -159,7 +159,7 @@ TEST_CASE("short rows are joined if they are contiguous in the destination") {
   CHECK(layout->x_extent == 59);
   CHECK(layout->in_word == 16);
   CHECK(layout->y * layout->x_extent >= 4096);
-  const Tensor gaps = tests::strided(ElementType::u8, {65536, 59}, {64, 1}, tests::to_address);
+  const Tensor gaps = tests::strided(ElementType::u8, {65536, 59}, {64, 1}, tests::destination_address);
   const Tensor source = tests::strided(ElementType::u8, {65536, 59}, {1, 65536});
   const Problem with_gaps = make_problem({.destination = gaps, .sources = {source}});
   CHECK_FALSE(FlatPlanner(with_gaps).layout({.way = FlatWay::joined}));
@@ -177,7 +177,7 @@ TEST_CASE("with FlatWay::one_run a tile has only rows that are contiguous in the
 }
 
 TEST_CASE("only sources whose contiguous dimension differs from the destination's have images") {
-  const Tensor destination = tests::dense(ElementType::u8, {300, 100, 494}, tests::to_address);
+  const Tensor destination = tests::dense(ElementType::u8, {300, 100, 494}, tests::destination_address);
   const Tensor across = tests::strided(ElementType::u8, {300, 100, 494}, {1, 148200, 300});
   const Tensor along = tests::dense(ElementType::u8, {300, 100, 494});
   const Tensor repeated = tests::strided(ElementType::u8, {300, 100, 494}, {0, 0, 0});
@@ -190,7 +190,7 @@ TEST_CASE("only sources whose contiguous dimension differs from the destination'
 
 TEST_CASE("flat kernels do not take expressions of coordinates and maps in place") {
   const auto takes = [](const Move& move) { return !flat_candidates(make_problem(move)).empty(); };
-  const Tensor to = tests::dense(ElementType::f32, {700, 900}, tests::to_address);
+  const Tensor to = tests::dense(ElementType::f32, {700, 900}, tests::destination_address);
   const Tensor across = tests::strided(ElementType::f32, {700, 900}, {1, 700});
   CHECK(takes({.destination = to, .sources = {across}, .body = Map{"x * 2"}}));
   CHECK_FALSE(takes({.destination = to, .sources = {across}, .body = Map{"x + g[0]"}}));

@@ -25,8 +25,11 @@ std::string key_of(const Candidate& candidate, const Problem& problem) {
 /// The same move with other addresses of the same alignment.
 Move at_other_addresses(Move move) {
   move.destination.address += 1 << 20;
-  DevicePtr by = 1 << 20;
-  for (Tensor& source : move.sources) source.address += by += 1 << 20;
+  DevicePtr distance = 1 << 20;
+  for (Tensor& source : move.sources) {
+    distance += 1 << 20;
+    source.address += distance;
+  }
   return move;
 }
 
@@ -65,7 +68,7 @@ TEST_CASE("a key changes with the number of sources and the expression") {
     keys.insert(own.begin(), own.end());
     return keys.size() == before + own.size();
   };
-  const Tensor to = tests::dense(ElementType::f32, {512, 512}, tests::to_address);
+  const Tensor to = tests::dense(ElementType::f32, {512, 512}, tests::destination_address);
   for (std::size_t sources = 1; sources <= max_inputs; ++sources) {
     for (const char* expression : {"x0", "x0 ", "x0 + x0", "x0 + 1"}) {
       const Move move{to, std::vector(sources, tests::dense(ElementType::f32, {512, 512})), Map{expression}};

@@ -1,4 +1,4 @@
-/// Plans of `linear` kernels: the problems that they take, and the words that contain the end of a row.
+/// Plans of `linear` kernels: the problems that they support, and the words that span two rows.
 #include "families/linear/linear_facts.hpp"
 #include "families/list.hpp"
 #include "plan/moves.hpp"
@@ -20,13 +20,13 @@ std::vector<Candidate> linear_candidates(const Problem& problem) {
 }
 
 /// Whether any word of the destination has elements of two rows, found by a loop over all words.
-bool words_meet_ends(const Problem& problem, const LinearFacts& facts) {
+bool any_word_spans_rows(const Problem& problem, const LinearFacts& facts) {
   const std::uint64_t row = problem.nest.shape[facts.rank - 1];
   const std::uint64_t word_bytes = std::uint64_t{facts.word_elements} * facts.element_bytes();
-  const std::uint64_t past = problem.address[0] % word_bytes / facts.element_bytes();
+  const std::uint64_t first_in_word = problem.address[0] % word_bytes / facts.element_bytes();
   const std::uint64_t all = problem.nest.elements();
   for (std::uint64_t end = row; end < all; end += row) {
-    if ((end + past) % facts.word_elements != 0) return true;
+    if ((end + first_in_word) % facts.word_elements != 0) return true;
   }
   return false;
 }
@@ -36,7 +36,7 @@ bool words_meet_ends(const Problem& problem, const LinearFacts& facts) {
 TEST_CASE("linear kernels take only dense destinations, and know whether words span two rows") {
   const std::uint64_t seed = reference::seed(20261209);
   std::cout << "TMAJIT_SEED=" << seed << std::endl;
-  std::size_t met = 0;
+  std::size_t candidates_checked = 0;
   for (std::uint64_t n = 0; n < 1500; ++n) {
     INFO("TMAJIT_SEED=" << seed << ", case " << n);
     const Problem problem = make_problem(tests::random_move(seed + n, 40));
@@ -48,21 +48,21 @@ TEST_CASE("linear kernels take only dense destinations, and know whether words s
       for (std::uint32_t d = nest.rank; d-- > 0; expected *= nest.shape[d])
         CHECK(static_cast<std::uint64_t>(nest.operand[0].strides[d]) == expected);
       CHECK((facts.short_rows != 0) == (nest.rank > 1 && nest.shape[nest.rank - 1] < facts.word_elements));
-      if (facts.short_rows == 0 && facts.wraps == 0) CHECK_FALSE(words_meet_ends(problem, facts));
+      if (facts.short_rows == 0 && facts.wraps == 0) CHECK_FALSE(any_word_spans_rows(problem, facts));
       CHECK(nest.elements() >= facts.word_elements);
       const Footprint footprint = linear_family().footprint(candidate, problem);
       const std::uint64_t of_cta = std::uint64_t{footprint.threads} * facts.turns * facts.word_elements;
       CHECK(tiles_of(footprint, nest) * of_cta >= nest.elements() + facts.word_elements - 1);
-      ++met;
+      ++candidates_checked;
     }
   }
-  CHECK(met > 300);
+  CHECK(candidates_checked > 300);
 }
 
 TEST_CASE("linear kernels take neither more than 2^31 elements nor transpositions") {
-  const Tensor row = tests::dense(ElementType::u8, {1, 3}, tests::from_address);
+  const Tensor row = tests::dense(ElementType::u8, {1, 3}, tests::source_address);
   const auto repeated = [&](std::uint64_t rows) {
-    const Tensor destination = tests::dense(ElementType::u8, {rows, 3}, tests::to_address);
+    const Tensor destination = tests::dense(ElementType::u8, {rows, 3}, tests::destination_address);
     return linear_candidates(
         make_problem({.destination = destination, .sources = {broadcast(row, {rows, 3})}}));
   };

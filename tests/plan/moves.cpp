@@ -26,7 +26,7 @@ Tensor strided(ElementType type, const Shape& shape, const Strides& strides, Dev
 Move permutation(ElementType type, const Shape& source, const std::vector<std::uint32_t>& axes) {
   const Tensor from = permuted(dense(type, source), axes);
   const Shape shape(from.view.shape.begin(), from.view.shape.begin() + from.view.rank);
-  return {.destination = dense(type, shape, to_address), .sources = {from}};
+  return {.destination = dense(type, shape, destination_address), .sources = {from}};
 }
 
 std::optional<std::uint64_t> number_of(const std::string& facts, std::string_view name) {
@@ -82,7 +82,7 @@ std::vector<KnownMove> known_moves() {
   constexpr auto f32 = ElementType::f32;
   constexpr auto f64 = ElementType::f64;
   const auto to = [](ElementType type, const Shape& shape, DevicePtr shift = 0) {
-    return dense(type, shape, to_address + shift);
+    return dense(type, shape, destination_address + shift);
   };
   const Tensor square = dense(f32, {4096, 4096});
   const Tensor turned = permuted(square, std::vector<std::uint32_t>{1, 0});
@@ -91,7 +91,7 @@ std::vector<KnownMove> known_moves() {
       // Both tensors are contiguous in the last dimension and aligned to 16 bytes.
       {"dense copy", {to(f32, {4096, 4096}), {square}}, "rows whole"},
       {"rows of a wider matrix", {to(f32, {100, 512}), {strided(f32, {100, 512}, {1024, 1})}}, "rows whole"},
-      {"heads beside tokens", permutation(f16, {8, 512, 16, 64}, {0, 2, 1, 3}), "rows whole"},
+      {"tokens and heads exchanged", permutation(f16, {8, 512, 16, 64}, {0, 2, 1, 3}), "rows whole"},
       {"a row repeated", {to(f32, {512, 1024}), {strided(f32, {512, 1024}, {0, 1})}}, "rows whole"},
       {"rows 2 GiB apart",
        {to(u8, {8, 64}), {strided(u8, {8, 64}, {std::int64_t{1} << 31, 1})}},
@@ -103,7 +103,7 @@ std::vector<KnownMove> known_moves() {
       {"transpose, odd rows", permutation(u8, {1001, 1003}, {1, 0}), "transpose staggered column 0"},
       {"transpose of 8 bytes", permutation(f64, {512, 256}, {1, 0}), "direct_transpose whole column 0"},
       {"NCHW to NHWC", permutation(f16, {8, 64, 56, 56}, {0, 2, 3, 1}), "transpose whole column 1"},
-      {"three turned round", permutation(f32, {64, 96, 128}, {2, 1, 0}), "transpose whole column 0"},
+      {"three dimensions reversed", permutation(f32, {64, 96, 128}, {2, 1, 0}), "transpose whole column 0"},
       {"a column repeated",
        {to(f32, {512, 1024}), {strided(f32, {512, 1024}, {1, 0})}},
        "general whole repeat"},
@@ -114,7 +114,7 @@ std::vector<KnownMove> known_moves() {
 
       // Other views.
       {"source 4 bytes off",
-       {to(f32, {4096, 64}), {dense(f32, {4096, 64}, from_address + 4)}},
+       {to(f32, {4096, 64}), {dense(f32, {4096, 64}, source_address + 4)}},
        "general whole run:1"},
       {"destination 4 bytes off",
        {to(f32, {4096, 64}, 4), {dense(f32, {4096, 64})}},
@@ -125,7 +125,7 @@ std::vector<KnownMove> known_moves() {
        {to(f32, {256, 1024}), {strided(f32, {256, 1024}, {0, 0})}},
        "general whole repeat"},
       {"rows backwards",
-       {to(f32, {64, 1024}), {strided(f32, {64, 1024}, {1024, -1}, from_address + 4092)}},
+       {to(f32, {64, 1024}), {strided(f32, {64, 1024}, {1024, -1}, source_address + 4092)}},
        "general whole run:-1"},
       {"every second f32",
        {to(f32, {64, 512}), {strided(f32, {64, 512}, {1024, 2})}},
@@ -138,14 +138,14 @@ std::vector<KnownMove> known_moves() {
        {to(u8, {64, 512}), {strided(u8, {64, 512}, {4608, 9})}},
        "general whole elements"},
       {"into every second byte",
-       {strided(u8, {64, 512}, {1024, 2}, to_address), {dense(u8, {64, 512})}},
+       {strided(u8, {64, 512}, {1024, 2}, destination_address), {dense(u8, {64, 512})}},
        "general whole strided run:1"},
       {"two columns of bytes", permutation(u8, {1000, 2}, {1, 0}), "general whole run:2"},
       {"two columns of a wide matrix",
        {to(u8, {2, 1008}), {strided(u8, {2, 1008}, {1, 64})}},
        "general whole elements"},
       {"columns backwards",
-       {to(f32, {512, 512}), {strided(f32, {512, 512}, {-1, 512}, from_address + 511ULL * 4)}},
+       {to(f32, {512, 512}), {strided(f32, {512, 512}, {-1, 512}, source_address + 511ULL * 4)}},
        "general whole image"},
       {"padded", {to(f16, {130, 136}), {dense(f16, {128, 128})}, pad({1, 2})}, "general padded run:1"},
       {"padded transpose",
@@ -162,7 +162,8 @@ std::vector<KnownMove> known_moves() {
        "general whole run:1 image"},
       {"sum of transposes, one backwards",
        {to(f32, {512, 512}),
-        {strided(f32, {512, 512}, {1, 512}), strided(f32, {512, 512}, {-1, 512}, from_address + 511ULL * 4)},
+        {strided(f32, {512, 512}, {1, 512}),
+         strided(f32, {512, 512}, {-1, 512}, source_address + 511ULL * 4)},
         Map{"x0 - x1"}},
        "general whole image elements"},
       {"sum with a staggered transpose",
@@ -231,16 +232,17 @@ Move random_move(std::uint64_t seed, std::uint64_t max_drawn_extent) {
     return strided(type, shape, strides, address + (static_cast<DevicePtr>(first) + shift) * size_of(type));
   };
 
-  Move move{.destination = tensor(one_of(random, all_element_types), to_address, false), .sources = {}};
+  Move move{.destination = tensor(one_of(random, all_element_types), destination_address, false),
+            .sources = {}};
   const ElementType type = move.destination.view.type;
   if (kind == 2) {
     const std::uint64_t sources = between(random, 1, max_operands - 1);
     for (std::uint64_t i = 0; i < sources; ++i) {
-      move.sources.push_back(tensor(one_of(random, all_element_types), from_address, true));
+      move.sources.push_back(tensor(one_of(random, all_element_types), source_address, true));
     }
     move.body = Map{one_in(random, 3) ? "x0 + g[0]" : "x0"};
   } else {
-    move.sources.push_back(tensor(type, from_address, true));
+    move.sources.push_back(tensor(type, source_address, true));
     if (kind == 1) {
       std::vector<std::int64_t> before(rank);
       for (std::int64_t& width : before) width = static_cast<std::int64_t>(between(random, 0, 8)) - 4;

@@ -16,14 +16,14 @@ namespace tests {
 using Shape = std::vector<std::uint64_t>;
 using Strides = std::vector<std::int64_t>;
 
-/// Addresses between which every tensor of these tests fits.
-inline constexpr tmajit::DevicePtr to_address = 0x7f00'0000'0000;
-inline constexpr tmajit::DevicePtr from_address = 0x7e00'0000'0000;
+/// Addresses of the tensors, which are so far apart that no tensor of these tests reaches the other address.
+inline constexpr tmajit::DevicePtr destination_address = 0x7f00'0000'0000;
+inline constexpr tmajit::DevicePtr source_address = 0x7e00'0000'0000;
 
 [[nodiscard]] tmajit::Tensor dense(tmajit::ElementType type, const Shape& shape,
-                                   tmajit::DevicePtr address = from_address);
+                                   tmajit::DevicePtr address = source_address);
 [[nodiscard]] tmajit::Tensor strided(tmajit::ElementType type, const Shape& shape, const Strides& strides,
-                                     tmajit::DevicePtr address = from_address);
+                                     tmajit::DevicePtr address = source_address);
 
 /// A move of permuted(source, axes) to a dense destination.
 [[nodiscard]] tmajit::Move permutation(tmajit::ElementType type, const Shape& source,

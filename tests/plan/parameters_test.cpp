@@ -49,9 +49,9 @@ class Image {
     CHECK(reinterpret_cast<const std::uint64_t*>(&image_->next()) == memory_.data() + memory_.size());
     device.encoded.clear();
   }
-  /// The parameters after operand i has moved by by[i] bytes.
-  [[nodiscard]] std::span<void* const> moved(const std::vector<DevicePtr>& by) {
-    return image_->parameters(by, launch);
+  /// The parameters after operand i has moved by distances[i] bytes.
+  [[nodiscard]] std::span<void* const> moved(const std::vector<DevicePtr>& distances) {
+    return image_->parameters(distances, launch);
   }
 
   LaunchImage::Parameters launch;
@@ -62,21 +62,22 @@ class Image {
   const LaunchImage* image_ = nullptr;
 };
 
-/// Checks that the launch of `plan`, with operands moved by `by`, has the parameters of `expected`, planned
-/// at the new addresses.
-void check_moved(const KernelPlan& plan, const KernelPlan& expected, const std::vector<DevicePtr>& by) {
+/// Checks that the launch of `plan`, with operands moved by `distances`, has the parameters of `expected`,
+/// which was planned at the new addresses.
+void check_moved(const KernelPlan& plan, const KernelPlan& expected,
+                 const std::vector<DevicePtr>& distances) {
   INFO(plan.choice().text());
   REQUIRE(plan.key() == expected.key());
   const ParameterBlock& there = Inside::state(expected)->parameters;
   FakeDevice device;
-  Image image(Inside::state(plan)->parameters, device, by.size());
-  const auto pointers = image.moved(by);
+  Image image(Inside::state(plan)->parameters, device, distances.size());
+  const auto pointers = image.moved(distances);
   REQUIRE(pointers.size() == there.entries().size());
   std::vector<bool> is_map(pointers.size());
   std::size_t next = 0;
   for (const ParameterBlock::Map& map : there.maps()) {
     is_map[map.entry] = true;
-    if (by[map.operand] == 0) continue;
+    if (distances[map.operand] == 0) continue;
     REQUIRE(next < device.encoded.size());
     CHECK(device.encoded[next].address == map.address);
     CHECK(device.encoded[next++].spec == map.spec);
@@ -174,12 +175,12 @@ TEST_CASE("launches of random moves at other addresses have the parameters of pl
     Move moved = move;
     // Distances of multiples of 16 bytes do not change the kernels. Each tensor has a distance of its own,
     // some negative.
-    std::vector<DevicePtr> by;
+    std::vector<DevicePtr> distances;
     for (std::size_t i = 0; i <= move.sources.size(); ++i) {
-      by.push_back(16 * reference::between(random, 0, 1 << 24) - (DevicePtr{1} << 27));
+      distances.push_back(16 * reference::between(random, 0, 1 << 24) - (DevicePtr{1} << 27));
     }
-    moved.destination.address += by[0];
-    for (std::size_t i = 0; i < move.sources.size(); ++i) moved.sources[i].address += by[i + 1];
+    moved.destination.address += distances[0];
+    for (std::size_t i = 0; i < move.sources.size(); ++i) moved.sources[i].address += distances[i + 1];
     const Problem here = make_problem(move);
     const Problem there = make_problem(moved);
     const std::vector<Candidate> candidates = tests::candidates_of(here);
@@ -187,21 +188,21 @@ TEST_CASE("launches of random moves at other addresses have the parameters of pl
     REQUIRE(candidates.size() == others.size());
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       ++families[candidates[i].family->name()];
-      check_moved(make_kernel_plan(candidates[i], here), make_kernel_plan(others[i], there), by);
+      check_moved(make_kernel_plan(candidates[i], here), make_kernel_plan(others[i], there), distances);
     }
   }
   for (const auto& [name, move, traits] : tests::known_moves()) {
     INFO(name);
     Move moved = move;
-    std::vector<DevicePtr> by(1 + move.sources.size(), 1 << 20);
-    moved.destination.address += by[0];
+    std::vector<DevicePtr> distances(1 + move.sources.size(), 1 << 20);
+    moved.destination.address += distances[0];
     for (Tensor& source : moved.sources) source.address += 1 << 20;
     const std::vector<KernelPlan> here = plan_candidates(move);
     const std::vector<KernelPlan> there = plan_candidates(moved);
     REQUIRE(here.size() == there.size());
     for (std::size_t i = 0; i < here.size(); ++i) {
       ++families[here[i].family().name];
-      check_moved(here[i], there[i], by);
+      check_moved(here[i], there[i], distances);
     }
   }
   for (const auto& [family, count] : families) std::cout << "  " << family << ": " << count << '\n';
@@ -216,8 +217,8 @@ TEST_CASE("launches of the caller's tiles at other addresses have the parameters
     const TensorView view = flat ? TensorView::contiguous(ElementType::f32, shape)
                                  : TensorView::strided(ElementType::f32, shape, tests::Strides{68, 1});
     TileRequest request{.family = family,
-                        .destination = {view, tests::to_address},
-                        .sources = {{view, tests::from_address}},
+                        .destination = {view, tests::destination_address},
+                        .sources = {{view, tests::source_address}},
                         .expression = find_family(family).computes ? "x + 1" : ""};
     if (family == "snapshot") request.destination.view = destination_view(request);
     const KernelPlan here = plan_tiles(request);

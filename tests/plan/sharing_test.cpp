@@ -29,17 +29,17 @@ class Kernels {
   explicit Kernels(bool tuned = true) : tuned_(tuned) {}
   void add(const Operation& operation) {
     for (const KernelPlan& plan : plan_kernels(operation, {.tuning = tuned_ ? &tuning_ : nullptr})) {
-      const auto [known, is_new] = first_.emplace(plan.key(), plan);
+      const auto [known, is_new] = plan_of_key_.emplace(plan.key(), plan);
       // Equal keys must have equal sources, or the disk cache would not be shared.
       if (!is_new && ++repeated_ % 64 == 0) CHECK(source(known->second).text == source(plan).text);
     }
   }
-  [[nodiscard]] std::size_t count() const { return first_.size(); }
+  [[nodiscard]] std::size_t count() const { return plan_of_key_.size(); }
 
  private:
   bool tuned_;
   TuningTable tuning_ = TuningTable::shipped();
-  std::map<std::string, KernelPlan, std::less<>> first_;
+  std::map<std::string, KernelPlan, std::less<>> plan_of_key_;
   std::size_t repeated_ = 0;
 };
 

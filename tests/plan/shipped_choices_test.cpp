@@ -60,7 +60,7 @@ TEST_CASE("each shipped choice is used for the move for which it was measured") 
     const TuningTable table = TuningTable::shipped();
     PlanOptions options{.tuning = &table};
     options.chip.name = shipped.chip;
-    std::set<ShapeClass> taken;
+    std::set<ShapeClass> used_classes;
     for (const auto& [shape, axes] : measured_permutations()) {
       for (const ElementType type :
            {ElementType::u8, ElementType::bf16, ElementType::f32, ElementType::f64}) {
@@ -72,12 +72,12 @@ TEST_CASE("each shipped choice is used for the move for which it was measured") 
         const KernelPlan chosen = plan_kernels(Operation::of({move}), options).at(0);
         CHECK(chosen.tuned());
         CHECK(nearest(std::vector{chosen.choice()}, choice->choice).has_value());
-        taken.insert(shape_class);
+        used_classes.insert(shape_class);
       }
     }
     for (const ShippedChoice& choice : shipped.choices) {
       INFO(choice.shape_class.text());
-      CHECK(taken.contains(choice.shape_class));
+      CHECK(used_classes.contains(choice.shape_class));
     }
   }
 }

@@ -138,7 +138,7 @@ TEST_CASE("one candidate of each family compiles, for any rank") {
 
 TEST_CASE(
     "a kernel's source names the move that it was made for, and has the expression on a line of its own") {
-  Move move{.destination = tests::dense(ElementType::f32, {512, 512}, tests::to_address),
+  Move move{.destination = tests::dense(ElementType::f32, {512, 512}, tests::destination_address),
             .sources = {tests::dense(ElementType::f32, {512, 512})},
             .body = Map{"x * 2 +"}};
   const std::vector<KernelPlan> candidates = plan_candidates(move);

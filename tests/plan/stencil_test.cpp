@@ -12,22 +12,24 @@
 #include <catch2/catch_test_macros.hpp>
 
 using namespace tmajit;
-using tests::broken_rules, tests::from_address, tests::Rules, tests::to_address;
+using tests::broken_rules, tests::source_address, tests::Rules, tests::destination_address;
 
 namespace {
 
 constexpr auto five_points = "0.25f * (x0(-1, 0) + x0(1, 0) + x0(0, -1) + x0(0, 1)) - x0";
 
-Tensor to(const std::vector<std::uint64_t>& shape) {
-  return {TensorView::contiguous(ElementType::f32, shape), to_address};
+Tensor stencil_destination(const std::vector<std::uint64_t>& shape) {
+  return {TensorView::contiguous(ElementType::f32, shape), destination_address};
 }
-Tensor from(const std::vector<std::uint64_t>& shape, DevicePtr shift = 0) {
-  return {TensorView::contiguous(ElementType::f32, shape), from_address + shift};
+Tensor stencil_source(const std::vector<std::uint64_t>& shape, DevicePtr shift = 0) {
+  return {TensorView::contiguous(ElementType::f32, shape), source_address + shift};
 }
 
 KernelPlan planned(const std::vector<std::uint64_t>& shape, const char* expression,
                    const Stencil& stencil = {}, DevicePtr shift = 0) {
-  return plan_kernels(operation::stencil(to(shape), expression, {from(shape, shift)}, stencil)).at(0);
+  return plan_kernels(operation::stencil(stencil_destination(shape), expression,
+                                         {stencil_source(shape, shift)}, stencil))
+      .at(0);
 }
 
 bool has_map(const KernelPlan& plan) {
@@ -78,7 +80,7 @@ TEST_CASE("stencils: wrong offsets, dimensions and overlapping tensors are refus
   CHECK(rules("x(1, 0)", {.dims = {1, -2}}).empty());
 
   // A map may be in place, a stencil may not.
-  const Tensor both = to(shape);
+  const Tensor both = stencil_destination(shape);
   CHECK(broken_rules([&] { return plan_kernels(operation::map(both, "x + 1", {both})); }).empty());
   CHECK(broken_rules([&] { return plan_kernels(operation::stencil(both, "x(1)", {both})); }).size() == 1);
   CHECK(tests::refusal([] {
@@ -114,8 +116,11 @@ TEST_CASE("stencils: a kernel has few rows even for far offsets") {
 TEST_CASE("stencils: the family stencil plans all stencils and nothing else") {
   CHECK(planned({64, 64}, five_points).family().name == "stencil");
   CHECK_THROWS_AS(
-      plan_kernels(operation::stencil(to({64, 64}), five_points, {from({64, 64})}), {.family = "general"}),
+      plan_kernels(operation::stencil(stencil_destination({64, 64}), five_points, {stencil_source({64, 64})}),
+                   {.family = "general"}),
       Error);
   CHECK_THROWS_AS(
-      plan_kernels(operation::map(to({64, 64}), "x + 1", {from({64, 64})}), {.family = "stencil"}), Error);
+      plan_kernels(operation::map(stencil_destination({64, 64}), "x + 1", {stencil_source({64, 64})}),
+                   {.family = "stencil"}),
+      Error);
 }

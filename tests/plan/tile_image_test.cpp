@@ -23,6 +23,7 @@ BlockFacts facts_for(std::uint32_t element_bytes, std::uint32_t vector_bytes, st
           .source_order = {1, 0}};
 }
 
+/// Sums of the wavefronts of several accesses, and the worst conflict.
 struct Counted {
   std::uint32_t needed = 0;
   std::uint32_t ideal = 0;
@@ -35,6 +36,7 @@ struct Counted {
   }
 };
 
+/// All writes of blocks to the image.
 Counted writing(const TileImage& image, const BlockFacts& facts) {
   Counted all;
   const std::uint32_t swizzle = image.best_swizzle();
@@ -44,6 +46,7 @@ Counted writing(const TileImage& image, const BlockFacts& facts) {
   return all;
 }
 
+/// All reads of rows from the image.
 Counted reading(const TileImage& image) {
   Counted all;
   const std::uint32_t swizzle = image.best_swizzle();

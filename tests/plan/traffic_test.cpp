@@ -22,19 +22,19 @@ using ElementType::f32;
 TEST_CASE("consecutive tiles make longer contiguous pieces in the tensor whose order they follow") {
   const Problem problem = make_problem(permutation(f32, {4096, 4096}, {1, 0}));
   Footprint footprint{.box = {64, 64}};
-  const auto runs = [&](double tiles, std::uint32_t operand) {
+  const auto pieces_of = [&](double tiles, std::uint32_t operand) {
     return traffic_of(box_of_tiles(footprint, problem.nest, tiles), problem, problem.nest, operand).pieces;
   };
   constexpr double bytes = 4096.0 * 4096 * 4;
-  CHECK(runs(1, 0) == Approx(bytes / 256));
-  CHECK(runs(1, 1) == Approx(bytes / 256));
+  CHECK(pieces_of(1, 0) == Approx(bytes / 256));
+  CHECK(pieces_of(1, 1) == Approx(bytes / 256));
   // 64 adjacent tiles are 64 whole rows of the destination, but only 64 elements of each row of the source.
-  CHECK(runs(64, 0) == Approx(bytes / (64 * 4096 * 4)));
-  CHECK(runs(64, 1) == Approx(bytes / 256));
+  CHECK(pieces_of(64, 0) == Approx(bytes / (64 * 4096 * 4)));
+  CHECK(pieces_of(64, 1) == Approx(bytes / 256));
   footprint.order = {1, 0};
-  CHECK(runs(64, 0) == Approx(bytes / 256));
-  CHECK(runs(64, 1) == Approx(bytes / (64 * 4096 * 4)));
-  CHECK(runs(1e9, 0) == Approx(1));
+  CHECK(pieces_of(64, 0) == Approx(bytes / 256));
+  CHECK(pieces_of(64, 1) == Approx(bytes / (64 * 4096 * 4)));
+  CHECK(pieces_of(1e9, 0) == Approx(1));
 }
 
 TEST_CASE("misaligned pieces touch parts of sectors, and pieces near each other share sectors") {

@@ -6,7 +6,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 using namespace tmajit;
-using tests::dense, tests::from_address, tests::permutation, tests::strided, tests::to_address;
+using tests::dense, tests::source_address, tests::permutation, tests::strided, tests::destination_address;
 
 namespace {
 
@@ -55,24 +55,24 @@ TEST_CASE("a widened nest has the same accesses, with fewer and wider elements")
   CHECK(problem.step(1, 1) == 40LL * 8);
   CHECK(problem.bytes_read() == 6ULL * 50 * 40 * 4 * 2);
   CHECK(problem.bytes_written() == problem.bytes_read());
-  CHECK(problem.address[0] == to_address);
-  CHECK(problem.address[1] == from_address);
+  CHECK(problem.address[0] == destination_address);
+  CHECK(problem.address[1] == source_address);
 }
 
 TEST_CASE("elements are widened despite gaps and negative strides that are multiples of the wider element") {
-  const Tensor to = dense(f32, {64, 96, 2}, to_address);
+  const Tensor to = dense(f32, {64, 96, 2}, destination_address);
   CHECK(joined({to, {strided(f32, {64, 96, 2}, {2, 132, 1})}}) == 2);
   CHECK(joined({to, {strided(f32, {64, 96, 2}, {2, 131, 1})}}) == 1);
   // Pairs of stride 0 make no transpose.
   CHECK(joined({to, {strided(f32, {64, 96, 2}, {2, 0, 1})}}) == 1);
-  CHECK(joined({to, {strided(f32, {64, 96, 2}, {2, -128, 1}, from_address + 128ULL * 95 * 4)}}) == 2);
+  CHECK(joined({to, {strided(f32, {64, 96, 2}, {2, -128, 1}, source_address + 128ULL * 95 * 4)}}) == 2);
   // The pair may be reversed in both operands. In one alone, two reversed elements are not one wide element.
-  CHECK(joined({to, {strided(f32, {64, 96, 2}, {2, 128, -1}, from_address + 4)}}) == 1);
-  const Tensor turned = strided(f32, {64, 96, 2}, {192, 2, -1}, to_address + 4);
-  const Move both{turned, {strided(f32, {64, 96, 2}, {2, 128, -1}, from_address + 4)}};
+  CHECK(joined({to, {strided(f32, {64, 96, 2}, {2, 128, -1}, source_address + 4)}}) == 1);
+  const Tensor turned = strided(f32, {64, 96, 2}, {192, 2, -1}, destination_address + 4);
+  const Move both{turned, {strided(f32, {64, 96, 2}, {2, 128, -1}, source_address + 4)}};
   CHECK(joined(both) == 2);
-  CHECK(make_problem(both).address[0] == to_address);
-  CHECK(make_problem(both).address[1] == from_address);
+  CHECK(make_problem(both).address[0] == destination_address);
+  CHECK(make_problem(both).address[1] == source_address);
   CHECK(make_problem(both).nest.operand[0].offset == 0);
 }
 
@@ -90,8 +90,10 @@ TEST_CASE("elements at addresses that are not multiples of the wider element are
 
 TEST_CASE("elements are widened only if the move becomes a transpose") {
   // Not transposes: a source with gaps, a copy of rows, a move with an expression, and a padded move.
-  CHECK(joined({dense(f32, {64, 96, 2}, to_address), {strided(f32, {64, 96, 2}, {400, 4, 1})}}) == 1);
-  CHECK(joined({dense(f32, {64, 96, 2}, to_address), {strided(f32, {64, 96, 2}, {200, 2, 1})}}) == 1);
+  CHECK(joined({dense(f32, {64, 96, 2}, destination_address), {strided(f32, {64, 96, 2}, {400, 4, 1})}}) ==
+        1);
+  CHECK(joined({dense(f32, {64, 96, 2}, destination_address), {strided(f32, {64, 96, 2}, {200, 2, 1})}}) ==
+        1);
   Move move = permutation(f32, {64, 96, 2}, {1, 0, 2});
   move.body = Map{"x"};
   CHECK(joined(move) == 1);

@@ -16,17 +16,17 @@
 
 using namespace tmajit;
 using Catch::Matchers::ContainsSubstring;
-using tests::broken_rules, tests::from_address, tests::Rules, tests::to_address;
+using tests::broken_rules, tests::source_address, tests::Rules, tests::destination_address;
 
 namespace {
 
 using Shape = std::vector<std::uint64_t>;
 
 Tensor windows_at(const Shape& shape) {
-  return {TensorView::contiguous(ElementType::f16, shape), to_address};
+  return {TensorView::contiguous(ElementType::f16, shape), destination_address};
 }
 Tensor images_at(const Shape& shape, DevicePtr shift = 0) {
-  return {TensorView::contiguous(ElementType::f16, shape), from_address + shift};
+  return {TensorView::contiguous(ElementType::f16, shape), source_address + shift};
 }
 
 const Windows around{.filter = {3, 3}, .before = {1, 1}, .after = {1, 1}};
@@ -148,8 +148,8 @@ Tensor f32_at(const Shape& shape, DevicePtr address) {
 }
 Operation convolved(const Shape& destination, const Shape& images, const Shape& filter,
                     const Windows& windows = {}) {
-  return operation::convolution(f32_at(destination, to_address), f32_at(images, from_address),
-                                f32_at(filter, from_address + (1 << 30)), windows);
+  return operation::convolution(f32_at(destination, destination_address), f32_at(images, source_address),
+                                f32_at(filter, source_address + (1 << 30)), windows);
 }
 
 }  // namespace
@@ -177,7 +177,7 @@ TEST_CASE("convolutions: mismatching shapes and filters are refused") {
   CHECK_THAT(message({2, 6, 8, 32}, images, {32, 9, 3, 16}), ContainsSubstring("8 pixels"));
 
   Move wrong = convolved({2, 6, 8, 32}, images, filter).moves.front();
-  wrong.sources[1] = f32_at({32, 3, 5, 16}, from_address);
+  wrong.sources[1] = f32_at({32, 3, 5, 16}, source_address);
   CHECK(broken_rules([&] { return plan_kernels(Operation::of({wrong})); }) ==
         Rules{"view.shape of shape of the filter (to the destination)"});
 }

@@ -2,49 +2,58 @@
 
 from __future__ import annotations
 
-import ctypes as c
+import ctypes
 
 import numpy as np
 
 
-class Device(c.Structure):
-    _fields_ = [("type", c.c_int32), ("number", c.c_int32)]
+# The structs of DLPack, with the fields of python/src/dlpack.hpp.
+class Device(ctypes.Structure):
+    _fields_ = [("type", ctypes.c_int32), ("number", ctypes.c_int32)]
 
 
-class Type(c.Structure):
-    _fields_ = [("code", c.c_uint8), ("bits", c.c_uint8), ("lanes", c.c_uint16)]
+class Type(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16)]
 
 
-class DLTensor(c.Structure):
+class DLTensor(ctypes.Structure):
     _fields_ = [
-        ("data", c.c_void_p),
+        ("data", ctypes.c_void_p),
         ("device", Device),
-        ("ndim", c.c_int32),
+        ("ndim", ctypes.c_int32),
         ("dtype", Type),
-        ("shape", c.POINTER(c.c_int64)),
-        ("strides", c.POINTER(c.c_int64)),
-        ("byte_offset", c.c_uint64),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
     ]
 
 
-class Managed(c.Structure):
+class Managed(ctypes.Structure):
     _fields_ = [
-        ("version", c.c_uint32 * 2),
-        ("context", c.c_void_p),
-        ("deleter", c.c_void_p),
-        ("flags", c.c_uint64),
+        ("version", ctypes.c_uint32 * 2),
+        ("context", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+        ("flags", ctypes.c_uint64),
         ("tensor", DLTensor),
     ]
 
 
-ALLOCATE = c.CFUNCTYPE(c.c_int, c.POINTER(DLTensor), c.POINTER(c.POINTER(Managed)), c.c_void_p, c.c_void_p)
-FROM = c.PYFUNCTYPE(c.c_int, c.py_object, c.POINTER(c.POINTER(Managed)))
-TO = c.PYFUNCTYPE(c.c_int, c.POINTER(Managed), c.POINTER(c.c_void_p))
-VIEW = c.PYFUNCTYPE(c.c_int, c.py_object, c.POINTER(DLTensor))
-STREAM = c.PYFUNCTYPE(c.c_int, c.c_int32, c.c_int32, c.POINTER(c.c_void_p))
+# The types of the functions of DLPackExchangeAPI, in its order.
+ALLOCATE = ctypes.CFUNCTYPE(
+    ctypes.c_int,
+    ctypes.POINTER(DLTensor),
+    ctypes.POINTER(ctypes.POINTER(Managed)),
+    ctypes.c_void_p,
+    ctypes.c_void_p,
+)
+FROM = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(ctypes.POINTER(Managed)))
+TO = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.POINTER(Managed), ctypes.POINTER(ctypes.c_void_p))
+VIEW = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(DLTensor))
+STREAM = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))
 
 TYPES = {np.dtype(np.float32): (2, 32), np.dtype(np.int32): (0, 32)}
-calls: list[str] = []
+calls: list[str] = []  # the functions that tmajit has called
+#: By the address of its DLPack struct, each tensor that was allocated and not yet made an object of Python.
 alive: dict[int, tuple] = {}
 
 
@@ -53,8 +62,8 @@ class Exchanged:
 
     def __init__(self, array):
         self.array = array
-        self.shape = (c.c_int64 * array.ndim)(*array.shape)
-        self.strides = (c.c_int64 * array.ndim)(*(step // array.itemsize for step in array.strides))
+        self.shape = (ctypes.c_int64 * array.ndim)(*array.shape)
+        self.strides = (ctypes.c_int64 * array.ndim)(*(step // array.itemsize for step in array.strides))
 
     def fill(self, tensor, offset=0):
         tensor.data = self.array.ctypes.data - offset
@@ -86,16 +95,16 @@ def allocate(prototype, out, context, set_error):
     made = Exchanged(np.empty(wanted.shape[: wanted.ndim], kind))
     managed = Managed()
     made.fill(managed.tensor)
-    alive[c.addressof(managed)] = (made, managed)
-    out[0] = c.pointer(managed)
+    alive[ctypes.addressof(managed)] = (made, managed)
+    out[0] = ctypes.pointer(managed)
     return 0
 
 
 @TO
 def managed_to(managed, out):
     calls.append("to")
-    made, _ = alive.pop(c.addressof(managed[0]))
-    c.pythonapi.Py_IncRef(c.py_object(made))
+    made, _ = alive.pop(ctypes.addressof(managed[0]))
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(made))
     out[0] = id(made)
     return 0
 
@@ -105,10 +114,10 @@ def stream(device_type, number, out):
     raise AssertionError("the CPU has no streams")
 
 
-class Api(c.Structure):
+class Api(ctypes.Structure):
     _fields_ = [
-        ("version", c.c_uint32 * 2),
-        ("previous", c.c_void_p),
+        ("version", ctypes.c_uint32 * 2),
+        ("previous", ctypes.c_void_p),
         ("allocate", ALLOCATE),
         ("managed_from", FROM),
         ("managed_to", TO),
@@ -117,8 +126,8 @@ class Api(c.Structure):
     ]
 
 
-api = Api((c.c_uint32 * 2)(1, 3), None, allocate, managed_from, managed_to, view, stream)
-c.pythonapi.PyCapsule_New.restype = c.py_object
-c.pythonapi.PyCapsule_New.argtypes = [c.c_void_p, c.c_char_p, c.c_void_p]
-NAME = c.create_string_buffer(b"dlpack_exchange_api")
-Exchanged.__dlpack_c_exchange_api__ = c.pythonapi.PyCapsule_New(c.addressof(api), NAME, None)
+api = Api((ctypes.c_uint32 * 2)(1, 3), None, allocate, managed_from, managed_to, view, stream)
+ctypes.pythonapi.PyCapsule_New.restype = ctypes.py_object
+ctypes.pythonapi.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+NAME = ctypes.create_string_buffer(b"dlpack_exchange_api")
+Exchanged.__dlpack_c_exchange_api__ = ctypes.pythonapi.PyCapsule_New(ctypes.addressof(api), NAME, None)

@@ -1,4 +1,4 @@
-"""A call or more of each operation, for the tests of PyTorch's operators and of JAX's functions."""
+"""One or more calls of each operation, for the tests of PyTorch's operators and of JAX's functions."""
 
 from __future__ import annotations
 
@@ -21,10 +21,12 @@ class Case(NamedTuple):
 
     @property
     def many(self) -> bool:
+        """Whether the call takes several sources."""
         return isinstance(self.sources, list)
 
     @property
     def linear(self) -> bool:
+        """Whether the results are linear in the sources, so that the call has gradients."""
         if self.name in ("map", "stencil", "tiles"):
             return False
         return self.arguments.get("op") in (None, "sum", "mean")

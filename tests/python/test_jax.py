@@ -131,7 +131,7 @@ def test_types():
         functions.cast(x, "tf32")
 
 
-def test_scalars_and_numbers_that_are_no_digits():
+def test_scalars_and_infinite_values():
     x = jnp.float32(3)
     for made in (
         functions.permute(x, ()),
@@ -185,7 +185,7 @@ def test_a_chain_of_operations_runs_in_order(device):
 def test_the_declared_interface_is_that_of_xla(tmp_path, device):
     compiler = shutil.which("c++")
     if compiler is None or device == "gpu":
-        pytest.skip("needs a compiler, once")
+        pytest.skip("needs a C++ compiler; runs once, with the CPU")
     structs = {
         "Extension": ("XLA_FFI_Metadata_Extension::extension_base", "struct_size type next"),
         "ApiVersion": (

@@ -127,7 +127,7 @@ def test_a_launch_with_a_mistake_raises():
     with pytest.raises(tmajit.Error, match="global.out-of-bounds") as caught:
         kernel(y, x, 12, 3.0, grid=1, block=32)
     assert caught.value.code == "device_failed"
-    kernel(y, x, 10, 3.0, grid=1, block=32)  # the device goes on
+    kernel(y, x, 10, 3.0, grid=1, block=32)  # the device still works
     assert (y == 6 * x).all()
 
 

@@ -20,7 +20,7 @@ THREADS, STREAMS = 8, 4
 
 
 def arrays_of(place):
-    """The function that makes of a tensor an array with the same memory, whose strides may be negative."""
+    """A function that returns an array on a tensor's memory. Arrays may have negative strides."""
     if place == "cpu":
         return lambda x: x.numpy()
     cupy = pytest.importorskip("cupy")

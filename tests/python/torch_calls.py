@@ -18,7 +18,7 @@ MOVED = [*INTEGERS, *FLOATS, torch.float8_e4m3fn, torch.float8_e5m2, torch.bool,
 EXACT = [torch.int32, torch.int64, torch.float32, torch.float64]  # sums of small numbers are exact
 SAME_SIZE = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 NUMPY_FLOATS = [torch.float16, torch.float32, torch.float64]
-REVERSIBLE = [*INTEGERS, *NUMPY_FLOATS, torch.bool, torch.complex64]  # NumPy has them
+REVERSIBLE = [*INTEGERS, *NUMPY_FLOATS, torch.bool, torch.complex64]  # types that NumPy has
 MAX_ELEMENTS = 1 << 20
 
 
@@ -53,7 +53,7 @@ def as_bits(x: torch.Tensor) -> torch.Tensor:
 
 
 class Random:
-    """Draws tensors and calls. `arrays` makes arrays of tensors: PyTorch has no negative strides."""
+    """Draws tensors and calls. `arrays` returns an array on a tensor's memory, for negative strides."""
 
     def __init__(self, seed: int, place: str, arrays=None, max_elements: int = MAX_ELEMENTS):
         self.rng = np.random.default_rng(seed)
@@ -275,6 +275,7 @@ def convolution(random: Random) -> Call:
 
 
 MOVES = [permute, flip, slices, pad, broadcast, concat, stack, split, copy, copy_ragged]
+# Each entry is drawn with the same probability: an operation that is listed twice is drawn twice as often.
 CALLS = [
     *MOVES,
     *MOVES,

@@ -52,14 +52,15 @@ std::vector<Case> make_cases() {
   return cases;
 }
 
-Placement::Placement(std::shared_ptr<Device> device, const Case& what, std::uint64_t shift)
-    : device_(std::move(device)), case_(what), shift_(shift) {
+Placement::Placement(std::shared_ptr<Device> device, const Case& test_case, std::uint64_t shift)
+    : device_(std::move(device)), case_(test_case), shift_(shift) {
   static std::atomic<DevicePtr> next_unused = DevicePtr{1} << 41;
   std::uint64_t bytes = alignment;
-  for (const std::uint64_t each : what.drawn.buffers) bytes += reference::round_up(each + shift, alignment);
+  for (const std::uint64_t each : test_case.drawn.buffers)
+    bytes += reference::round_up(each + shift, alignment);
   if (device_) memory_ = Buffer(device_, bytes);
   DevicePtr next = reference::round_up(device_ ? memory_.address() : next_unused.fetch_add(bytes), alignment);
-  for (const std::uint64_t each : what.drawn.buffers) {
+  for (const std::uint64_t each : test_case.drawn.buffers) {
     addresses_.push_back(next + shift);
     next += reference::round_up(each + shift, alignment);
   }
@@ -89,20 +90,21 @@ void Placement::check(Stream stream) const {
   if (!wrong.empty()) throw Failure(wrong + "\n  " + case_.drawn.text());
 }
 
-std::vector<KernelPlan> kernel_plans(const Placement& at, const Chip& chip) {
-  const Operation operation = at.operation();
-  const Case& what = at.what();
-  if (what.family.empty()) return plan_kernels(operation, {.chip = chip});
-  return {plan_tiles({.family = what.family,
+std::vector<KernelPlan> kernel_plans(const Placement& placement, const Chip& chip) {
+  const Operation operation = placement.operation();
+  const Case& test_case = placement.test_case();
+  if (test_case.family.empty()) return plan_kernels(operation, {.chip = chip});
+  return {plan_tiles({.family = test_case.family,
                       .destination = operation.destinations[0],
                       .sources = operation.sources,
-                      .expression = what.drawn.arguments.text("expression"),
+                      .expression = test_case.drawn.arguments.text("expression"),
                       .chip = chip})};
 }
 
-std::vector<std::vector<DevicePtr>> operands(const Placement& at, const std::vector<KernelPlan>& plans) {
+std::vector<std::vector<DevicePtr>> operands(const Placement& placement,
+                                             const std::vector<KernelPlan>& plans) {
   std::vector<std::vector<DevicePtr>> all;
-  const Operation operation = at.operation();
+  const Operation operation = placement.operation();
   for (const Move& move : operation.moves) {
     if (move.destination.view.elements() == 0) continue;  // no kernel
     const KernelPlan& plan = plans.at(all.size());
@@ -112,29 +114,30 @@ std::vector<std::vector<DevicePtr>> operands(const Placement& at, const std::vec
   return all;
 }
 
-void call(const Runtime& runtime, const Placement& at, Stream stream) {
-  const Operation given = at.operation();
-  const std::vector<Tensor>& to = given.destinations;
-  const std::vector<Tensor>& from = given.sources;
-  const Arguments& arguments = at.what().drawn.arguments;
-  const std::string_view name = at.what().drawn.operation;
-  if (name == "permute") return permute(runtime, to[0], from[0], arguments.dims("axes"), stream);
-  if (name == "slice") return slice(runtime, to[0], from[0], arguments.slices("slices"), stream);
+void call(const Runtime& runtime, const Placement& placement, Stream stream) {
+  const Operation given = placement.operation();
+  const std::vector<Tensor>& destinations = given.destinations;
+  const std::vector<Tensor>& sources = given.sources;
+  const Arguments& arguments = placement.test_case().drawn.arguments;
+  const std::string_view name = placement.test_case().drawn.operation;
+  if (name == "permute") return permute(runtime, destinations[0], sources[0], arguments.dims("axes"), stream);
+  if (name == "slice") return slice(runtime, destinations[0], sources[0], arguments.slices("slices"), stream);
   if (name == "pad") {
     const Padding padding{.before = arguments.widths("widths").before, .value = arguments.number("value")};
-    return pad(runtime, to[0], from[0], padding, stream);
+    return pad(runtime, destinations[0], sources[0], padding, stream);
   }
   if (name == "concat") {
-    return concat(runtime, to[0], from, arguments.axis("axis"), stream, arguments.text("new_axis") == "yes");
+    return concat(runtime, destinations[0], sources, arguments.axis("axis"), stream,
+                  arguments.text("new_axis") == "yes");
   }
-  if (name == "split") return split(runtime, to, from[0], arguments.axis("axis"), stream);
-  if (name == "cast") return cast(runtime, to[0], from[0], stream);
-  if (name == "map") return map(runtime, to[0], arguments.text("expression"), from, stream);
-  Tensor source = from[0];
+  if (name == "split") return split(runtime, destinations, sources[0], arguments.axis("axis"), stream);
+  if (name == "cast") return cast(runtime, destinations[0], sources[0], stream);
+  if (name == "map") return map(runtime, destinations[0], arguments.text("expression"), sources, stream);
+  Tensor source = sources[0];
   if (name == "flip") {
     for (const std::int64_t axis : arguments.dims("axes")) source = flipped(source, axis);
   }
-  copy(runtime, to[0], source, stream);
+  copy(runtime, destinations[0], source, stream);
 }
 
 }  // namespace sequences

@@ -28,9 +28,9 @@ struct Case {
 class Placement {
  public:
   /// Places every buffer `shift` bytes after a multiple of 256.
-  Placement(std::shared_ptr<tmajit::Device> device, const Case& what, std::uint64_t shift);
+  Placement(std::shared_ptr<tmajit::Device> device, const Case& test_case, std::uint64_t shift);
 
-  [[nodiscard]] const Case& what() const { return case_; }
+  [[nodiscard]] const Case& test_case() const { return case_; }
   [[nodiscard]] const std::shared_ptr<tmajit::Device>& device() const { return device_; }
   [[nodiscard]] std::uint64_t shift() const { return shift_; }
   [[nodiscard]] tmajit::Operation operation() const;
@@ -51,13 +51,14 @@ class Placement {
 };
 
 /// Plans a case's kernels at a placement, by plan_tiles() or by the planner.
-[[nodiscard]] std::vector<tmajit::KernelPlan> kernel_plans(const Placement& at, const tmajit::Chip& chip);
+[[nodiscard]] std::vector<tmajit::KernelPlan> kernel_plans(const Placement& placement,
+                                                           const tmajit::Chip& chip);
 
 /// Returns the addresses that PreparedLaunch::rebind() takes for each of those kernels.
 [[nodiscard]] std::vector<std::vector<tmajit::DevicePtr>> operands(
-    const Placement& at, const std::vector<tmajit::KernelPlan>& plans);
+    const Placement& placement, const std::vector<tmajit::KernelPlan>& plans);
 
 /// Executes the case by the function of its operation.
-void call(const tmajit::Runtime& runtime, const Placement& at, tmajit::Stream stream);
+void call(const tmajit::Runtime& runtime, const Placement& placement, tmajit::Stream stream);
 
 }  // namespace sequences

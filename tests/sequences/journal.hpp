@@ -28,7 +28,7 @@ class Journal {
   void note(std::string_view text);
   /// Notes that the sequence has ended without failure.
   void end();
-  void is_child(bool child) { child_ = child; }
+  void set_child(bool child) { child_ = child; }
 
   [[nodiscard]] std::uint64_t seed() const;
   [[nodiscard]] std::uint64_t ended() const;  ///< sequences

@@ -17,15 +17,16 @@ void Sequence::make_kernel() {
     note("take a kernel of a plan");
     const Planned& planned = *any(plans_);
     for (const Kernel& kernel : planned.plan.kernels()) {
-      add(kernels_, std::make_shared<Made>(Made{kernel, planned.at->device() != nullptr}));
+      add(kernels_, std::make_shared<MadeKernel>(MadeKernel{kernel, planned.placement->device() != nullptr}));
     }
     return;
   }
   const Runtime& runtime = any_runtime();
-  const auto at = place(nullptr, any_case(), true);
-  note("make kernels: " + at->what().drawn.text());
-  for (const KernelPlan& plan : kernel_plans(*at, runtime.chip())) {
-    add(kernels_, std::make_shared<Made>(Made{runtime.kernel(plan), runtime.device() != nullptr}));
+  const auto placement = place(nullptr, any_case(), true);
+  note("make kernels: " + placement->test_case().drawn.text());
+  for (const KernelPlan& plan : kernel_plans(*placement, runtime.chip())) {
+    add(kernels_,
+        std::make_shared<MadeKernel>(MadeKernel{runtime.kernel(plan), runtime.device() != nullptr}));
   }
 }
 
@@ -34,7 +35,7 @@ void Sequence::make_custom_kernel() {
   note("make and launch a custom kernel");
   const Kernel kernel =
       runtime.kernel(custom_source("extern \"C\" __global__ void nothing(int) {}", "nothing"));
-  add(kernels_, std::make_shared<Made>(Made{kernel, runtime.device() != nullptr}));
+  add(kernels_, std::make_shared<MadeKernel>(MadeKernel{kernel, runtime.device() != nullptr}));
   int number = 1;
   const std::array<void*, 1> parameters{&number};
   const auto launch = [&] { kernel.launch(LaunchShape{.block = {32, 1, 1}}, parameters); };
@@ -43,12 +44,12 @@ void Sequence::make_custom_kernel() {
   runtime.device()->streams().synchronize(nullptr);
 }
 
-std::shared_ptr<Sequence::Prepared> Sequence::prepared(const Runtime& runtime) {
-  const Case& what = any_case();
-  auto at = place(runtime.device(), what, !what.family.empty());
-  note("prepare: " + what.drawn.text());
-  auto made = std::make_shared<Prepared>(Prepared{{}, at, runtime.chip()});
-  for (const KernelPlan& plan : kernel_plans(*at, runtime.chip())) {
+std::shared_ptr<Sequence::Prepared> Sequence::prepare_case(const Runtime& runtime) {
+  const Case& test_case = any_case();
+  auto placement = place(runtime.device(), test_case, !test_case.family.empty());
+  note("prepare: " + test_case.drawn.text());
+  auto made = std::make_shared<Prepared>(Prepared{{}, placement, runtime.chip()});
+  for (const KernelPlan& plan : kernel_plans(*placement, runtime.chip())) {
     made->launches.push_back(runtime.kernel(plan).prepare(plan));
   }
   return made;
@@ -56,9 +57,9 @@ std::shared_ptr<Sequence::Prepared> Sequence::prepared(const Runtime& runtime) {
 
 void Sequence::prepare() {
   const Runtime& runtime = any_runtime();
-  if (runtime.device()) return add(launches_, prepared(runtime));
-  const auto at = place(nullptr, environment_.cases.front(), true);
-  const KernelPlan plan = kernel_plans(*at, runtime.chip()).front();
+  if (runtime.device()) return add(launches_, prepare_case(runtime));
+  const auto placement = place(nullptr, environment_.cases.front(), true);
+  const KernelPlan plan = kernel_plans(*placement, runtime.chip()).front();
   note("prepare without a device");
   must_throw(ErrorCode::unavailable, [&] { (void)runtime.kernel(plan).prepare(plan); });
 }
@@ -71,23 +72,23 @@ void Sequence::launch() {
   if (launches_.empty()) return prepare();
   note("launch");
   const std::shared_ptr<Prepared> prepared = any(launches_);
-  run_at(*prepared->at, [&](Stream stream) { launch_all(*prepared, stream); });
+  run_at(*prepared->placement, [&](Stream stream) { launch_all(*prepared, stream); });
 }
 
 void Sequence::rebind() {
   if (launches_.empty()) return prepare();
   const std::shared_ptr<Prepared> prepared = any(launches_);
-  const Placement& from = *prepared->at;
+  const Placement& from = *prepared->placement;
   // Kernels only require the same alignment.
-  const bool far = from.shift() % 16 == 0 && one_in(2);
-  auto at =
-      std::make_shared<Placement>(from.device(), from.what(), far ? 16 - from.shift() % 32 : from.shift());
-  note("rebind a launch from " + std::to_string(from.shift()) + " to " + std::to_string(at->shift()) +
+  const bool other_shift = from.shift() % 16 == 0 && one_in(2);
+  auto placement = std::make_shared<Placement>(from.device(), from.test_case(),
+                                               other_shift ? 16 - from.shift() % 32 : from.shift());
+  note("rebind a launch from " + std::to_string(from.shift()) + " to " + std::to_string(placement->shift()) +
        " bytes after a multiple of 256, and launch it");
-  const auto addresses = operands(*at, kernel_plans(*at, prepared->chip));
+  const auto addresses = operands(*placement, kernel_plans(*placement, prepared->chip));
   for (std::size_t i = 0; i < prepared->launches.size(); ++i) prepared->launches[i].rebind(addresses.at(i));
-  prepared->at = std::move(at);
-  run_at(*prepared->at, [&](Stream stream) { launch_all(*prepared, stream); });
+  prepared->placement = std::move(placement);
+  run_at(*prepared->placement, [&](Stream stream) { launch_all(*prepared, stream); });
 }
 
 void Sequence::misuse_rebind() {
@@ -116,11 +117,12 @@ void Sequence::move_launch() {
   std::vector<PreparedLaunch> moved;
   for (PreparedLaunch& launch : from->launches) moved.emplace_back(std::move(launch));
   Prepared& to = *any(launches_);
-  const std::size_t both = std::min(to.launches.size(), moved.size());
-  std::move(moved.begin(), moved.begin() + static_cast<std::ptrdiff_t>(both), to.launches.begin());
-  to.launches.erase(to.launches.begin() + static_cast<std::ptrdiff_t>(both), to.launches.end());
-  std::move(moved.begin() + static_cast<std::ptrdiff_t>(both), moved.end(), std::back_inserter(to.launches));
-  to.at = from->at;
+  const std::size_t common = std::min(to.launches.size(), moved.size());
+  std::move(moved.begin(), moved.begin() + static_cast<std::ptrdiff_t>(common), to.launches.begin());
+  to.launches.erase(to.launches.begin() + static_cast<std::ptrdiff_t>(common), to.launches.end());
+  std::move(moved.begin() + static_cast<std::ptrdiff_t>(common), moved.end(),
+            std::back_inserter(to.launches));
+  to.placement = from->placement;
   to.chip = from->chip;
   if (&to != from.get()) std::erase(launches_, from);
 }
@@ -142,7 +144,7 @@ void Sequence::misuse_prepare() {
 
 void Sequence::drop_kernel() {
   if (kernels_.empty()) return;
-  const std::shared_ptr<Made> made = any(kernels_);
+  const std::shared_ptr<MadeKernel> made = any(kernels_);
   note("launch a kernel with too much shared memory, and drop it");
   const auto launch = [&] { made->kernel.launch(LaunchShape{.shared_bytes = 1U << 30}, {}); };
   must_throw(made->loaded ? ErrorCode::invalid_argument : ErrorCode::unavailable, launch);

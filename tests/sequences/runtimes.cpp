@@ -81,10 +81,10 @@ void Sequence::drop_runtime() {
 
 void Sequence::make_plan() {
   const Runtime& runtime = any_runtime();
-  const Case& what = any_case();
-  note("plan: " + what.drawn.text());
-  auto at = place(runtime.device(), what);
-  add(plans_, std::make_shared<Planned>(Planned{plan(runtime, at->operation()), at}));
+  const Case& test_case = any_case();
+  note("plan: " + test_case.drawn.text());
+  auto placement = place(runtime.device(), test_case);
+  add(plans_, std::make_shared<Planned>(Planned{plan(runtime, placement->operation()), placement}));
 }
 
 void Sequence::copy_plan() {
@@ -99,44 +99,48 @@ void Sequence::use_plan() {
   if (plans_.empty()) make_plan();
   const std::shared_ptr<Planned> planned = any(plans_);
   note("use a plan with the addresses that it was made for");
-  if (planned->at->device()) return run_at(*planned->at, [&](Stream stream) { planned->plan(stream); });
+  if (planned->placement->device())
+    return run_at(*planned->placement, [&](Stream stream) { planned->plan(stream); });
   if (!planned->plan.kernels().empty()) must_throw(ErrorCode::unavailable, [&] { planned->plan(); });
 }
 
 void Sequence::use_plan_at_other_addresses() {
   if (plans_.empty()) make_plan();
   const std::shared_ptr<Planned> planned = any(plans_);
-  const auto at = place(planned->at->device(), planned->at->what());
-  note("use a plan with other addresses, " + std::to_string(at->shift()) + " bytes after a multiple of 256");
-  const auto use = [&](Stream stream) { planned->plan(at->destinations(), at->sources(), stream); };
-  if (at->device()) return run_at(*at, use);
+  const auto placement = place(planned->placement->device(), planned->placement->test_case());
+  note("use a plan with other addresses, " + std::to_string(placement->shift()) +
+       " bytes after a multiple of 256");
+  const auto use = [&](Stream stream) {
+    planned->plan(placement->destinations(), placement->sources(), stream);
+  };
+  if (placement->device()) return run_at(*placement, use);
   if (!planned->plan.kernels().empty()) must_throw(ErrorCode::unavailable, [&] { use(nullptr); });
 }
 
 void Sequence::misuse_plan() {
   if (plans_.empty()) make_plan();
   const std::shared_ptr<Planned> planned = any(plans_);
-  const auto at = place(planned->at->device(), planned->at->what());
-  std::vector<DevicePtr> to = at->destinations();
-  std::vector<DevicePtr> from = at->sources();
-  const std::string_view name = at->what().drawn.operation;
+  const auto placement = place(planned->placement->device(), planned->placement->test_case());
+  std::vector<DevicePtr> destinations = placement->destinations();
+  std::vector<DevicePtr> sources = placement->sources();
+  const std::string_view name = placement->test_case().drawn.operation;
   // Maps and casts may work in place. Operations other than these three may read only a part of the source,
   // which then need not overlap.
   const bool whole = name == "copy" || name == "flip" || name == "permute";
   const Operation& operation = planned->plan.operation();
-  if (one_in(2) && whole && !from.empty() && operation.destinations[0].view.elements() > 0) {
+  if (one_in(2) && whole && !sources.empty() && operation.destinations[0].view.elements() > 0) {
     note("use a plan with addresses at which tensors overlap");
-    to[0] = from[0];
-    return must_throw(ErrorCode::illegal_spec, [&] { planned->plan(to, from); });
+    destinations[0] = sources[0];
+    return must_throw(ErrorCode::illegal_spec, [&] { planned->plan(destinations, sources); });
   }
   note("use a plan with wrong numbers of addresses");
-  std::vector<DevicePtr>& wrong = from.empty() || one_in(2) ? to : from;
+  std::vector<DevicePtr>& wrong = sources.empty() || one_in(2) ? destinations : sources;
   if (one_in(2)) {
     wrong.push_back(wrong.back());
   } else {
     wrong.pop_back();
   }
-  must_throw(ErrorCode::invalid_argument, [&] { planned->plan(to, from); });
+  must_throw(ErrorCode::invalid_argument, [&] { planned->plan(destinations, sources); });
 }
 
 void Sequence::explain_plan() {
@@ -159,8 +163,8 @@ void Sequence::drop_plan() {
 
 void Sequence::plan_invalid_operation() {
   const Runtime& runtime = any_runtime();
-  const auto at = place(runtime.device(), environment_.cases.front());
-  const Operation operation = at->operation();
+  const auto placement = place(runtime.device(), environment_.cases.front());
+  const Operation operation = placement->operation();
   const Tensor& to = operation.destinations[0];
   switch (below(8)) {
     case 0:

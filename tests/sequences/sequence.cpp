@@ -70,10 +70,10 @@ std::optional<EndOfProcess> Sequence::run() {
 void Sequence::step() {
   unsigned sum = 0;
   for (const Step& one : steps()) sum += one.weight;
-  auto at = below(sum);
+  auto drawn = below(sum);
   for (const Step& one : steps()) {
-    if (at < one.weight) return (this->*one.run)();
-    at -= one.weight;
+    if (drawn < one.weight) return (this->*one.run)();
+    drawn -= one.weight;
   }
 }
 
@@ -113,19 +113,19 @@ const Case& Sequence::any_case() {
   return environment_.cases[below(environment_.cases.size())];
 }
 
-std::shared_ptr<Placement> Sequence::place(const std::shared_ptr<Device>& device, const Case& what,
+std::shared_ptr<Placement> Sequence::place(const std::shared_ptr<Device>& device, const Case& test_case,
                                            bool aligned) {
-  const std::array<std::uint64_t, 3> shifts{0, 16, what.unit};
-  return std::make_shared<Placement>(device, what, shifts[below(aligned ? 2 : 3)]);
+  const std::array<std::uint64_t, 3> shifts{0, 16, test_case.unit};
+  return std::make_shared<Placement>(device, test_case, shifts[below(aligned ? 2 : 3)]);
 }
 
-void Sequence::run_at(const Placement& at, const std::function<void(Stream)>& work) {
-  Device& device = *at.device();
+void Sequence::run_at(const Placement& placement, const std::function<void(Stream)>& work) {
+  Device& device = *placement.device();
   const Stream stream = one_in(2) ? device.streams().create() : nullptr;
   try {
-    if (environment_.backend.computes()) at.write(stream);
+    if (environment_.backend.computes()) placement.write(stream);
     work(stream);
-    if (environment_.backend.computes()) at.check(stream);
+    if (environment_.backend.computes()) placement.check(stream);
   } catch (...) {
     device.streams().destroy(stream);
     throw;

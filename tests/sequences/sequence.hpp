@@ -54,11 +54,11 @@ class Sequence {
  private:
   struct Planned {
     tmajit::Plan plan;
-    std::shared_ptr<Placement> at;
+    std::shared_ptr<Placement> placement;
   };
   struct Prepared {
     std::vector<tmajit::PreparedLaunch> launches;
-    std::shared_ptr<Placement> at;  ///< placement that they are bound to
+    std::shared_ptr<Placement> placement;  ///< to which they are bound
     tmajit::Chip chip;
   };
   struct Captured {
@@ -66,14 +66,15 @@ class Sequence {
     std::shared_ptr<tmajit::Device> device;
     std::vector<std::shared_ptr<Placement>> writes;
   };
-  struct Made {
+  struct MadeKernel {
     tmajit::Kernel kernel;
     bool loaded;  ///< whether it is loaded on a device
   };
+  /// Objects of one kind, from which later steps draw.
   template <class T>
   using Pool = std::vector<std::shared_ptr<T>>;
   struct Step {
-    unsigned weight;
+    unsigned weight;  ///< its probability, relative to the other steps
     void (Sequence::*run)();
   };
   static std::span<const Step> steps();
@@ -118,16 +119,19 @@ class Sequence {
 
   [[nodiscard]] std::uint64_t below(std::uint64_t end) { return random_() % end; }
   [[nodiscard]] bool one_in(std::uint64_t n) { return below(n) == 0; }
+  /// A random object of a pool.
   template <class T>
   [[nodiscard]] std::shared_ptr<T>& any(Pool<T>& pool) {
     return pool[below(pool.size())];
   }
+  /// Adds an object. If the pool is then too large, drops a random object.
   template <class T>
   void add(Pool<T>& pool, std::shared_ptr<T> one) {
-    constexpr std::size_t most = 6;
+    constexpr std::size_t max_objects = 6;
     pool.push_back(std::move(one));
-    if (pool.size() > most) drop(pool);
+    if (pool.size() > max_objects) drop(pool);
   }
+  /// Removes a random object from a pool.
   template <class T>
   void drop(Pool<T>& pool) {
     if (!pool.empty()) pool.erase(pool.begin() + static_cast<std::ptrdiff_t>(below(pool.size())));
@@ -149,11 +153,12 @@ class Sequence {
   [[nodiscard]] tmajit::Runtime& any_runtime();
   [[nodiscard]] const Case& any_case();
   [[nodiscard]] std::shared_ptr<Placement> place(const std::shared_ptr<tmajit::Device>& device,
-                                                 const Case& what, bool aligned = false);
-  /// Calls `work` with a placement's data written, and checks the result if the device computes.
-  void run_at(const Placement& at, const std::function<void(tmajit::Stream)>& work);
+                                                 const Case& test_case, bool aligned = false);
+  /// Calls `work` on a random stream. If the device computes, first writes the placement's data, and then
+  /// checks the result.
+  void run_at(const Placement& placement, const std::function<void(tmajit::Stream)>& work);
   void launch_all(const Prepared& prepared, tmajit::Stream stream);
-  [[nodiscard]] std::shared_ptr<Prepared> prepared(const tmajit::Runtime& runtime);
+  [[nodiscard]] std::shared_ptr<Prepared> prepare_case(const tmajit::Runtime& runtime);
   void step();
   void become_child();
   void wait_for(int child);
@@ -172,7 +177,7 @@ class Sequence {
   Pool<tmajit::Device> devices_;
   Pool<tmajit::Runtime> runtimes_;
   Pool<Planned> plans_;
-  Pool<Made> kernels_;
+  Pool<MadeKernel> kernels_;
   Pool<Prepared> launches_;
   Pool<Captured> graphs_;
   Pool<Caller> callers_;

@@ -39,29 +39,29 @@ class SomeStream {
 void call_all(const Runtime& runtime, const Caller::Work& work) {
   std::mt19937_64 random(work.seed);
   for (std::uint64_t i = 0; i < work.calls; ++i) {
-    const Case& what = work.cases[random() % work.cases.size()];
-    call_once(runtime, what, random() % 2 * what.unit, work.computes);
+    const Case& test_case = work.cases[random() % work.cases.size()];
+    call_once(runtime, test_case, random() % 2 * test_case.unit, work.computes);
   }
 }
 
 }  // namespace
 
-void call_once(const Runtime& runtime, const Case& what, std::uint64_t shift, bool computes) {
-  const Placement at(runtime.device(), what, shift);
+void call_once(const Runtime& runtime, const Case& test_case, std::uint64_t shift, bool computes) {
+  const Placement placement(runtime.device(), test_case, shift);
   if (!runtime.device()) {
     try {
-      call(runtime, at, nullptr);
+      call(runtime, placement, nullptr);
     } catch (const Error& error) {
       if (error.code() == ErrorCode::unavailable) return;
       throw;
     }
-    if (kernel_plans(at, runtime.chip()).empty()) return;  // nothing to move
+    if (kernel_plans(placement, runtime.chip()).empty()) return;  // nothing to move
     throw Failure("an operation without a device was not refused");
   }
   const SomeStream stream(*runtime.device(), shift != 0);
-  if (computes) at.write(stream.get());
-  call(runtime, at, stream.get());
-  if (computes) at.check(stream.get());
+  if (computes) placement.write(stream.get());
+  call(runtime, placement, stream.get());
+  if (computes) placement.check(stream.get());
 }
 
 Caller::Caller(const Runtime& runtime, const Work& work)
@@ -70,7 +70,7 @@ Caller::Caller(const Runtime& runtime, const Work& work)
           try {
             call_all(runtime, work);
           } catch (...) {
-            wrong_ = std::current_exception();
+            failure_ = std::current_exception();
           }
         };
         if (work.late_calls) {
@@ -83,7 +83,7 @@ Caller::Caller(const Runtime& runtime, const Work& work)
 
 void Caller::join() {
   if (thread_.joinable()) thread_.join();
-  if (wrong_) std::rethrow_exception(std::exchange(wrong_, nullptr));
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
 }  // namespace sequences

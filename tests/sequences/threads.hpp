@@ -27,11 +27,11 @@ class Caller {
   void join();
 
  private:
-  std::exception_ptr wrong_;
+  std::exception_ptr failure_;
   std::jthread thread_;
 };
 
 /// Makes one call with a runtime. If the runtime has no device, the call must fail.
-void call_once(const tmajit::Runtime& runtime, const Case& what, std::uint64_t shift, bool computes);
+void call_once(const tmajit::Runtime& runtime, const Case& test_case, std::uint64_t shift, bool computes);
 
 }  // namespace sequences

@@ -23,9 +23,9 @@ constexpr auto child_limit = 60s;
 
 void Sequence::call_operation() {
   const Runtime& runtime = any_runtime();
-  const Case& what = any_case();
-  note("call: " + what.drawn.text());
-  call_once(runtime, what, below(2) * what.unit, environment_.backend.computes());
+  const Case& test_case = any_case();
+  note("call: " + test_case.drawn.text());
+  call_once(runtime, test_case, below(2) * test_case.unit, environment_.backend.computes());
 }
 
 void Sequence::call_in_thread() {
@@ -66,29 +66,29 @@ void Sequence::capture() {
   captured->device = device;
   std::vector<std::function<void(Stream)>> works;
   for (auto n = 1 + below(4); n > 0; --n) {
-    const auto at = place(device, any_case());
+    const auto placement = place(device, any_case());
     switch (below(3)) {
       case 0:
         if (!launches_.empty()) {
           const std::shared_ptr<Prepared> prepared = any(launches_);
-          captured->writes.push_back(prepared->at);
+          captured->writes.push_back(prepared->placement);
           works.emplace_back([this, prepared](Stream stream) { launch_all(*prepared, stream); });
         }
         break;
       case 1:
         if (!plans_.empty()) {
           const std::shared_ptr<Planned> planned = any(plans_);
-          if (!planned->at->device()) break;
-          const auto there = place(device, planned->at->what());
-          captured->writes.push_back(there);
-          works.emplace_back([planned, there](Stream stream) {
-            planned->plan(there->destinations(), there->sources(), stream);
+          if (!planned->placement->device()) break;
+          const auto other_placement = place(device, planned->placement->test_case());
+          captured->writes.push_back(other_placement);
+          works.emplace_back([planned, other_placement](Stream stream) {
+            planned->plan(other_placement->destinations(), other_placement->sources(), stream);
           });
         }
         break;
       default:
-        captured->writes.push_back(at);
-        works.emplace_back([&runtime, at](Stream stream) { call(runtime, *at, stream); });
+        captured->writes.push_back(placement);
+        works.emplace_back([&runtime, placement](Stream stream) { call(runtime, *placement, stream); });
     }
   }
   note("capture " + std::to_string(works.size()) + " launches");
@@ -96,7 +96,7 @@ void Sequence::capture() {
   try {
     captured->graph = environment_.backend.capture(stream, random_(), !callers_.empty(), [&] {
       for (const auto& work : works) work(stream);
-      if (one_in(10)) throw std::exception();  // as an error in the caller's code
+      if (one_in(10)) throw std::exception();  // like an error in the caller's code
     });
     add(graphs_, captured);
   } catch (const Failure&) {
@@ -113,12 +113,12 @@ void Sequence::replay() {
   if (graphs_.empty()) return;
   note("replay a graph");
   const Captured& captured = *any(graphs_);
-  for (const auto& at : captured.writes) at->write(nullptr);
+  for (const auto& placement : captured.writes) placement->write(nullptr);
   captured.device->streams().synchronize(nullptr);
   const Stream stream = one_in(2) ? captured.device->streams().create() : nullptr;
   for (auto n = 1 + below(2); n > 0; --n) captured.graph->launch(stream);
   captured.device->streams().synchronize(stream);
-  for (const auto& at : captured.writes) at->check(nullptr);
+  for (const auto& placement : captured.writes) placement->check(nullptr);
   captured.device->streams().destroy(stream);
 }
 
@@ -160,7 +160,7 @@ void Sequence::wait_for(int child) {
 
 void Sequence::become_child() {
   child_ = true;
-  environment_.journal.is_child(true);
+  environment_.journal.set_child(true);
   // The child has none of the parent's threads: they cannot be joined, and their objects are never destroyed.
   if (!callers_.empty()) {
     forget_leaks();
@@ -170,7 +170,7 @@ void Sequence::become_child() {
   steps_left_ = below(8);
   end_ = random_end();
   if (environment_.backend.survives_fork()) return;
-  // The child has no device either. The device's runtimes can still plan.
+  // The child has no device either, but runtimes of the parent's device can still plan.
   const auto runtimes = runtimes_;
   inherited_ = take_all();
   for (const std::shared_ptr<Runtime>& runtime : runtimes) {

@@ -158,7 +158,7 @@ class Flat final : public FlatBase {
       : TypedFamily({.name = "flat",
                      .summary =
                          "moves, pads, converts or computes tiles of two flat index spaces, each of any "
-                         "number of dimensions, so that short and odd extents leave nothing of a tile empty",
+                         "number of dimensions, so that short and odd extents leave no part of a tile unused",
                      .operations = {"copy", "pad", "map"},
                      .computes = true,
                      .max_inputs = max_inputs}) {}

@@ -156,9 +156,8 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
  public:
   Linear()
       : TypedFamily({.name = "linear",
-                     .summary =
-                         "moves, pads, converts or computes along the destination's memory, all of whose "
-                         "dimensions count as one, element by element",
+                     .summary = "moves, pads, converts or computes element by element, and walks the "
+                                "destination's memory as a single dimension",
                      .operations = {"copy", "pad", "map"},
                      .computes = true,
                      .max_inputs = max_inputs}) {}

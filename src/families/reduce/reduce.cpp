@@ -142,8 +142,8 @@ class Reduce final : public ReduceBase {
  public:
   Reduce()
       : TypedFamily({.name = "reduce",
-                     .summary = "reduces any dimensions of its inputs, computing what is reduced and what "
-                                "becomes of the result",
+                     .summary = "reduces any dimensions of its inputs; expressions may compute the elements "
+                                "that are reduced, and change each result",
                      .operations = {"reduce"},
                      .computes = true,
                      .max_inputs = max_inputs}) {}
