@@ -13,7 +13,7 @@ class GraphMemory {
   /// Allocates memory for launches of a stream under capture, and copies `bytes` there. The memory lives as
   /// long as the graph and its copies. Waits for no other work. Returns 0 if the stream is not under capture.
   /// Throws Error{out_of_memory}, Error{device_failed}.
-  [[nodiscard]] virtual DevicePtr of_capture(Stream stream, std::span<const std::byte> bytes) = 0;
+  [[nodiscard]] virtual DevicePtr allocate_for_capture(Stream stream, std::span<const std::byte> bytes) = 0;
 
  protected:
   ~GraphMemory() = default;
