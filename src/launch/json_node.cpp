@@ -55,11 +55,11 @@ std::uint64_t encode(double value, ElementType type) {
 }  // namespace
 
 std::string JsonNode::shown(const Value& value) {
-  constexpr std::size_t max_bytes = 40;
+  constexpr std::size_t max_text_bytes = 40;
   if (value.is_object()) return value.empty() ? "{}" : "an object";
   if (value.is_array()) return value.empty() ? "[]" : fmt::format("a list of {}", value.size());
   auto text = value.dump(-1, ' ', true, Value::error_handler_t::replace);
-  if (text.size() > max_bytes) text = text.substr(0, max_bytes) + "…";
+  if (text.size() > max_text_bytes) text = text.substr(0, max_text_bytes) + "…";
   return text;
 }
 
