@@ -173,8 +173,8 @@ std::uint64_t to_float(const Conversion& conversion, Exact x) {
       (conversion.flushes && conversion.to == ElementType::f32 && is_tiny(format, x, conversion.rounding)))
     return result(0);
   const int exponent = std::max(static_cast<int>(std::bit_width(x.m)) - 1 + x.e, format.min_exponent());
-  if (exponent <=
-      2 - format.min_exponent()) {  // in e4m3 the highest exponent field also holds finite numbers
+  // In e4m3 the highest exponent field also holds finite numbers.
+  if (exponent <= 2 - format.min_exponent()) {
     const std::uint64_t steps =
         shift_out(x.m, exponent - format.mantissa_bits - x.e, x.negative, conversion.rounding);
     // A carry out of the mantissa increments the exponent.
