@@ -16,9 +16,8 @@ TMAJIT_BEGIN
 ///   16   8  bytes of the payload, which ends the file
 ///   24   8  checksum of the payload
 ///   32  32  key
-///   64   …  payload: entry, MadeFor's three texts, source, PTX, cubin, log, each after its length of 8
-///   bytes;
-///           then Resources, 4 bytes for each field
+///   64   …  payload: entry, MadeFor's three texts, source, PTX, cubin and log, each after its length
+///           (8 bytes); then Resources, 4 bytes for each field
 inline constexpr std::size_t entry_header_bytes = 64;
 /// Enough of an entry's front for read_entry_info().
 inline constexpr std::size_t entry_info_bytes = 1024;

@@ -46,7 +46,7 @@ std::vector<std::string> names_of(const std::vector<OptionText>& options) {
 
 // bash
 
-/// The assignments that select what is offered for a value; "return" if nothing is.
+/// The shell assignments that select the completions of an option's value; "return" if there are none.
 std::string bash_values(const OptionText& option) {
   std::string text;
   if (!option.words.empty()) text += fmt::format(" values='{}'", fmt::join(option.words, " "));
@@ -55,8 +55,8 @@ std::string bash_values(const OptionText& option) {
   return text.empty() ? "return" : text.substr(1);
 }
 
-/// The cases of "$command $before", where `before` is an option that takes a value. An option that means the
-/// same in all commands that have it needs no command's name.
+/// The shell's cases of "$command $before", where `before` is an option that takes a value. If an option has
+/// the same completions in all commands that have it, its case does not name the command.
 std::string bash_options(const std::vector<const CommandText*>& commands) {
   std::map<std::string, std::map<std::string, std::vector<std::string>>> values;  // option, values, commands
   for (const auto* command : commands) {
@@ -110,12 +110,13 @@ std::string zsh_value(const OptionText& option) {
 /// The arguments of _arguments for an option, one for each of its names.
 std::string zsh_option(const OptionText& option) {
   std::string text;
-  const auto others = option.repeats ? std::string("*") : fmt::format("({})", fmt::join(option.names, " "));
+  const auto exclusions =
+      option.repeats ? std::string("*") : fmt::format("({})", fmt::join(option.names, " "));
   for (const auto& name : option.names) {
     const auto sign = option.type.empty() ? "" : name.starts_with("--") ? "=" : "+";
     const auto value = option.type.empty() ? std::string() : zsh_value(option);
     text += fmt::format(" \\\n    {}",
-                        shell_word(fmt::format("{}{}{}[{}]{}", others, name, sign,
+                        shell_word(fmt::format("{}{}{}[{}]{}", exclusions, name, sign,
                                                escaped(summary(option.description), "[]\\", "\\"), value)));
   }
   return text;
@@ -134,9 +135,9 @@ std::string zsh_function(const CommandText& command) {
   if (command.commands.empty())
     return fmt::format("{}() {{\n  _arguments{}\n}}\n\n", function_name(command.name), arguments);
   std::string commands;
-  for (const auto& below : command.commands)
-    commands += fmt::format(
-        "\n        {}", shell_word(escaped(below.last_name(), ":", "\\") + ":" + summary(below.description)));
+  for (const auto& subcommand : command.commands)
+    commands += fmt::format("\n        {}", shell_word(escaped(subcommand.last_name(), ":", "\\") + ":" +
+                                                       summary(subcommand.description)));
   return fmt::format(
       "{0}() {{\n"
       "  local curcontext=$curcontext state line\n"
@@ -158,7 +159,7 @@ std::string fish_quoted(std::string_view text) {
   return "'" + escaped(text, "\\'", "\\") + "'";
 }
 
-/// A condition that holds where the words of the command's name were typed.
+/// A condition of fish that is true after the words of the command's name, and before a subcommand's.
 std::string fish_condition(const CommandText& command) {
   std::string condition;
   const auto words = split(command.name, ' ');
@@ -181,9 +182,9 @@ std::string fish_command(const CommandText& command) {
   const auto start = fmt::format("complete -c {} -n ", command.name.substr(0, command.name.find(' '))) +
                      fish_quoted(fish_condition(command));
   std::string text;
-  for (const auto& below : command.commands)
-    text +=
-        fmt::format("{} -a {} -d {}\n", start, below.last_name(), fish_quoted(summary(below.description)));
+  for (const auto& subcommand : command.commands)
+    text += fmt::format("{} -a {} -d {}\n", start, subcommand.last_name(),
+                        fish_quoted(summary(subcommand.description)));
   for (const auto& argument : command.arguments) {
     if (!argument.words.empty())
       text += fmt::format("{} -a {}\n", start, fish_quoted(fmt::to_string(fmt::join(argument.words, " "))));
@@ -203,10 +204,10 @@ std::string fish_command(const CommandText& command) {
 
 std::string bash_completions(const CommandText& program) {
   const auto commands = all_commands(program);
-  std::vector<std::string> below;
+  std::vector<std::string> subcommands;
   std::string offered;
   for (const auto* command : commands) {
-    if (command != &program) below.push_back(shell_word(command->name));
+    if (command != &program) subcommands.push_back(shell_word(command->name));
     OptionText values;
     values.words = names_of(command->commands);
     for (const auto& argument : command->arguments) {
@@ -255,7 +256,7 @@ std::string bash_completions(const CommandText& program) {
       "  fi\n"
       "}}\n"
       "complete -F _{0} {0}\n",
-      program.name, fmt::join(below, " | "), bash_options(commands), offered);
+      program.name, fmt::join(subcommands, " | "), bash_options(commands), offered);
 }
 
 std::string zsh_completions(const CommandText& program) {

@@ -7,8 +7,8 @@
 TMAJIT_BEGIN
 namespace command_line {
 
-// Scripts that complete commands, options, and the values of options that have a closed set of them. A shell
-// reads them when it starts.
+// Scripts that complete commands, options, and the values of options with a closed set of values. A shell
+// reads a script when it starts.
 
 [[nodiscard]] std::string bash_completions(const CommandText& program);
 [[nodiscard]] std::string zsh_completions(const CommandText& program);

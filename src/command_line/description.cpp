@@ -9,7 +9,7 @@ TMAJIT_BEGIN
 namespace command_line {
 namespace {
 
-/// The words of validators' descriptions, "{late,early,random}". CLI11 appends them to the type.
+/// The words in the validators' descriptions, such as "{late,early,random}", which CLI11 appends to the type.
 std::vector<std::string> offered_words(const std::string& type) {
   std::vector<std::string> words;
   for (auto begin = type.find(":{"); begin != std::string::npos; begin = type.find(":{", begin + 1)) {
@@ -60,8 +60,8 @@ CommandText describe(const CLI::App& app) {
 
 std::vector<const CommandText*> all_commands(const CommandText& command) {
   std::vector<const CommandText*> all{&command};
-  for (const auto& below : command.commands) {
-    const auto more = all_commands(below);
+  for (const auto& subcommand : command.commands) {
+    const auto more = all_commands(subcommand);
     all.insert(all.end(), more.begin(), more.end());
   }
   return all;

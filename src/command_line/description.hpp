@@ -1,6 +1,6 @@
 #pragma once
 
-/// A command line as plain data: what completions and manual pages are written from.
+/// A command line as plain data, from which completions and manual pages are written.
 #include <tmajit/version.hpp>
 
 #include <string>
@@ -13,7 +13,7 @@ namespace command_line {
 
 /// An option, or an argument without dashes.
 struct OptionText {
-  /// "-o", "--output"; of an argument without dashes its name in the help.
+  /// "-o", "--output". An argument without dashes has one: its name in the help.
   std::vector<std::string> names = {};
   std::string type = {};      ///< "FILE"; empty for a flag
   std::string fallback = {};  ///< the default; empty if the description says it
@@ -46,7 +46,7 @@ struct CommandText {
 
 [[nodiscard]] OptionText describe(const CLI::Option& option);
 
-/// The command itself and, below it, all others, in the order of the help.
+/// The command itself, and all commands below it, in the order of the help.
 [[nodiscard]] std::vector<const CommandText*> all_commands(const CommandText& command);
 
 /// The type of an option's value in its help: "MODE", without the names of validators.

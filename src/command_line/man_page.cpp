@@ -13,7 +13,7 @@ TMAJIT_BEGIN
 namespace command_line {
 namespace {
 
-/// Text without meaning to troff: hyphens that can be copied, and no request at the beginning of a line.
+/// Escapes a text for troff: hyphens can be copied, and no line begins with a request.
 std::string troff_text(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -60,8 +60,8 @@ std::string option_entry(const OptionText& option, const std::vector<std::string
   return text + "\n";
 }
 
-/// An option with all commands that have it, described alike.
-struct Shared {
+/// An option, and all commands that have it with the same description.
+struct SharedOption {
   const OptionText* option;
   std::vector<std::string> commands;
 };
@@ -71,14 +71,14 @@ struct Shared {
 std::string man_page(const CommandText& program, std::string_view version) {
   const auto all = all_commands(program);
   std::string commands;
-  std::vector<Shared> shared;
+  std::vector<SharedOption> shared;
   std::vector<std::string> groups;
   for (const auto* command : all) {
     const std::string name(llvm::StringRef(command->name).drop_front(program.name.size()).ltrim());
     const auto add = [&](const OptionText& option) {
       const auto same =
-          std::ranges::find_if(shared, [&](const Shared& one) { return *one.option == option; });
-      auto& entry = same == shared.end() ? shared.emplace_back(Shared{&option, {}}) : *same;
+          std::ranges::find_if(shared, [&](const SharedOption& one) { return *one.option == option; });
+      auto& entry = same == shared.end() ? shared.emplace_back(SharedOption{&option, {}}) : *same;
       if (!name.empty()) entry.commands.push_back(name);
       if (std::ranges::find(groups, option.group) == groups.end()) groups.push_back(option.group);
     };

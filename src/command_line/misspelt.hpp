@@ -18,10 +18,11 @@ namespace command_line {
 /// Throws Error{invalid_argument} for the first word that the parser did not expect, if any.
 void refuse_unknown_words(const CLI::App& app);
 
-/// Throws Error{invalid_argument} for "--shape=": CLI11 would take the next word for its value.
+/// Throws Error{invalid_argument} for an option such as "--shape=": CLI11 would take the next word as its
+/// value.
 void refuse_empty_values(std::span<const char* const> words);
 
-/// Throws Error{invalid_argument} that lists the commands to choose from. For a line that names none.
+/// For a command line without a command: throws Error{invalid_argument} that lists the commands.
 [[noreturn]] void refuse_missing_command(const CLI::App& app);
 
 }  // namespace command_line

@@ -13,7 +13,7 @@ namespace command_line {
 namespace {
 
 /// A validator: `check` returns an error message, or "" for a legal value. Its description is `names` in
-/// braces, as that of CLI::IsMember: describe() reads them.
+/// braces, as in CLI::IsMember, because describe() reads the names from there.
 template <class Check>
 CLI::Validator validator(Check check, const std::vector<std::string_view>& names = {}) {
   const auto description = names.empty() ? std::string() : fmt::format("{{{}}}", fmt::join(names, ","));

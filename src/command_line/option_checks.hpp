@@ -11,7 +11,7 @@
 TMAJIT_BEGIN
 namespace command_line {
 
-/// Validators of options' values; each says what would be legal.
+// Validators of options' values. Their errors say which values are legal.
 
 /// A whole number from `least` to `most`, decimal or, after 0x, hexadecimal.
 [[nodiscard]] CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);
@@ -19,7 +19,7 @@ namespace command_line {
 [[nodiscard]] CLI::Validator one_of(const std::vector<std::string_view>& names);
 /// Accepts every value. Completions offer `names`; the word FILE stands for the names of files.
 [[nodiscard]] CLI::Validator offers(const std::vector<std::string_view>& names);
-/// Any value but an empty one, which is mostly an unset variable of a script.
+/// Any value but an empty one: that is mostly a mistake, an unset variable of a script.
 [[nodiscard]] CLI::Validator not_empty();
 
 }  // namespace command_line

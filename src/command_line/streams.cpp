@@ -29,16 +29,16 @@ void refuse_unusable_streams(const CLI::App& app) {
   while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
   std::vector<std::string> readers;
   std::vector<std::string> writers;
-  std::string printer;  // of a report
+  std::string report_option;  // the option that prints a report to standard output
   for (const auto* option : command->get_options()) {
     const auto& values = option->results();
     const auto text = describe(*option);
     const auto is_one_of = [&](const auto& names) {
       return std::ranges::any_of(names, [&](const char* name) { return option->check_name(name); });
     };
-    if (option->check_name("--json") && option->count() > 0) printer = "--json";
+    if (option->check_name("--json") && option->count() > 0) report_option = "--json";
     if (option->check_name("--format") && option->count() > 0 && values.back() != "text")
-      printer = "--format " + values.back();
+      report_option = "--format " + values.back();
     if (!text.takes_files) continue;
     auto& users = is_one_of(written_names) ? writers : readers;
     users.insert(users.end(), static_cast<std::size_t>(std::ranges::count(values, "-")), text.names.back());
@@ -46,7 +46,7 @@ void refuse_unusable_streams(const CLI::App& app) {
   if (readers.size() > 1) refuse("{} both read standard input; give one of them a file", pair_of(readers));
   if (!readers.empty() && ::isatty(STDIN_FILENO) == 1)
     refuse("{} -: standard input is a terminal; send it a file, by < or a pipe", readers.front());
-  if (!writers.empty() && !printer.empty()) writers.push_back(printer);
+  if (!writers.empty() && !report_option.empty()) writers.push_back(report_option);
   if (writers.size() > 1)
     refuse("{} both write to standard output; give one of them a file, or leave it out", pair_of(writers));
 }

@@ -16,8 +16,8 @@ TMAJIT_BEGIN
 namespace {
 
 struct Search {
-  std::uintptr_t address;
-  std::string id;
+  std::uintptr_t address;  ///< an address in the library
+  std::string id;          ///< the library's build id, once it is found
 };
 
 /// The build id among the notes of one PT_NOTE segment; empty if there is none.
@@ -28,19 +28,20 @@ std::string find_note(std::span<const std::uint8_t> notes) {
     ElfW(Nhdr) header;
     std::memcpy(&header, notes.data(), sizeof header);
     notes = notes.subspan(sizeof header);
-    const std::size_t name = padded(header.n_namesz);
-    const std::size_t value = padded(header.n_descsz);
-    if (name > notes.size() || header.n_descsz > notes.size() - name) return {};
+    const std::size_t name_bytes = padded(header.n_namesz);
+    const std::size_t value_bytes = padded(header.n_descsz);
+    if (name_bytes > notes.size() || header.n_descsz > notes.size() - name_bytes) return {};
     if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == owner.size() &&
         std::memcmp(notes.data(), owner.data(), owner.size()) == 0) {
-      return llvm::toHex(llvm::ArrayRef(notes.data() + name, header.n_descsz), /*LowerCase=*/true);
+      return llvm::toHex(llvm::ArrayRef(notes.data() + name_bytes, header.n_descsz), /*LowerCase=*/true);
     }
-    notes = notes.subspan(std::min(name + value, notes.size()));
+    notes = notes.subspan(std::min(name_bytes + value_bytes, notes.size()));
   }
   return {};
 }
 
-int visit(dl_phdr_info* library, std::size_t, void* data) {
+/// Called by dl_iterate_phdr for each loaded library. `data` points to the Search.
+int visit_library(dl_phdr_info* library, std::size_t, void* data) {
   auto& search = *static_cast<Search*>(data);
   const std::span headers(library->dlpi_phdr, library->dlpi_phnum);
   const bool holds_address = std::any_of(headers.begin(), headers.end(), [&](const ElfW(Phdr) & header) {
@@ -61,7 +62,7 @@ int visit(dl_phdr_info* library, std::size_t, void* data) {
 
 std::string build_id(const void* address, const std::string& path) {
   Search search{reinterpret_cast<std::uintptr_t>(address), {}};
-  ::dl_iterate_phdr(visit, &search);
+  ::dl_iterate_phdr(visit_library, &search);
   if (!search.id.empty()) return search.id;
   struct stat file {};
   if (::stat(path.c_str(), &file) != 0) return {};

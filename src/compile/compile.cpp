@@ -108,8 +108,8 @@ void require_text(const Source& source) {
 }
 
 /// Throws the exception for a failed compile: the user's mistake, an illegal option, or a broken NVRTC.
-[[noreturn]] void refuse(nvrtcResult result, const Nvrtc& nvrtc, const Program& program, const Source& source,
-                         const std::vector<std::string>& options) {
+[[noreturn]] void fail(nvrtcResult result, const Nvrtc& nvrtc, const Program& program, const Source& source,
+                       const std::vector<std::string>& options) {
   const auto& [major, minor, build, path] = nvrtc.identity();
   const auto log = program.log();
   switch (result) {
@@ -129,11 +129,11 @@ void require_text(const Source& source) {
   throw Error(ErrorCode::internal, "nvrtcCompileProgram failed without a result");
 }
 
-/// Compiles `source` with NVRTC.
-Artifact run(const Nvrtc& nvrtc, const Source& source, const std::vector<std::string>& options) {
+/// Compiles `source` with NVRTC. The artifact's resources are not set yet.
+Artifact compile_with(const Nvrtc& nvrtc, const Source& source, const std::vector<std::string>& options) {
   Program program(nvrtc.api(), source);
   if (const auto result = program.compile(options); result != NVRTC_SUCCESS) {
-    refuse(result, nvrtc, program, source, options);
+    fail(result, nvrtc, program, source, options);
   }
   std::string ptx = program.ptx();
   std::string entry = is_name_expression(source.entry) ? program.lowered(source.entry)
@@ -152,7 +152,7 @@ Artifact compile(const Source& source, const CompileOptions& options) {
   if (!source.epilogue.empty()) require_expression(source.epilogue);
   const Nvrtc& nvrtc = Nvrtc::instance();
   const auto arguments = nvrtc_options(source, options, nvrtc.identity());
-  Artifact artifact = run(nvrtc, source, arguments);
+  Artifact artifact = compile_with(nvrtc, source, arguments);
   if (!makes_cubin(options)) return artifact;
   if (artifact.cubin.empty()) {
     throw Error(ErrorCode::invalid_argument,

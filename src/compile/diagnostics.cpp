@@ -131,8 +131,9 @@ std::string show(const Diagnostic& error, std::string_view expression) {
   return text;
 }
 
-constexpr std::size_t window = 96;  ///< bytes shown of a longer line
+constexpr std::size_t max_shown_bytes = 96;  ///< bytes shown of a longer line
 
+/// Whether `c` is not the first byte of a character in UTF-8.
 bool continues_character(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
 }
@@ -210,13 +211,13 @@ std::string excerpt(std::string_view line, std::size_t offset) {
   offset = std::min(offset, line.size());
   std::size_t begin = 0;
   std::size_t end = line.size();
-  if (line.size() > window) {
-    begin = std::min(offset - std::min(offset, window / 2), line.size() - window);
-    end = begin + window;
+  if (line.size() > max_shown_bytes) {
+    begin = std::min(offset - std::min(offset, max_shown_bytes / 2), line.size() - max_shown_bytes);
+    end = begin + max_shown_bytes;
     while (begin > 0 && continues_character(line[begin])) --begin;
     while (end < line.size() && continues_character(line[end])) ++end;
   }
-  const std::string_view lead = begin > 0 ? "…" : "";
+  const std::string_view ellipsis = begin > 0 ? "…" : "";
   // A tab or an unprintable character takes one column, so that the caret stays under its character.
   std::string shown(line.substr(begin, end - begin));
   std::replace_if(
@@ -224,13 +225,13 @@ std::string excerpt(std::string_view line, std::size_t offset) {
       ' ');
   const auto before = std::string_view(shown).substr(0, offset - begin);
   std::string result("  ");
-  result.append(lead).append(shown).append(end < line.size() ? "…" : "").append("\n  ");
-  result.append(columns(lead) + columns(before), ' ').append("^");
+  result.append(ellipsis).append(shown).append(end < line.size() ? "…" : "").append("\n  ");
+  result.append(columns(ellipsis) + columns(before), ' ').append("^");
   return result;
 }
 
-// The report of a kernel extends from its "Compiling entry function" to the next one. It also holds the
-// properties of functions that were not inlined, which are not the kernel's:
+// The report of a kernel extends from its "Compiling entry function" to the next one. In between there may
+// also be the properties of other functions, which were not inlined into the kernel:
 //   ptxas info    : Compiling entry function 'k' for 'sm_90a'
 //   ptxas info    : Function properties for k
 //   ptxas         .     32 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
@@ -239,7 +240,7 @@ std::string excerpt(std::string_view line, std::size_t offset) {
 std::optional<Resources> parse_resources(std::string_view log, std::string_view entry) {
   const auto kernel = "Compiling entry function '" + std::string(entry) + "' ";
   std::optional<Resources> result;
-  bool of_kernel = false;
+  bool is_kernel = false;
   for (llvm::StringRef rest(log.data(), log.size()); !rest.empty();) {
     llvm::StringRef line;
     std::tie(line, rest) = rest.split('\n');
@@ -247,18 +248,18 @@ std::optional<Resources> parse_resources(std::string_view log, std::string_view 
       if (result) break;
       if (line.contains(kernel)) {
         result.emplace();
-        of_kernel = true;
+        is_kernel = true;
       }
     } else if (!result) {
       continue;
     } else if (const auto name = line.find("Function properties for "); name != llvm::StringRef::npos) {
-      of_kernel = line.substr(name + std::strlen("Function properties for ")).trim() ==
+      is_kernel = line.substr(name + std::strlen("Function properties for ")).trim() ==
                   llvm::StringRef(entry.data(), entry.size());
-    } else if (of_kernel && line.contains(" bytes stack frame")) {
+    } else if (is_kernel && line.contains(" bytes stack frame")) {
       result->stack_bytes = number_before(line, " bytes stack frame");
       result->spill_store_bytes = number_before(line, " bytes spill stores");
       result->spill_load_bytes = number_before(line, " bytes spill loads");
-    } else if (of_kernel && line.contains("Used ")) {
+    } else if (is_kernel && line.contains("Used ")) {
       result->registers = number_before(line, " registers");
       result->barriers = number_before(line, " barriers");
       result->static_shared_bytes = number_before(line, " bytes smem");

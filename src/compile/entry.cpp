@@ -63,24 +63,25 @@ std::string find_entry(std::string_view entry, std::string_view ptx, const std::
     ++matches;
   }
   if (matches == 1) return found->symbol;
-  const std::string has =
+  const std::string kernels_text =
       all.empty() ? "it has none at all" : fmt::format("it has {}", fmt::join(shown, ", "));
   if (entry.empty()) {
-    throw CompileError(all.empty() ? "the source makes no kernel; a template is made by its name, such as "
-                                     "\"kernel<3, float>\""
-                                   : fmt::format("the source has several kernels; name one: {}", has),
+    throw CompileError(all.empty()
+                           ? "the source makes no kernel; a template is made by its name, such as "
+                             "\"kernel<3, float>\""
+                           : fmt::format("the source has several kernels; name one: {}", kernels_text),
                        log);
   }
   if (matches > 1) {
     throw CompileError(fmt::format("the source has several kernels \"{}\"; name one by an expression such as "
                                    "\"{}<3, float>\": {}",
-                                   entry, entry, has),
+                                   entry, entry, kernels_text),
                        log);
   }
   throw CompileError(
       fmt::format("the source has no kernel \"{}\"; {}. Declare it __global__; a template's is "
                   "named with its arguments, such as \"{}<3, float>\"",
-                  entry, has, entry),
+                  entry, kernels_text, entry),
       log);
 }
 

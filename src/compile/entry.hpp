@@ -16,8 +16,8 @@ TMAJIT_BEGIN
 }
 
 /// The symbol in `ptx` of the kernel `entry`: `entry` itself if it is extern "C", or the mangled name of the
-/// only function of that name. An empty `entry` stands for the only kernel. If no kernel or
-/// more than one matches, throws a CompileError that lists the kernels of `ptx`.
+/// only function of that name. An empty `entry` stands for the only kernel. If no kernel or more than one
+/// matches, throws a CompileError that lists the kernels of `ptx`.
 [[nodiscard]] std::string find_entry(std::string_view entry, std::string_view ptx, const std::string& log);
 
 TMAJIT_END

@@ -19,16 +19,17 @@ bool is_file(const fs::path& path) {
   return fs::is_regular_file(path, ignored);
 }
 
-/// Groups of folders that may hold CUDA's headers, the likeliest group first. Since CUDA 13 a toolkit has
-/// libcu++ in a separate folder. Python wheels of CUDA 12 have one folder for each part, those of CUDA 13 a
-/// single folder.
+/// Groups of folders that may hold CUDA's headers, the likeliest group first. The last folder of a group has
+/// cuda_fp16.h, the first may have libcu++: since CUDA 13 a toolkit has it in a separate folder, cccl. Python
+/// wheels of CUDA 12 have one folder for each part, those of CUDA 13 a single folder.
 std::vector<std::vector<fs::path>> candidates() {
   std::vector<std::vector<fs::path>> all;
   const auto toolkit = [&](const fs::path& include) { all.push_back({include / "cccl", include}); };
   try {
     const fs::path library = fs::path(compiler().path).parent_path();
+    // Four levels up include lib64/../include and targets/x86_64-linux/lib/../include.
     for (fs::path at = library; at.has_relative_path() && all.size() < 4; at = at.parent_path()) {
-      toolkit(at / "include");  // lib64/../include, or targets/x86_64-linux/lib/../include
+      toolkit(at / "include");
     }
     const fs::path wheels = library.parent_path().parent_path();  // nvidia/cuda_nvrtc/lib
     all.push_back({wheels / "cuda_cccl/include", wheels / "cuda_runtime/include"});
@@ -54,9 +55,9 @@ std::vector<fs::path> cuda_include_folders() {
     }
     std::vector<fs::path> folders;
     for (const fs::path& folder : candidate) {
-      if (fs::path whole = fs::weakly_canonical(folder);
-          is_file(whole / "cuda/barrier") || folder == candidate.back())
-        folders.push_back(std::move(whole));
+      if (fs::path real = fs::weakly_canonical(folder);
+          is_file(real / "cuda/barrier") || folder == candidate.back())
+        folders.push_back(std::move(real));
     }
     return folders;
   }

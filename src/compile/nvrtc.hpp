@@ -52,8 +52,8 @@ class Nvrtc {
   /// next one tries again.
   static const Nvrtc& instance();
 
-  /// Loads the first of `places` (file names as for dlopen) that is NVRTC 12.4 or later.
-  /// Throws Error{unavailable} that names every place and why it is unusable.
+  /// Loads the first of `paths` (file names as for dlopen) that is NVRTC 12.4 or later. If there is none,
+  /// throws Error{unavailable} that counts the paths, and says why existing files are unusable.
   explicit Nvrtc(std::span<const std::string> paths);
 
   [[nodiscard]] const NvrtcApi& api() const noexcept { return api_; }
@@ -69,8 +69,8 @@ class Nvrtc {
 
 /// A thread holds an NvrtcUse while it is inside NVRTC or loads it. A fork waits until no thread holds one:
 /// NVRTC and the loader have locks, for which a child that is forked meanwhile would wait forever. The end of
-/// the process waits, too; the constructor then throws Error{unavailable}. No user callback may run while a
-/// thread holds one, and a thread must not hold two.
+/// the process waits, too; from then on the constructor throws Error{unavailable}. No user callback may run
+/// while a thread holds one, and a thread must not hold two.
 class NvrtcUse {
  public:
   NvrtcUse();

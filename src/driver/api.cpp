@@ -7,9 +7,8 @@ TMAJIT_BEGIN
 namespace driver {
 namespace {
 
-/// The CUDA version whose signatures of the entry points are requested: the oldest that has all of them. A
-/// later version may return a function with other parameters for the same name, as 13.0 does for
-/// cuCtxGetDevice.
+/// The CUDA version whose function signatures are requested: the oldest that has all entry points. A request
+/// for a later version may return a function with other parameters, as 13.0 does for cuCtxGetDevice.
 constexpr int api_version = 12000;
 
 }  // namespace

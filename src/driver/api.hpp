@@ -23,8 +23,8 @@ struct Api {
   GetProcAddress get_proc_address;
   std::string missing;  ///< entry points that the driver lacks, separated by commas
 
-  /// Declares the enum parameters as integers, as the ABI passes them. A TensorMapSpec with invalid values
-  /// can then be passed to the driver, which refuses it, without forming an enumerator that does not exist.
+  /// Declares the enum parameters as integers, as the ABI passes them. So the driver can be given, and can
+  /// refuse, a TensorMapSpec whose values are no enumerators.
   using EncodeTiled = CUresult (*)(CUtensorMap*, std::uint32_t type, cuuint32_t rank, void* address,
                                    const cuuint64_t* dims, const cuuint64_t* strides, const cuuint32_t* box,
                                    const cuuint32_t* element_strides, std::uint32_t interleave,

@@ -9,7 +9,7 @@ TMAJIT_BEGIN
 namespace driver {
 namespace {
 
-/// Passed to the driver for a value without an enumerator; the driver refuses it.
+/// Passed to the driver in place of a value that no enumerator has; the driver refuses it.
 constexpr std::uint32_t no_such_value = 0x7fffffff;
 
 // The driver's enumerators, in the order of tmajit's. The driver has no signed 8- and 16-bit types and no
@@ -31,6 +31,7 @@ constexpr std::array promotion_modes{CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_
 constexpr std::array fill_modes{CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
                                 CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA};
 
+/// The driver's enumerator for one of tmajit's.
 template <class Modes, class Enum>
 std::uint32_t mode(const Modes& modes, Enum value) noexcept {
   const auto number = static_cast<std::size_t>(value);
@@ -55,44 +56,45 @@ struct Arguments {
 };
 
 Arguments driver_arguments(const TensorMapSpec& spec) noexcept {
-  Arguments a{.type = mode(data_types, spec.type),
-              .rank = spec.rank,
-              .interleave = mode(interleave_modes, spec.interleave),
-              .swizzle = mode(swizzle_modes, spec.swizzle),
-              .l2_promotion = mode(promotion_modes, spec.l2_promotion),
-              .oob_fill = mode(fill_modes, spec.oob_fill)};
+  Arguments arguments{.type = mode(data_types, spec.type),
+                      .rank = spec.rank,
+                      .interleave = mode(interleave_modes, spec.interleave),
+                      .swizzle = mode(swizzle_modes, spec.swizzle),
+                      .l2_promotion = mode(promotion_modes, spec.l2_promotion),
+                      .oob_fill = mode(fill_modes, spec.oob_fill)};
   const std::size_t rank = std::min<std::size_t>(spec.rank, max_map_rank);
   for (std::size_t inner = 0; inner < rank; ++inner) {
     const std::size_t d = rank - 1 - inner;
-    a.dims[inner] = spec.shape[d];
-    a.box[inner] = spec.box[d];
-    a.element_strides[inner] = spec.element_strides[d];
-    if (inner > 0) a.strides[inner - 1] = spec.strides[d];
+    arguments.dims[inner] = spec.shape[d];
+    arguments.box[inner] = spec.box[d];
+    arguments.element_strides[inner] = spec.element_strides[d];
+    if (inner > 0) arguments.strides[inner - 1] = spec.strides[d];
   }
   for (std::size_t inner = 0; inner + 2 < rank; ++inner) {
-    a.lower[inner] = spec.pixel_box.lower[rank - 3 - inner];
-    a.upper[inner] = spec.pixel_box.upper[rank - 3 - inner];
+    arguments.lower[inner] = spec.pixel_box.lower[rank - 3 - inner];
+    arguments.upper[inner] = spec.pixel_box.upper[rank - 3 - inner];
   }
-  return a;
+  return arguments;
 }
 
-template <class T, std::size_t most>
-auto list(const std::array<T, most>& values, std::size_t count) {
+template <class T, std::size_t size>
+auto list(const std::array<T, size>& values, std::size_t count) {
   return fmt::join(values.begin(),
                    values.begin() + static_cast<std::ptrdiff_t>(std::min(count, values.size())), ", ");
 }
 
 /// The text of the arguments that only the driver function for the map's mode has.
-std::string mode_arguments(const TensorMapSpec& spec, const Arguments& a) {
-  if (spec.mode == MapMode::tiled) return fmt::format("box [{}]", list(a.box, a.rank));
-  const std::size_t corners = std::max(a.rank, 2U) - 2;
+std::string mode_arguments(const TensorMapSpec& spec, const Arguments& arguments) {
+  if (spec.mode == MapMode::tiled) return fmt::format("box [{}]", list(arguments.box, arguments.rank));
+  const std::size_t corners = std::max(arguments.rank, 2U) - 2;
   return fmt::format(
       "pixel box lower corner [{}], upper corner [{}], channels per pixel {}, pixels per column {}",
-      list(a.lower, corners), list(a.upper, corners), spec.pixel_box.channels, spec.pixel_box.pixels);
+      list(arguments.lower, corners), list(arguments.upper, corners), spec.pixel_box.channels,
+      spec.pixel_box.pixels);
 }
 
-[[noreturn]] void refuse(const Api& api, CUresult result, const TensorMapSpec& spec, const Arguments& a,
-                         DevicePtr address) {
+[[noreturn]] void refuse(const Api& api, CUresult result, const TensorMapSpec& spec,
+                         const Arguments& arguments, DevicePtr address) {
   const char* error = nullptr;
   if (api.get_error_name(result, &error) != CUDA_SUCCESS || error == nullptr) error = "unknown CUDA error";
   throw Error(
@@ -102,10 +104,12 @@ std::string mode_arguments(const TensorMapSpec& spec, const Arguments& a) {
           "first: type {} ({}), rank {}, address {:#x}, dims [{}], strides [{}] bytes, {}, element "
           "strides [{}], interleave {} ({}), swizzle {} ({}), L2 promotion {} ({}), OOB fill {} ({}). "
           "validate() names the rules that a tensor map breaks.",
-          spec.mode == MapMode::tiled ? "Tiled" : "Im2col", error, name(spec.type), a.type, a.rank, address,
-          list(a.dims, a.rank), list(a.strides, a.rank == 0 ? 0 : a.rank - 1), mode_arguments(spec, a),
-          list(a.element_strides, a.rank), name(spec.interleave), a.interleave, name(spec.swizzle), a.swizzle,
-          name(spec.l2_promotion), a.l2_promotion, name(spec.oob_fill), a.oob_fill));
+          spec.mode == MapMode::tiled ? "Tiled" : "Im2col", error, name(spec.type), arguments.type,
+          arguments.rank, address, list(arguments.dims, arguments.rank),
+          list(arguments.strides, arguments.rank == 0 ? 0 : arguments.rank - 1),
+          mode_arguments(spec, arguments), list(arguments.element_strides, arguments.rank),
+          name(spec.interleave), arguments.interleave, name(spec.swizzle), arguments.swizzle,
+          name(spec.l2_promotion), arguments.l2_promotion, name(spec.oob_fill), arguments.oob_fill));
 }
 
 }  // namespace
@@ -113,22 +117,24 @@ std::string mode_arguments(const TensorMapSpec& spec, const Arguments& a) {
 EncodedTensorMap encode(const Api& api, const TensorMapSpec& spec, DevicePtr address) {
   static_assert(sizeof(EncodedTensorMap) == sizeof(CUtensorMap) &&
                 alignof(EncodedTensorMap) >= alignof(CUtensorMap));
-  const Arguments a = driver_arguments(spec);
+  const Arguments arguments = driver_arguments(spec);
   EncodedTensorMap map;
   auto* const opaque = reinterpret_cast<CUtensorMap*>(map.opaque.data());
   auto* const memory =
       reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));  // NOLINT(performance-no-int-to-ptr)
   const CUresult result =
       spec.mode == MapMode::tiled
-          ? api.tensor_map_encode_tiled(opaque, a.type, a.rank, memory, a.dims.data(), a.strides.data(),
-                                        a.box.data(), a.element_strides.data(), a.interleave, a.swizzle,
-                                        a.l2_promotion, a.oob_fill)
-          : api.tensor_map_encode_im2col(opaque, a.type, a.rank, memory, a.dims.data(), a.strides.data(),
-                                         a.lower.data(), a.upper.data(), spec.pixel_box.channels,
-                                         spec.pixel_box.pixels, a.element_strides.data(), a.interleave,
-                                         a.swizzle, a.l2_promotion, a.oob_fill);
+          ? api.tensor_map_encode_tiled(opaque, arguments.type, arguments.rank, memory, arguments.dims.data(),
+                                        arguments.strides.data(), arguments.box.data(),
+                                        arguments.element_strides.data(), arguments.interleave,
+                                        arguments.swizzle, arguments.l2_promotion, arguments.oob_fill)
+          : api.tensor_map_encode_im2col(
+                opaque, arguments.type, arguments.rank, memory, arguments.dims.data(),
+                arguments.strides.data(), arguments.lower.data(), arguments.upper.data(),
+                spec.pixel_box.channels, spec.pixel_box.pixels, arguments.element_strides.data(),
+                arguments.interleave, arguments.swizzle, arguments.l2_promotion, arguments.oob_fill);
   if (result != CUDA_SUCCESS) [[unlikely]]
-    refuse(api, result, spec, a, address);
+    refuse(api, result, spec, arguments, address);
   return map;
 }
 

@@ -58,7 +58,7 @@ class Event {
   CUevent event_ = nullptr;
 };
 
-/// A timer of two events. Its calls do not disturb a capture.
+/// A timer made of two events. Its calls do not disturb a capture.
 class GpuTimer final : public StreamTimer {
  public:
   explicit GpuTimer(std::shared_ptr<const Context> context) : context_(std::move(context)) {
@@ -198,7 +198,7 @@ bool Gpu::is_captured(Stream stream) {
   return result != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-DevicePtr Gpu::of_capture(Stream stream, std::span<const std::byte> bytes) {
+DevicePtr Gpu::allocate_for_capture(Stream stream, std::span<const std::byte> bytes) {
   if (stream == nullptr) return 0;
   const ContextScope scope(*context_);
   const Api& api = context_->api();

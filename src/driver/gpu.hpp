@@ -30,13 +30,13 @@ class Gpu final : public Device,
   [[nodiscard]] DeviceKernels& kernels() noexcept override { return *this; }
   [[nodiscard]] DeviceMaps& maps() noexcept override { return *this; }
   [[nodiscard]] DeviceTiming& timing() noexcept override { return *this; }
-  [[nodiscard]] DevicePtr of_capture(Stream stream, std::span<const std::byte> bytes) override;
+  [[nodiscard]] DevicePtr allocate_for_capture(Stream stream, std::span<const std::byte> bytes) override;
 
  private:
   [[nodiscard]] DevicePtr allocate(std::uint64_t bytes) override;
   void free(DevicePtr pointer) noexcept override;
-  /// Copies follow the stream's order. With pinned host memory they return before they are done; with
-  /// pageable memory the driver returns when the host's part of the copy is finished.
+  /// Copies follow the stream's order. With pinned host memory these functions return before the copy is
+  /// done. With pageable memory they return when the host's part of the copy is finished.
   void copy_in(DevicePtr destination, std::span<const std::byte> source, Stream stream) override;
   void copy_out(std::span<std::byte> destination, DevicePtr source, Stream stream) override;
   void copy(DevicePtr destination, DevicePtr source, std::uint64_t bytes, Stream stream) override;
@@ -63,8 +63,8 @@ class Gpu final : public Device,
   std::shared_ptr<Scratch> scratch_;
 };
 
-/// Lets the driver encode `spec` for the tensor at `address`, without own checks. Throws Error{illegal_spec}
-/// with every argument if the driver refuses.
+/// Lets the driver encode `spec` for the tensor at `address`. Only the driver checks the spec: if it refuses,
+/// throws Error{illegal_spec} that lists every argument.
 [[nodiscard]] EncodedTensorMap encode(const Api& api, const TensorMapSpec& spec, DevicePtr address);
 
 /// list_gpus() and open_gpu() for a given driver.

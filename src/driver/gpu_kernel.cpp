@@ -24,6 +24,7 @@ void give_back(void* share) {
   }
 }
 
+// Values of LoadedCode::parameter_count_ that are no counts.
 constexpr std::int64_t not_asked = -2;
 constexpr std::int64_t not_told = -1;
 
@@ -43,8 +44,8 @@ std::int64_t count_parameters(const Api& api, CUkernel kernel) {
 }  // namespace
 
 void drop_returned() noexcept {
-  Returned* one = returned_by_graphs.exchange(nullptr, std::memory_order_acquire);
-  while (one != nullptr) delete std::exchange(one, one->next);
+  Returned* returned = returned_by_graphs.exchange(nullptr, std::memory_order_acquire);
+  while (returned != nullptr) delete std::exchange(returned, returned->next);
 }
 
 void keep_for_graph(const Api& api, CUgraph graph, std::shared_ptr<const void> share) {
@@ -128,7 +129,7 @@ void GpuKernel::launch(const LaunchShape& shape, std::span<void* const> paramete
 
 void GpuKernel::enqueue_with_scratch(const LaunchShape& shape, std::span<void* const> parameters,
                                      Stream stream) const {
-  std::vector<void*> all(parameters.begin(), parameters.end());
+  std::vector<void*> with_scratch(parameters.begin(), parameters.end());
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   cuuint64_t capture = 0;
   CUgraph graph = nullptr;
@@ -137,14 +138,14 @@ void GpuKernel::enqueue_with_scratch(const LaunchShape& shape, std::span<void* c
       get_capture_info_(stream, &status, &capture, &graph, nullptr, nullptr) == CUDA_SUCCESS &&
       status == CU_STREAM_CAPTURE_STATUS_ACTIVE) {
     drop_returned();
-    const auto block = scratch_->of_capture(capture, stream, shape.scratch_bytes);
+    const auto block = scratch_->for_capture(capture, stream, shape.scratch_bytes);
     keep_for_graph(code_->context().api(), graph, block);
     scratch = block->address();
   } else {
-    scratch = scratch_->of_stream(stream, shape.scratch_bytes);
+    scratch = scratch_->for_stream(stream, shape.scratch_bytes);
   }
-  all.back() = &scratch;
-  enqueue(shape, all, stream);
+  with_scratch.back() = &scratch;
+  enqueue(shape, with_scratch, stream);
 }
 
 void GpuKernel::enqueue(const LaunchShape& shape, std::span<void* const> parameters, Stream stream) const {

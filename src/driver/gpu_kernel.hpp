@@ -41,7 +41,7 @@ class LoadedCode {
   std::shared_ptr<const Context> context_;
   CUlibrary library_ = nullptr;
   CUkernel kernel_ = nullptr;
-  /// −1: the driver does not tell; −2: the driver has not been asked.
+  /// −1: the driver cannot tell; −2: the driver has not been asked.
   mutable std::atomic<std::int64_t> parameter_count_{-2};
 };
 
@@ -66,7 +66,7 @@ class alignas(64) GpuKernel final : public LoadedKernel {
  private:
   /// The context must be current.
   void enqueue(const LaunchShape& shape, std::span<void* const> parameters, Stream stream) const;
-  /// Like enqueue(), with scratch memory for this launch, whose address becomes the last parameter.
+  /// Like enqueue(), with scratch memory for this launch. Its address becomes the last parameter.
   void enqueue_with_scratch(const LaunchShape& shape, std::span<void* const> parameters, Stream stream) const;
   /// Throws the error of a launch that the driver refused.
   [[noreturn]] void fail_launch(CUresult result, const LaunchShape& shape, Stream stream) const;

@@ -8,7 +8,7 @@ TMAJIT_BEGIN
 namespace driver {
 namespace {
 
-/// An attribute that every driver knows; 0 if the query fails.
+/// An attribute of a device; 0 if the query fails.
 std::uint32_t attribute(const Api& api, CUdevice device, CUdevice_attribute which) noexcept {
   int value = 0;
   return api.device_get_attribute(&value, which, device) == CUDA_SUCCESS ? static_cast<std::uint32_t>(value)

@@ -56,7 +56,7 @@ ScratchBlock::~ScratchBlock() {
   release(*context_, context_->api().mem_free, static_cast<CUdeviceptr>(address_));
 }
 
-DevicePtr Scratch::of_stream(Stream stream, std::uint64_t bytes) {
+DevicePtr Scratch::for_stream(Stream stream, std::uint64_t bytes) {
   const Api& api = context_->api();
   const ContextScope scope(*context_);
   unsigned long long number = 0;  // NOLINT(google-runtime-int): the driver's type
@@ -76,8 +76,8 @@ DevicePtr Scratch::of_stream(Stream stream, std::uint64_t bytes) {
   return blocks.back()->address();
 }
 
-std::shared_ptr<const ScratchBlock> Scratch::of_capture(std::uint64_t capture, Stream stream,
-                                                        std::uint64_t bytes) {
+std::shared_ptr<const ScratchBlock> Scratch::for_capture(std::uint64_t capture, Stream stream,
+                                                         std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   std::shared_ptr<const ScratchBlock> block = last_captured_block_.lock();
   if (block && capture_ == capture && captured_stream_ == stream && block->bytes() >= bytes) return block;

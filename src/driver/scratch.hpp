@@ -48,11 +48,11 @@ class Scratch {
   explicit Scratch(std::shared_ptr<const Context> context) : context_(std::move(context)) {}
 
   /// The memory for a launch on a stream that is not captured.
-  [[nodiscard]] DevicePtr of_stream(Stream stream, std::uint64_t bytes);
+  [[nodiscard]] DevicePtr for_stream(Stream stream, std::uint64_t bytes);
   /// The block for launches that one stream adds to the graph of capture `capture`. The caller must let the
   /// graph keep it.
-  [[nodiscard]] std::shared_ptr<const ScratchBlock> of_capture(std::uint64_t capture, Stream stream,
-                                                               std::uint64_t bytes);
+  [[nodiscard]] std::shared_ptr<const ScratchBlock> for_capture(std::uint64_t capture, Stream stream,
+                                                                std::uint64_t bytes);
 
  private:
   static constexpr std::size_t max_streams = 64;

@@ -66,14 +66,15 @@ std::string read_file(const std::filesystem::path& path, std::uint64_t limit, st
     error = std::make_error_code(std::errc::operation_not_permitted);
   } else {
     bytes.resize(std::min(limit, static_cast<std::uint64_t>(info.st_size)));
-    std::size_t have = 0;
-    while (have < bytes.size()) {
-      const auto got = uninterrupted([&] { return ::read(file, bytes.data() + have, bytes.size() - have); });
-      if (got < 0) error = last_error();
-      if (got <= 0) break;
-      have += static_cast<std::size_t>(got);
+    std::size_t filled = 0;
+    while (filled < bytes.size()) {
+      const auto count =
+          uninterrupted([&] { return ::read(file, bytes.data() + filled, bytes.size() - filled); });
+      if (count < 0) error = last_error();
+      if (count <= 0) break;
+      filled += static_cast<std::size_t>(count);
     }
-    bytes.resize(error ? 0 : have);
+    bytes.resize(error ? 0 : filled);
   }
   ::close(file);
   return bytes;

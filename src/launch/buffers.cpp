@@ -19,7 +19,7 @@ namespace {
 std::vector<std::byte> scalar_bytes(const ScalarParameter& scalar) {
   const std::size_t size = size_of(scalar.type);
   std::vector<std::byte> bytes(size * scalar.bits.size());
-  // Hosts are little-endian as the device is.
+  // The host is little-endian, as the device is.
   for (std::size_t i = 0; i < scalar.bits.size(); ++i) {
     std::memcpy(bytes.data() + i * size, &scalar.bits[i], size);
   }
@@ -91,17 +91,18 @@ void LaunchBuffers::upload(const std::shared_ptr<Device>& device) {
   device_ = device;
   for (auto& entry : entries_) {
     entry.memory = Buffer(device, entry.view.span_bytes());
-    const auto at = entry.memory.address();
+    const auto address = entry.memory.address();
     if (entry.in) {
       const auto span = MemorySpan::of(entry.view, 0);
-      copy_in(*device, at, MemoryImage::of(span, entry.view, entry.in->data(), entry.in->layout()).bytes);
+      copy_in(*device, address,
+              MemoryImage::of(span, entry.view, entry.in->data(), entry.in->layout()).bytes);
     } else if (!entry.description.values.empty()) {
       const auto period = scalar_bytes({.type = entry.view.type, .bits = entry.description.values});
       std::vector<std::byte> bytes(entry.memory.bytes());
       for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = period[i % period.size()];
-      device->memory().copy_in(at, bytes, nullptr);
+      device->memory().copy_in(address, bytes, nullptr);
     } else {
-      device->memory().fill(at, static_cast<std::byte>(entry.description.fill), entry.memory.bytes(),
+      device->memory().fill(address, static_cast<std::byte>(entry.description.fill), entry.memory.bytes(),
                             nullptr);
     }
   }
@@ -150,7 +151,7 @@ DevicePtr LaunchBuffers::place(const AddressArgument& address) const {
 TensorMapSpec LaunchBuffers::tensor_map(const TensorMapParameter& map, const std::string& path) const {
   const auto& view = find(map.at.buffer).view;
   const auto rank = map.rank();
-  // A map of rank 0 is not refused here, since no shape could mend it. validate() refuses its rank.
+  // A map of rank 0 passes: a shape would not help, and validate() refuses the rank itself.
   if (rank != 0 && map.shape.empty() && view.rank != rank) {
     refuse("{}.{}: {}, but buffer \"{}\" has {}; give the map a shape of its own", path,
            map.pixel_box ? "pixel_box" : "box", counted(rank, "dimension"), map.at.buffer, view.rank);
@@ -208,9 +209,9 @@ std::vector<KernelArgument> LaunchBuffers::arguments(const KernelLaunch& launch)
 }
 
 MapArgument LaunchBuffers::map_argument(const TensorMapParameter& map, const std::string& path) const {
-  const auto at = path + ".tensor_map";
-  const auto from = address(map.at, at);
-  return {.tensor = from.tensor, .spec = tensor_map(map, at), .offset = from.offset};
+  const auto map_path = path + ".tensor_map";
+  const auto start = address(map.at, map_path);
+  return {.tensor = start.tensor, .spec = tensor_map(map, map_path), .offset = start.offset};
 }
 
 ValueArgument LaunchBuffers::structure(const StructParameter& parameter, const std::string& path) const {
@@ -218,18 +219,18 @@ ValueArgument LaunchBuffers::structure(const StructParameter& parameter, const s
   ValueArgument value{.bytes = std::vector<std::byte>(offsets.back()),
                       .alignment = static_cast<std::uint32_t>(alignment_of(parameter))};
   for (std::size_t f = 0; f < parameter.fields.size(); ++f) {
-    const auto at = static_cast<std::uint32_t>(offsets[f]);
-    const auto place = fmt::format("{}.struct[{}]", path, f);
+    const auto offset = static_cast<std::uint32_t>(offsets[f]);
+    const auto field_path = fmt::format("{}.struct[{}]", path, f);
     const auto& field = parameter.fields[f].value;
-    const auto size = std::visit([](const auto& one) { return bytes_of(KernelParameter(one)); }, field);
-    if (at + size > value.bytes.size()) refuse("{}: the field ends beyond the struct", place);
+    const auto size = std::visit([](const auto& typed) { return bytes_of(KernelParameter(typed)); }, field);
+    if (offset + size > value.bytes.size()) refuse("{}: the field ends beyond the struct", field_path);
     if (const auto* const number = std::get_if<ScalarParameter>(&field)) {
-      const auto part = scalar_bytes(*number);
-      std::copy(part.begin(), part.end(), value.bytes.begin() + at);
+      const auto number_bytes = scalar_bytes(*number);
+      std::copy(number_bytes.begin(), number_bytes.end(), value.bytes.begin() + offset);
     } else if (const auto* const map = std::get_if<TensorMapParameter>(&field)) {
-      value.maps.push_back({at, map_argument(*map, place)});
+      value.maps.push_back({offset, map_argument(*map, field_path)});
     } else {
-      value.addresses.push_back({at, address(std::get<PointerParameter>(field), place)});
+      value.addresses.push_back({offset, address(std::get<PointerParameter>(field), field_path)});
     }
   }
   return value;

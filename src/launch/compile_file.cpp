@@ -19,7 +19,8 @@ bool has_host_code(std::string_view text) {
   return std::ranges::any_of(signs, [&](std::string_view sign) { return text.find(sign) != text.npos; });
 }
 
-/// Whether NVRTC did not find a header that the text includes as <name>: it has no host headers.
+/// Whether the error is that NVRTC found no header for an #include <name> of the text. NVRTC has no host
+/// headers.
 bool lacks_system_header(std::string_view text, std::string_view error) {
   const std::size_t message_begin = error.find("open source file \"");
   if (message_begin == error.npos) return false;

@@ -91,6 +91,7 @@ void OutputFile::open_unnamed() {
   file_ = Descriptor(::mkostemp(pattern.data(), O_CLOEXEC));
   if (file_.get() < 0) fail("write", errno);
   temporary_ = pattern;
+  // mkostemp() makes a private file; give it the permissions that open() would. Only a change reads the mask.
   const auto mask = ::umask(0);
   ::umask(mask);
   ::fchmod(file_.get(), 0666U & ~mask);

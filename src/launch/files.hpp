@@ -32,7 +32,7 @@ class Descriptor {
   int fd_;
 };
 
-/// The name of standard input for readers, of standard output for writers. ./- is a file of that name.
+/// The path that means standard input to readers and standard output to writers. A file of this name is ./-.
 inline constexpr auto standard_stream = "-";
 
 /// A whole file for reading: mapped if it is a large regular one, read into memory if it is a pipe. Standard

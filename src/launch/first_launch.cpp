@@ -52,24 +52,24 @@ std::string pointed_type(std::string type) {
                                                                      {"__nv_bfloat16", "bf16"},
                                                                      {"__nv_fp8_e4m3", "e4m3"},
                                                                      {"__nv_fp8_e5m2", "e5m2"}};
-  for (const auto& [cpp, name] : names) {
-    if (type == cpp) return std::string(name);
+  for (const auto& [cpp_type, name] : names) {
+    if (type == cpp_type) return std::string(name);
   }
   return {};
 }
 
 /// "float*" and "int" of "ns::scale<3>(float*, int)".
-std::vector<std::string> argument_types(std::string_view shown) {
+std::vector<std::string> argument_types(std::string_view full_name) {
   std::vector<std::string> types;
-  if (!shown.ends_with(')')) return types;
-  std::size_t begin = shown.size() - 1;  // of the last pair of outermost parentheses
-  for (int depth = 1; depth > 0 && begin > 0;) {
-    const char c = shown[--begin];
+  if (!full_name.ends_with(')')) return types;
+  std::size_t open = full_name.size() - 1;  // will be the index of the matching opening parenthesis
+  for (int depth = 1; depth > 0 && open > 0;) {
+    const char c = full_name[--open];
     depth += c == ')' ? 1 : c == '(' ? -1 : 0;
   }
   int depth = 0;
   std::string type;
-  for (const char c : shown.substr(begin + 1, shown.size() - begin - 2)) {
+  for (const char c : full_name.substr(open + 1, full_name.size() - open - 2)) {
     depth += c == '<' || c == '(' ? 1 : c == '>' || c == ')' ? -1 : 0;
     if (c == ',' && depth == 0) {
       types.push_back(std::exchange(type, {}));
@@ -81,7 +81,7 @@ std::vector<std::string> argument_types(std::string_view shown) {
   return types;
 }
 
-/// Whether an instruction is useful only in clusters of several CTAs.
+/// Whether an instruction makes sense only in a cluster of several CTAs.
 bool is_for_clusters(const ptx::FlatInstruction& flat) {
   const ptx::Instruction& in = *flat.instruction;
   const std::string_view word = in.words().front();
@@ -93,7 +93,7 @@ bool is_for_clusters(const ptx::FlatInstruction& flat) {
   if (std::ranges::any_of(flat.bindings, names_cluster)) return true;
   if (word == "mapa" || word == "getctarank" || in.has("multicast::cluster")) return true;
   if (word == "barrier") return in.has("cluster");
-  // Copies from global memory and fences name the cluster in every kernel.
+  // Copies from global memory and fences have .shared::cluster in kernels without clusters, too.
   const auto spaces = in.spaces();
   const bool reaches_peers = !spaces.empty() && spaces.front() == ptx::StateSpace::shared_cluster;
   return reaches_peers && word != "fence" && (word != "cp" || spaces.back() != ptx::StateSpace::global);
@@ -107,22 +107,23 @@ std::string first_cluster_use(const ptx::FlatFunction& entry) {
   return fmt::format("PTX line {} executes {}", in.location.line, ptx::print(in));
 }
 
+/// A launch file for a kernel, with "?" in place of values that only the user knows.
 class Draft {
  public:
   Draft(std::string_view text, const ptx::Module& module, const ptx::Function& function,
         const PtxKernel& kernel)
       : function_(function),
         kernel_(kernel),
-        shown_(check::full_name(function.name)),
-        types_(argument_types(shown_)),
+        full_name_(check::full_name(function.name)),
+        cpp_types_(argument_types(full_name_)),
         is_triton_(text.find("LLVM NVPTX") != text.npos && text.find("nvvm.reqntid") == text.npos &&
                    kernel.block.has_value()) {
-    if (types_.size() != function.parameters.size()) types_.assign(function.parameters.size(), "");
+    if (cpp_types_.size() != function.parameters.size()) cpp_types_.assign(function.parameters.size(), "");
     const auto flat = ptx::resolve(module, function);
-    if (!flat) refuse("kernel \"{}\": {}", shown_, flat.diagnostics.front().message);
+    if (!flat) refuse("kernel \"{}\": {}", full_name_, flat.diagnostics.front().message);
     uses_ = parameter_uses(*flat.function);
     if (!kernel.cluster) cluster_use_ = first_cluster_use(*flat.function);
-    shared_ = std::ranges::any_of(module.directives, [](const ptx::Directive& directive) {
+    has_dynamic_shared_ = std::ranges::any_of(module.directives, [](const ptx::Directive& directive) {
       const auto* const variable = std::get_if<ptx::Variable>(&directive);
       return variable != nullptr && variable->space == ptx::StateSpace::shared &&
              variable->linkage == ptx::Linkage::extern_;
@@ -130,7 +131,7 @@ class Draft {
   }
 
   [[nodiscard]] Json make() {
-    Json json{{"entry", shown_}};
+    Json json{{"entry", full_name_}};
     json["grid"] = "? CTAs: x, or [x, y, z]";
     if (const auto& block = kernel_.block ? kernel_.block : kernel_.max_block) {
       json["block"] = *block;
@@ -145,7 +146,7 @@ class Draft {
         json["cluster"] = fmt::format(
             "? CTAs of a cluster: x, or [x, y, z]; only the launch sets them, and {}", cluster_use_);
     }
-    if (shared_) json["shared_bytes"] = "? bytes of dynamic shared memory";
+    if (has_dynamic_shared_) json["shared_bytes"] = "? bytes of dynamic shared memory";
     json["buffers"] = Json::object();
     Json parameters = Json::array();
     for (std::size_t i = 0; i < uses_.size(); ++i) parameters.push_back(parameter(i));
@@ -170,7 +171,7 @@ class Draft {
     return name;
   }
 
-  Json value_of(const ParameterUse& use, const std::string& name, const std::string& cpp) {
+  Json value_of(const ParameterUse& use, const std::string& name, const std::string& cpp_type) {
     if (use.kind == Kind::map) {
       Json map{
           {"buffer",
@@ -185,24 +186,25 @@ class Draft {
       return {{"tensor_map", std::move(map)}};
     }
     if (use.kind == Kind::address) {
-      std::string type = pointed_type(cpp);
+      std::string type = pointed_type(cpp_type);
       if (type.empty() && use.elements) type = type_name(*use.elements);
       if (!is_type(type)) type.clear();
       return {{"buffer", add_buffer(name, type, "")}};
     }
-    Json value = "? " + (cpp.empty() ? "a number" : cpp);
+    Json value = "? " + (cpp_type.empty() ? "a number" : cpp_type);
     if (use.count > 1) value = Json(std::vector<std::string>(use.count, "? a number"));
     return {{"type", is_type(type_name(use.type)) ? type_name(use.type) : "u32"},
             {"value", std::move(value)}};
   }
 
   static bool is_type(const std::string& word) {
-    static constexpr auto types = all_element_types;  // the libraries share no variable
+    // A copy: the use of an inline variable by reference would export a symbol from each shared library.
+    static constexpr auto types = all_element_types;
     return std::ranges::any_of(types, [&](ElementType type) { return tmajit::name(type) == word; });
   }
 
   /// The description of a parameter that the kernel does not read: zeros.
-  [[nodiscard]] Json unread(std::size_t i) const {
+  [[nodiscard]] Json unread_parameter(std::size_t i) const {
     const auto& variable = function_.parameters[i];
     const std::uint64_t bytes = kernel_.parameters[i].bytes;
     const bool is_number = variable.extents.empty() && variable.vector_width == 1;
@@ -218,18 +220,18 @@ class Draft {
     const auto& variable = function_.parameters[i];
     const std::uint64_t bytes = kernel_.parameters[i].bytes;
     std::vector<std::string> notes;
-    if (!types_[i].empty()) notes.push_back(types_[i]);
+    if (!cpp_types_[i].empty()) notes.push_back(cpp_types_[i]);
     if (const std::string role = triton_role(i); !role.empty()) notes.push_back(role);
     const bool is_read = !uses.empty() && !(uses.size() == 1 && is_unread_pointer(i));
     Json json;
     if (!is_read) {
-      json = unread(i);
+      json = unread_parameter(i);
       notes.emplace_back(json["note"]);
     } else if (uses.size() == 1 && uses[0].offset == 0 && uses[0].bytes() == bytes) {
-      // A number has its declared type, which may say more than the load's.
+      // The declared type of a number may be more exact than the load's: .s32 instead of .b32.
       ParameterUse use = uses[0];
       if (use.kind == Kind::number && variable.extents.empty()) use.type = variable.type;
-      json = value_of(use, name(i), types_[i]);
+      json = value_of(use, name(i), cpp_types_[i]);
     } else {
       Json fields = Json::array();
       for (const ParameterUse& use : uses) {
@@ -242,7 +244,7 @@ class Draft {
     return json;
   }
 
-  /// Whether it is one of Triton's pointers that the kernel declares but never loads.
+  /// Whether parameter `i` is a pointer to Triton's scratch memory that the kernel declares but never loads.
   [[nodiscard]] bool is_unread_pointer(std::size_t i) const {
     return is_triton_ && i + 2 >= uses_.size() && uses_[i][0].kind == Kind::address && !uses_[i][0].loaded;
   }
@@ -252,8 +254,11 @@ class Draft {
     if (!is_triton_) return {};
     if (i + 2 >= uses_.size() && function_.parameters[i].pointer)
       return "Triton's last parameters are scratch memory, null where a kernel needs none";
+    // A tensor map is followed by the extents and strides of its tensor: two numbers for each of 5
+    // dimensions.
+    constexpr std::size_t max_distance = 2 * max_map_rank + 1;
     std::size_t map = i;
-    while (map > 0 && !is_map(map) && i - map < 11) --map;
+    while (map > 0 && !is_map(map) && i - map < max_distance) --map;
     if (!is_map(map) || map == i) return {};
     const std::size_t rank = uses_[map][0].rank;
     const std::size_t at = i - map - 1;
@@ -268,12 +273,12 @@ class Draft {
 
   const ptx::Function& function_;
   const PtxKernel& kernel_;
-  std::string shown_;
-  std::vector<std::string> types_;  ///< types of the parameters in C++, or empty
+  std::string full_name_;
+  std::vector<std::string> cpp_types_;  ///< the parameters' types in C++; empty strings if unknown
   std::vector<std::vector<ParameterUse>> uses_;
-  std::string cluster_use_;  ///< an instruction that shows that the kernel needs clusters; empty: none
-  bool shared_ = false;
-  bool is_triton_;
+  std::string cluster_use_;  ///< the first instruction that needs clusters, as text; empty: none does
+  bool has_dynamic_shared_ = false;
+  bool is_triton_;  ///< Triton compiled the kernel: LLVM's back end, with .reqntid but without nvvm.reqntid
   Json buffers_ = Json::object();
 };
 

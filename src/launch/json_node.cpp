@@ -22,13 +22,12 @@ std::uint64_t largest_pattern(ElementType type) {
   return ~std::uint64_t{0} >> (64 - 8 * size_of(type));
 }
 
-/// The largest finite value of a type, and whether the type has infinities.
-struct Range {
-  double most;
-  bool infinite = true;
+struct FloatRange {
+  double most;  ///< the largest finite value
+  bool has_infinities = true;
 };
 
-Range range_of(ElementType type) {
+FloatRange range_of(ElementType type) {
   switch (type) {
     case ElementType::f64: return {std::numeric_limits<double>::max()};
     case ElementType::f16: return {65504};
@@ -56,11 +55,11 @@ std::uint64_t encode(double value, ElementType type) {
 }  // namespace
 
 std::string JsonNode::shown(const Value& value) {
-  constexpr std::size_t most = 40;
+  constexpr std::size_t max_text_bytes = 40;
   if (value.is_object()) return value.empty() ? "{}" : "an object";
   if (value.is_array()) return value.empty() ? "[]" : fmt::format("a list of {}", value.size());
   auto text = value.dump(-1, ' ', true, Value::error_handler_t::replace);
-  if (text.size() > most) text = text.substr(0, most) + "…";
+  if (text.size() > max_text_bytes) text = text.substr(0, max_text_bytes) + "…";
   return text;
 }
 
@@ -117,7 +116,7 @@ const std::string& JsonNode::string() const {
   return value_->get_ref<const std::string&>();
 }
 
-std::optional<std::int64_t> JsonNode::count() const {
+std::optional<std::int64_t> JsonNode::expression_value() const {
   if (counts_ == nullptr || !value_->is_string()) return std::nullopt;
   try {
     return evaluate_count(string(), *counts_);
@@ -127,7 +126,7 @@ std::optional<std::int64_t> JsonNode::count() const {
 }
 
 std::uint64_t JsonNode::integer(std::uint64_t least, std::uint64_t most) const {
-  if (const auto value = count()) {
+  if (const auto value = expression_value()) {
     const auto number = static_cast<std::uint64_t>(*value);
     if (*value >= 0 && number >= least && number <= most) return number;
     fail("{} is {}; a whole number from {} to {} is needed", shown(*value_), *value, least, most);
@@ -153,7 +152,7 @@ std::uint64_t JsonNode::pattern_number(ElementType type) const {
 std::uint64_t JsonNode::whole_number(ElementType type) const {
   const std::uint64_t all = largest_pattern(type);
   const std::uint64_t most = is_signed(type) ? all >> 1U : all;
-  if (const auto value = count()) {
+  if (const auto value = expression_value()) {
     const auto least = is_signed(type) ? -static_cast<std::int64_t>(most) - 1 : 0;
     if (*value >= least && (*value < 0 || static_cast<std::uint64_t>(*value) <= most))
       return static_cast<std::uint64_t>(*value) & all;
@@ -171,17 +170,17 @@ std::uint64_t JsonNode::whole_number(ElementType type) const {
 }
 
 std::uint64_t JsonNode::float_number(ElementType type) const {
-  const auto [most, infinite] = range_of(type);
+  const auto [most, has_infinities] = range_of(type);
   if (value_->is_number()) {
     const auto number = value_->get<double>();
     if (std::abs(number) <= most) return encode(number, type);
   } else if (value_->is_string()) {
     if (string() == "nan") return encode(std::numeric_limits<double>::quiet_NaN(), type);
-    if (infinite && string() == "inf") return encode(std::numeric_limits<double>::infinity(), type);
-    if (infinite && string() == "-inf") return encode(-std::numeric_limits<double>::infinity(), type);
+    if (has_infinities && string() == "inf") return encode(std::numeric_limits<double>::infinity(), type);
+    if (has_infinities && string() == "-inf") return encode(-std::numeric_limits<double>::infinity(), type);
   }
   refuse("{} takes numbers up to {:.6g}, \"nan\"{}, and patterns such as \"0x{:0{}x}\"", name(type), most,
-         infinite ? ", \"inf\", \"-inf\"" : "", encode(1, type), 2 * size_of(type));
+         has_infinities ? ", \"inf\", \"-inf\"" : "", encode(1, type), 2 * size_of(type));
 }
 
 JsonNode::Value parse_json(std::string_view text) {

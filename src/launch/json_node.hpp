@@ -44,7 +44,7 @@ class JsonNode {
   /// A value as a message shows it: short, and fit to print.
   [[nodiscard]] static std::string shown(const Value& value);
 
-  // Each of these refuses a value of another kind.
+  // Each of these functions calls refuse() if the value is of another kind.
 
   /// Checks that this is an object without keys other than these.
   void expect_keys(std::span<const std::string_view> keys) const;
@@ -56,8 +56,9 @@ class JsonNode {
   [[nodiscard]] const std::string& string() const;
   /// A whole number, or an expression of one: "ceil_div(columns, rows)".
   [[nodiscard]] std::uint64_t integer(std::uint64_t least, std::uint64_t most) const;
-  /// The bit pattern of a number of `type`: a JSON number within its range (rounded to nearest for floats),
-  /// "nan", "inf" or "-inf", the pattern itself, "0x7fc0", or an expression of a whole number.
+  /// The bit pattern of a number of `type`. The value may be a JSON number within the type's range (rounded
+  /// to nearest for floats), "nan", "inf" or "-inf", a bit pattern ("0x7fc0"), or an expression whose value
+  /// is a whole number.
   [[nodiscard]] std::uint64_t number(ElementType type) const;
 
  private:
@@ -66,7 +67,7 @@ class JsonNode {
       : value_(&value), path_(parent.path_ + step), key_(std::move(key)), counts_(parent.counts_) {}
 
   /// The value of an expression; nullopt if this is not an expression.
-  [[nodiscard]] std::optional<std::int64_t> count() const;
+  [[nodiscard]] std::optional<std::int64_t> expression_value() const;
   [[nodiscard]] static std::string step(std::string_view key);
   [[nodiscard]] std::uint64_t pattern_number(ElementType type) const;
   [[nodiscard]] std::uint64_t whole_number(ElementType type) const;
@@ -117,7 +118,7 @@ std::vector<Number> read_list(const JsonNode& node, const launch_file::Member& m
   return numbers;
 }
 
-/// Reads a whole number of a member of `members`, which the node's key names.
+/// Reads a whole number within the limits of the member that the node's key names.
 template <class Number>
 Number read_whole(const JsonNode& node, std::span<const launch_file::Member> members) {
   const auto& member = launch_file::member_of(members, node.key());

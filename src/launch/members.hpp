@@ -26,7 +26,7 @@ enum class Form : std::uint8_t {
   corner,      ///< a list of whole numbers of either sign
   extent,      ///< x, [x, y] or [x, y, z]
   list,        ///< whole numbers, one a dimension
-  number,      ///< a number of the type beside it, or a list of them
+  number,      ///< a number of the element type that the same object names, or a list of them
   numbers,     ///< a list of such numbers
   truth,       ///< true or false
   text,        ///< not empty
@@ -41,7 +41,7 @@ enum class Form : std::uint8_t {
   pixel_box,
 };
 
-/// Objects of a kind that have a member.
+/// Which objects of a kind have a member.
 enum class Only : std::uint8_t {
   always,
   file,   ///< the launch file itself, not its launches "before"
@@ -54,10 +54,10 @@ struct Member {
   Form form;
   bool required = false;
   Only only = Only::always;
-  std::uint64_t least = 0;                 ///< of each number
-  std::array<std::uint64_t, 3> most = {};  ///< of x, y and z; of other numbers the first
-  std::size_t least_entries = 0;           ///< of a list
-  std::vector<std::string_view> (*words)() = nullptr;
+  std::uint64_t least = 0;                 ///< lower bound of each number
+  std::array<std::uint64_t, 3> most = {};  ///< upper bounds of x, y and z; most[0] for numbers of other forms
+  std::size_t least_entries = 0;           ///< lower bound of a list's length
+  std::vector<std::string_view> (*words)() = nullptr;  ///< legal values, for Form::word
 };
 
 /// The names of an enumeration's first `count` enumerators.
@@ -78,7 +78,7 @@ inline std::vector<std::string_view> element_types() {
 
 inline constexpr std::uint64_t u32_most = std::numeric_limits<std::uint32_t>::max();
 inline constexpr std::uint64_t u64_most = std::numeric_limits<std::uint64_t>::max();
-inline constexpr std::uint64_t max_shared_bytes = 227ULL * 1024;  // of a CTA of compute capability 9.0
+inline constexpr std::uint64_t max_shared_bytes = 227ULL * 1024;  // a CTA's, for compute capability 9.0
 inline constexpr std::uint64_t max_elements = std::uint64_t{1} << 40U;
 /// The parameters of a kernel take at most this many bytes (PTX ISA, ".param", sm_70 and later).
 inline constexpr std::uint64_t max_parameter_bytes = 32'764;
@@ -254,7 +254,7 @@ inline constexpr Member pixel_box_members[] = {
     {.key = "pixels", .meaning = "Pixels", .form = Form::whole, .required = true, .most = {u32_most}},
 };
 
-/// The keys of an object: those that all objects of its kind have, and those that only these have.
+/// The keys that an object may have: those of all objects of its kind, and those that `only` adds.
 [[nodiscard]] inline std::vector<std::string_view> keys_of(std::span<const Member> members,
                                                            Only only = Only::always) {
   std::vector<std::string_view> keys;

@@ -15,8 +15,10 @@
 TMAJIT_BEGIN
 namespace {
 
+/// Limit of a tensor's span: more than any GPU's memory, and so small that no offset overflows.
 constexpr std::uint64_t max_bytes = std::uint64_t{1} << 48U;
 
+/// Large copies are made in pieces, so that a caller can show progress.
 constexpr std::size_t piece_bytes = std::size_t{64} << 20U;
 
 /// Calls copy(piece, offset) for consecutive pieces of `bytes`.
@@ -55,8 +57,8 @@ void copy_elements(std::byte* to, std::span<const std::int64_t> to_strides, cons
 }
 
 /// Copies elements of `size` bytes (1, 2, 4 or 8) from one strided array in host memory to another of the
-/// same shape, in C order; `swap` reverses the bytes of each. Strides count elements and may be of any sign;
-/// a source stride of 0 repeats.
+/// same shape, in C order. `swap` reverses the bytes of each element. Strides count elements and may be of
+/// any sign; a source stride of 0 repeats an element.
 void copy_strided(std::uint32_t size, std::byte* to, std::span<const std::int64_t> to_strides,
                   const std::byte* from, std::span<const std::int64_t> from_strides,
                   std::span<const std::uint64_t> shape, bool swap = false) {
@@ -71,7 +73,7 @@ void copy_strided(std::uint32_t size, std::byte* to, std::span<const std::int64_
 /// Whether the strides show easily that no two elements share an address: each stride is larger than the
 /// reach of all smaller ones.
 bool has_distinct_addresses(const TensorView& view) {
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> steps;  // each with the number of its steps
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> steps;  // stride, extent − 1
   for (std::uint32_t d = 0; d < view.rank; ++d) {
     if (view.shape[d] > 1) steps.emplace_back(std::abs(view.strides[d]), view.shape[d] - 1);
   }

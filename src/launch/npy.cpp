@@ -203,7 +203,8 @@ NpyHeader parse_npy_header(std::span<const std::byte> head, std::uint64_t file_b
 std::string format_npy_header(std::string_view descr, std::span<const std::uint64_t> shape) {
   std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", descr,
                                  fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
-  // Version 1.0 has 10 bytes before the text and a newline after it. It has ample room for 64 dimensions.
+  // Version 1.0 has 10 bytes before the text and a newline after it. Its 2-byte length suffices for 64
+  // dimensions.
   constexpr std::size_t alignment = 64;
   const std::size_t unpadded = 10 + text.size() + 1;
   text.append((alignment - unpadded % alignment) % alignment, ' ');
@@ -225,7 +226,8 @@ ElementType natural_type(const NpyHeader& header) {
   if (header.kind == 'b') return ElementType::u8;
   if (header.kind == 'f' && header.item_bytes == 1) return ElementType::e5m2;
   if (header.kind != 'V') {
-    static constexpr auto types = all_element_types;  // the libraries share no variable
+    // A copy: the use of an inline variable by reference would export a symbol from each shared library.
+    static constexpr auto types = all_element_types;
     for (const auto type : types) {
       const auto descr = npy_descr(type);
       if (descr[1] == header.kind && size_of(type) == header.item_bytes) return type;

@@ -32,13 +32,14 @@ std::uint64_t bytes_of_field(const FieldValue& value) {
   return bytes_of(as_parameter(value));
 }
 
-/// The end of the last field.
+/// The offset at which the last field ends.
 std::uint64_t end_of(const StructParameter& parameter) {
   const auto offsets = field_offsets(parameter);
   return offsets[parameter.fields.size() - 1] + bytes_of_field(parameter.fields.back().value);
 }
 
-/// The corners may be any numbers, as in a box: validate() later names every rule that they break.
+/// Accepts corners out of range, as read_map() accepts any box: validate() later names every rule that they
+/// break.
 PixelBoxDescription read_pixel_box(const JsonNode& node) {
   node.expect_keys(keys_of(pixel_box_members));
   PixelBoxDescription box;
@@ -146,8 +147,8 @@ class ParameterReader {
     TensorMapParameter map;
     map.at = read_pointer(node);
     if (const auto type = node.find("dtype")) map.type = read_type(*type);
-    // Reads any numbers: validate() later names every rule that they break, while a parser would stop at the
-    // first.
+    // Accepts numbers out of range: validate() later names every rule that they break, whereas this function
+    // would stop at the first.
     if (const auto pixel_box = node.find("pixel_box")) {
       if (node.has("box")) pixel_box->fail("a map has either \"box\" or \"pixel_box\", which is for im2col");
       map.pixel_box = read_pixel_box(*pixel_box);

@@ -10,11 +10,11 @@ namespace {
 using ptx::Operand;
 using Kind = ParameterUse::Kind;
 
-/// The part of a register's value that comes from parameters.
+/// The bytes of a parameter that a register's value comes from.
 struct Origin {
   std::size_t parameter = 0;
   std::uint64_t offset = 0;
-  bool is_place = false;  ///< the address of the parameter's bytes, not their content
+  bool is_address = false;  ///< the register has the address of these bytes, not their content
 };
 
 class Uses {
@@ -22,14 +22,14 @@ class Uses {
   explicit Uses(const ptx::FlatFunction& entry) : entry_(entry), uses_(entry.function->parameters.size()) {}
 
   std::vector<std::vector<ParameterUse>> find() {
-    // Registers that a loop carries are known in the second pass.
+    // A loop may read a register before the instruction that sets it. The second pass knows such registers.
     for (int pass = 0; pass < 2; ++pass) {
       for (const auto& flat : entry_.instructions) visit(flat);
     }
     for (std::size_t i = 0; i < uses_.size(); ++i) {
       const auto& pointer = entry_.function->parameters[i].pointer;
       if (pointer && (!pointer->space || pointer->space == ptx::StateSpace::global))
-        note({i, 0, false}, {.kind = Kind::address});
+        add_use({i, 0, false}, {.kind = Kind::address});
     }
     std::vector<std::vector<ParameterUse>> all;
     for (const auto& found : uses_) all.push_back(without_overlaps(found));
@@ -37,7 +37,7 @@ class Uses {
   }
 
  private:
-  using Found = std::map<std::uint64_t, ParameterUse>;
+  using Found = std::map<std::uint64_t, ParameterUse>;  ///< by the use's offset
 
   /// Removes overlapping uses: a map is preferred to an address, and an address to a number.
   static std::vector<ParameterUse> without_overlaps(const Found& found) {
@@ -55,7 +55,7 @@ class Uses {
     return chosen;
   }
 
-  void note(const Origin& origin, ParameterUse use) {
+  void add_use(const Origin& origin, ParameterUse use) {
     use.offset = origin.offset;
     auto& known = uses_[origin.parameter].try_emplace(origin.offset, use).first->second;
     if (use.kind == known.kind) {
@@ -69,8 +69,8 @@ class Uses {
     }
   }
 
-  /// Returns the next binding: the thing that the name of an operand stands for.
-  const ptx::Binding* next() {
+  /// Returns the next binding of the instruction: the thing that a name in an operand stands for.
+  const ptx::Binding* next_binding() {
     return binding_ < flat_->bindings.size() ? &flat_->bindings[binding_++] : nullptr;
   }
 
@@ -80,7 +80,7 @@ class Uses {
 
   /// Every name of an operand in the order of the text.
   void collect(const Operand& operand, std::vector<std::pair<const Operand*, const ptx::Binding*>>& names) {
-    if (is_named(operand)) names.emplace_back(&operand, next());
+    if (is_named(operand)) names.emplace_back(&operand, next_binding());
     for (const Operand& element : operand.elements) collect(element, names);
   }
   using Names = std::vector<std::pair<const Operand*, const ptx::Binding*>>;
@@ -103,7 +103,7 @@ class Uses {
     return {};
   }
 
-  void set(const Names& names, const std::optional<Origin>& origin) {
+  void set_origin(const Names& names, const std::optional<Origin>& origin) {
     if (names.empty() || names.front().second == nullptr) return;
     const auto* const ref = std::get_if<ptx::RegisterRef>(names.front().second);
     if (ref != nullptr && origin) registers_[ref->index] = *origin;
@@ -111,28 +111,28 @@ class Uses {
 
   void visit(const ptx::FlatInstruction& flat) {
     flat_ = &flat;
-    in_ = flat.instruction;
-    binding_ = in_->guard ? 1 : 0;
+    instruction_ = flat.instruction;
+    binding_ = instruction_->guard ? 1 : 0;
     operands_.clear();
-    for (const Operand& operand : in_->operands) collect(operand, operands_.emplace_back());
-    const std::string_view word = in_->words().front();
-    if (word == "ld" && loads()) return;
-    for (std::size_t i = 0; i < in_->operands.size(); ++i) note_memory_use(i);
+    for (const Operand& operand : instruction_->operands) collect(operand, operands_.emplace_back());
+    const std::string_view word = instruction_->words().front();
+    if (word == "ld" && visit_parameter_load()) return;
+    for (std::size_t i = 0; i < instruction_->operands.size(); ++i) visit_memory_operand(i);
     if (operands_.size() < 2) return;
     if (word == "mov" || word == "cvta") {
       const auto from = origin(operands_[1]);
-      if (from && !from->is_place && in_->has("to") && in_->has("global"))
-        note(*from, {.kind = Kind::address, .loaded = true});
-      set(operands_[0], from);
+      if (from && !from->is_address && instruction_->has("to") && instruction_->has("global"))
+        add_use(*from, {.kind = Kind::address, .loaded = true});
+      set_origin(operands_[0], from);
     } else if (word == "cvt") {
       // Some compilers give parameters 32-bit addresses and convert these. Other converted numbers are not
       // addresses.
       const auto from = origin(operands_[1]);
-      if (from && from->is_place) set(operands_[0], from);
+      if (from && from->is_address) set_origin(operands_[0], from);
     } else if (word == "add" || word == "sub" || word == "or") {
-      set(operands_[0], sum());
+      set_origin(operands_[0], sum());
     } else if (operands_.size() > 3 && (word == "mad" || word == "selp")) {
-      set(operands_[0], origin(operands_[word == "mad" ? 3 : 1]));
+      set_origin(operands_[0], origin(operands_[word == "mad" ? 3 : 1]));
     }
   }
 
@@ -144,31 +144,31 @@ class Uses {
     if (a && b) return {};
     auto from = a ? a : b;
     if (!from) return {};
-    const Operand& other = in_->operands[a ? 2 : 1];
-    if (from->is_place) {
+    const Operand& other = instruction_->operands[a ? 2 : 1];
+    if (from->is_address) {
       if (other.kind != Operand::Kind::immediate) return {};
-      // An or is an addition if the parameter's alignment leaves these bits 0.
-      from->offset += in_->words().front() == "sub" ? 0 - other.value.bits : other.value.bits;
-    } else if (in_->words().front() == "or" || ptx::bits_of(in_->types().back()) != 64) {
+      // Compilers use "or" as an addition where the parameter's alignment leaves these bits 0.
+      from->offset += instruction_->words().front() == "sub" ? 0 - other.value.bits : other.value.bits;
+    } else if (instruction_->words().front() == "or" || ptx::bits_of(instruction_->types().back()) != 64) {
       return {};
     }
     return from;
   }
 
-  /// A load of a parameter's bytes.
-  bool loads() {
-    const Operand& address = in_->operands.back();
+  /// Visits a load. Returns false if it does not load a parameter's bytes.
+  bool visit_parameter_load() {
+    const Operand& address = instruction_->operands.back();
     const auto from = origin(operands_.back());
-    if (address.kind != Operand::Kind::address || !from || !from->is_place || in_->types().empty())
+    if (address.kind != Operand::Kind::address || !from || !from->is_address || instruction_->types().empty())
       return false;
     // The offset of a name is in its own operand, the offset from a register in the address.
     Origin at = *from;
     at.offset += static_cast<std::uint64_t>(address.offset);
-    const ptx::ScalarType type = in_->types().back();
-    note(at, {.type = type, .count = in_->vector_width()});
+    const ptx::ScalarType type = instruction_->types().back();
+    add_use(at, {.type = type, .count = instruction_->vector_width()});
     for (const auto& name : operands_.front()) {
-      at.is_place = false;
-      set({name}, at);
+      at.is_address = false;
+      set_origin({name}, at);
       at.offset += ptx::bits_of(type) / 8;
     }
     return true;
@@ -176,41 +176,43 @@ class Uses {
 
   /// Examines a memory operand: its address may come from a parameter, or the parameter may be its tensor
   /// map.
-  void note_memory_use(std::size_t i) {
-    const Operand& operand = in_->operands[i];
+  void visit_memory_operand(std::size_t i) {
+    const Operand& operand = instruction_->operands[i];
     const bool is_tensor = operand.kind == Operand::Kind::tensor;
     if (!is_tensor && operand.kind != Operand::Kind::address) return;
     const auto from = origin(operands_[i]);
     if (!from) return;
-    const bool is_map = is_tensor || in_->words().back() == "tensormap";
-    if (from->is_place) {
+    const bool is_map = is_tensor || instruction_->words().back() == "tensormap";
+    if (from->is_address) {
       Origin at = *from;
       at.offset += static_cast<std::uint64_t>(operand.offset);
       const auto rank = static_cast<std::uint32_t>(is_tensor ? operands_[i].size() - 1 : 0);
-      if (is_map) note(at, {.kind = Kind::map, .rank = rank_of(rank), .im2col = in_->has("im2col")});
+      if (is_map)
+        add_use(at, {.kind = Kind::map, .rank = rank_of(rank), .im2col = instruction_->has("im2col")});
       return;
     }
-    const auto spaces = in_->spaces();
-    const bool elsewhere = !spaces.empty() && spaces.front() != ptx::StateSpace::global &&
-                           operands_.size() == 2 && in_->words().front() != "cp";
-    if (elsewhere) return;
+    const auto spaces = instruction_->spaces();
+    const bool is_other_space = !spaces.empty() && spaces.front() != ptx::StateSpace::global &&
+                                operands_.size() == 2 && instruction_->words().front() != "cp";
+    if (is_other_space) return;
     ParameterUse use{.kind = Kind::address, .loaded = true};
-    const auto types = in_->types();
-    const std::string_view word = in_->words().front();
+    const auto types = instruction_->types();
+    const std::string_view word = instruction_->words().front();
     const bool has_element_type = word == "ld" || word == "st" || word == "atom" || word == "red";
     if (has_element_type && !types.empty()) use.elements = element_type(types.back());
-    note(*from, use);
+    add_use(*from, use);
   }
 
-  /// The rank, from the instruction's modifier; else `names`, which does not count literal coordinates.
+  /// The rank, from the instruction's modifier. Without one, `names`: the number of coordinates that are
+  /// names, not literals.
   [[nodiscard]] std::uint32_t rank_of(std::uint32_t names) const {
     for (std::uint32_t rank = 1; rank <= 5; ++rank) {
-      if (in_->has(std::to_string(rank) + "d")) return rank;
+      if (instruction_->has(std::to_string(rank) + "d")) return rank;
     }
     return names;
   }
 
-  /// The type of elements; nullopt for .bN, which only gives a size.
+  /// The element type that an instruction's type gives; nullopt for .bN, which only gives a size.
   static std::optional<ptx::ScalarType> element_type(ptx::ScalarType type) {
     switch (type) {
       case ptx::ScalarType::b8:
@@ -226,7 +228,7 @@ class Uses {
   std::vector<Found> uses_;
   std::map<std::uint32_t, Origin> registers_;
   const ptx::FlatInstruction* flat_ = nullptr;
-  const ptx::Instruction* in_ = nullptr;
+  const ptx::Instruction* instruction_ = nullptr;
   std::size_t binding_ = 0;
   std::vector<Names> operands_;
 };

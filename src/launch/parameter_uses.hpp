@@ -29,8 +29,8 @@ struct ParameterUse {
   [[nodiscard]] std::uint64_t bytes() const;
 };
 
-/// The uses of each parameter of an entry, by their offsets; none overlap. Follows loaded registers through
-/// the operations of addresses: additions, moves, cvta. Called functions are not examined.
+/// The uses of each parameter of an entry, sorted by offset; none overlap. Follows loaded registers through
+/// the instructions that compute addresses: additions, moves, cvta. Called functions are not examined.
 [[nodiscard]] std::vector<std::vector<ParameterUse>> parameter_uses(const ptx::FlatFunction& entry);
 
 TMAJIT_END

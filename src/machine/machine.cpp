@@ -30,9 +30,11 @@ constexpr EnumNames<Health, 3> healths{"health", {"ok", "warning", "missing"}};
 /// The styles of Health's enumerators, in their order.
 constexpr std::array styles{Style::good, Style::warn, Style::bad};
 
+/// With less free disk space, in bytes, the check warns.
 constexpr std::uint64_t little_space = std::uint64_t{256} << 20U;
 
-/// A check that `fill` fills in. If `fill` throws, the message is the finding and `failed` the status.
+/// A check that `fill` fills in. If `fill` throws, the error's message is the finding and `failed` the
+/// status.
 template <class Fill>
 MachineCheck examine(const std::string& subject, Health failed, const std::string& remedy, const Fill& fill) {
   try {
@@ -76,7 +78,7 @@ MachineCheck check_trial() {
   });
 }
 
-/// A kernel of a few lines on the simulated device: every element doubled.
+/// The PTX of a kernel that doubles every element, for a trial on the simulated device.
 constexpr auto doubling = R"(
 .version 8.0
 .target sm_90a
@@ -179,7 +181,7 @@ MachineCheck check_nvdisasm() {
 }
 
 /// The folder itself or, if it does not exist, its nearest parent that does: there it would be created.
-std::filesystem::path existing(std::filesystem::path path) {
+std::filesystem::path nearest_existing(std::filesystem::path path) {
   std::error_code ignored;
   path = std::filesystem::absolute(path, ignored);
   while (!std::filesystem::exists(path, ignored) && path.has_parent_path() && path != path.parent_path()) {
@@ -194,7 +196,7 @@ MachineCheck check_cache(const DiskCache& cache) {
       "compiled anew in every process until then";
   return examine("cache folder", Health::poor, remedy, [&](MachineCheck& check) {
     // A file that is written without commit() gets no name and leaves nothing behind.
-    OutputFile probe(existing(cache.directory()) / "jitc-doctor-probe");
+    OutputFile probe(nearest_existing(cache.directory()) / "jitc-doctor-probe");
     probe.write("tmajit");
     std::uint64_t bytes = 0;
     const auto entries = cache.entries();
@@ -214,7 +216,7 @@ MachineCheck check_cache(const DiskCache& cache) {
 MachineCheck check_space(const DiskCache& cache) {
   constexpr auto remedy = "make sure that the file system responds";
   return examine("disk space", Health::poor, remedy, [&](MachineCheck& check) {
-    const auto folder = existing(cache.directory());
+    const auto folder = nearest_existing(cache.directory());
     std::error_code error;
     const auto space = std::filesystem::space(folder, error);
     if (error) fail(ErrorCode::io, "{}: {}", folder.string(), error.message());
@@ -283,10 +285,10 @@ std::string machine_text(const MachineReport& machine, std::size_t width, bool c
 std::string machine_json(const MachineReport& machine) {
   Json list = Json::array();
   for (const auto& check : machine.checks) {
-    Json one{{"subject", check.subject}, {"status", name(check.health)}, {"found", check.found}};
-    if (!check.remedy.empty()) one["remedy"] = check.remedy;
-    if (!check.details.empty()) one["details"] = Json::parse(check.details);
-    list.push_back(std::move(one));
+    Json item{{"subject", check.subject}, {"status", name(check.health)}, {"found", check.found}};
+    if (!check.remedy.empty()) item["remedy"] = check.remedy;
+    if (!check.details.empty()) item["details"] = Json::parse(check.details);
+    list.push_back(std::move(item));
   }
   return json_text({{"compiles", machine.compiles}, {"checks", list}});
 }

@@ -17,7 +17,7 @@
 TMAJIT_BEGIN
 namespace {
 
-/// A file in memory for the child's output. A pipe would block the child if it is full and not read in time.
+/// A file in memory for the child's output. Unlike a pipe it never fills up, so the child never blocks.
 Descriptor make_output() {
   Descriptor file(::memfd_create("output", MFD_CLOEXEC));
   if (file.get() < 0) {
@@ -47,7 +47,7 @@ ProcessResult run_process(const std::filesystem::path& program, const std::vecto
   ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_adddup2(&actions, out.get(), STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, err.get(), STDERR_FILENO);
-  // The child must not inherit that this program ignores these signals.
+  // The host program may ignore these signals, as Python does. The child must not inherit that.
   ::posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
   ::sigset_t defaults;

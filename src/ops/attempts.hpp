@@ -36,15 +36,15 @@ class Attempts {
                                   Stream stream) const;
   [[nodiscard]] Chosen choose(const Runtime& runtime) const;
   void conclude(const Runtime& runtime, const Trial::Verdict& verdict) const;
-  /// Gives the plan the launches of the trial's winner, once.
+  /// Plans again with the trial's winner and gives the plan its launches. Only the first call does so.
   void adopt(const Runtime& runtime) const;
 
   const PlanState& plan_;
   std::shared_ptr<Trial> trial_;
   LaunchesByAlignment default_launches_;
-  std::vector<std::optional<KernelPlan>> plans_;  ///< of the trial's candidates that can run this move
-  std::vector<bool> can_run_;  ///< whether each of the trial's candidates can run this move
-  std::uint64_t shape_;        ///< number of the shape in the trial
+  std::vector<std::optional<KernelPlan>> plans_;  ///< by candidate; empty if it cannot run this move
+  std::vector<bool> can_run_;                     ///< by candidate: whether it can run this move
+  std::uint64_t shape_;                           ///< the number that Trial::join() gave this plan's shape
   mutable std::vector<std::unique_ptr<const PlacedLaunches>> launches_;  ///< by candidate; null until made
   mutable std::atomic<bool> adopted_{false};
   mutable std::shared_ptr<const PlanState> better_owner_;  ///< owns `better_`

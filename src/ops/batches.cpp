@@ -12,7 +12,7 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::size_t block_bytes = 1 << 16;  // pageable memory that the driver copies without waiting
+constexpr std::size_t block_bytes = 1 << 16;  // the driver copies this much pageable memory without waiting
 
 std::vector<DevicePtr> list_of(const TensorAddresses& addresses) {
   std::vector<DevicePtr> list(addresses.destinations.begin(), addresses.destinations.end());
@@ -26,7 +26,7 @@ DevicePtr copy_for_capture(Device& device, std::span<const std::byte> table, Str
   auto* const graphs = dynamic_cast<GraphMemory*>(&device);
   if (graphs == nullptr)
     throw Error(ErrorCode::unsupported, "this device cannot keep the table of a batch for a graph");
-  return graphs->of_capture(stream, table);
+  return graphs->allocate_for_capture(stream, table);
 }
 
 }  // namespace
@@ -70,11 +70,11 @@ void Batches::launch(const Runtime& runtime, RaggedPlan plan, const TensorAddres
   table.addresses.clear();  // in case of an exception below
   table.as_planned = false;
   table.bytes = std::move(plan.table);
-  const DevicePtr at = table.memory.address();
-  table.launch.rebind({at, at});
+  const DevicePtr address = table.memory.address();
+  table.launch.rebind({address, address});
   const std::span<const std::byte> bytes(table.bytes);
   for (std::size_t done = 0; done < bytes.size(); done += block_bytes) {
-    device->memory().copy_in(at + done, bytes.subspan(done, std::min(block_bytes, bytes.size() - done)),
+    device->memory().copy_in(address + done, bytes.subspan(done, std::min(block_bytes, bytes.size() - done)),
                              stream);
   }
   table.launch(stream);
@@ -84,16 +84,16 @@ void Batches::launch(const Runtime& runtime, RaggedPlan plan, const TensorAddres
 
 Batches::Table& Batches::table_for(const Runtime& runtime, Stream stream, std::size_t bytes,
                                    PreparedLaunch launch) {
-  const auto is_own = [&](const Table& table) { return table.stream == stream; };
-  if (std::ranges::count_if(tables_, is_own) >= static_cast<std::ptrdiff_t>(max_per_stream)) {
-    const auto oldest = std::prev(std::find_if(tables_.rbegin(), tables_.rend(), is_own).base());
+  const auto is_of_stream = [&](const Table& table) { return table.stream == stream; };
+  if (std::ranges::count_if(tables_, is_of_stream) >= static_cast<std::ptrdiff_t>(max_per_stream)) {
+    const auto oldest = std::prev(std::find_if(tables_.rbegin(), tables_.rend(), is_of_stream).base());
     if (oldest->memory.bytes() >= bytes) {
       oldest->launch = std::move(launch);
       tables_.splice(tables_.begin(), tables_, oldest);
       return *oldest;
     }
   }
-  if (tables_.size() >= most) tables_.pop_back();
+  if (tables_.size() >= max_tables) tables_.pop_back();
   // Twice the size, because the batch may have one more dimension at other addresses.
   tables_.push_front({stream, Buffer(runtime.device(), 2 * bytes), {}, {}, std::move(launch), false});
   return tables_.front();

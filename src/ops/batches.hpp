@@ -19,14 +19,15 @@ TMAJIT_BEGIN
 inline constexpr DevicePtr unplaced_table = 256;
 
 /// The batches that a plan has launched, each with its table in device memory. A table belongs to one stream,
-/// which writes it before the launches that read it. So the host never waits, and a stream can overwrite its
-/// least recently used table. A captured launch has its own table, which the graph owns. Thread-safe.
+/// and the stream copies it to the device before the launches that read it. So the host never waits, and a
+/// stream can overwrite its least recently used table. A captured launch has its own table, which the graph
+/// owns. Thread-safe.
 class Batches {
  public:
   /// The most tables of one stream.
   static constexpr std::size_t max_per_stream = 8;
   /// The most tables of all streams together; freeing one waits for the device.
-  static constexpr std::size_t most = 64;
+  static constexpr std::size_t max_tables = 64;
 
   /// Enqueues the batch if the stream has its table. Otherwise returns false and enqueues nothing.
   [[nodiscard]] bool launch_known(const Runtime& runtime, const TensorAddresses& addresses, Stream stream);

@@ -12,7 +12,7 @@ Call::Call(const Runtime& runtime, char operation, std::span<const Tensor> desti
 
 Call::Call(const Runtime& runtime, MoveCaches& caches, char operation, std::span<const Tensor> destinations,
            std::span<const Tensor> sources)
-    : runtime_(runtime), table_(caches.plans.of_this_thread()), destinations_(destinations.size()) {
+    : runtime_(runtime), table_(caches.plans.of_this_thread()), destination_count_(destinations.size()) {
   if (destinations.size() + sources.size() > max_inline)
     heap_addresses_.resize(destinations.size() + sources.size());
   key_.add(static_cast<std::uint64_t>(operation) << 32 | destinations.size());
@@ -29,7 +29,8 @@ void Call::add(std::span<const Tensor> tensors) {
     key_.add(std::uint64_t{view.rank} << 8 | static_cast<std::uint64_t>(view.type));
     key_.add(std::as_bytes(std::span(view.shape).first(rank)));
     key_.add(std::as_bytes(std::span(view.strides).first(rank)));
-    (heap_addresses_.empty() ? inline_addresses_.data() : heap_addresses_.data())[count_++] = tensor.address;
+    (heap_addresses_.empty() ? inline_addresses_.data() : heap_addresses_.data())[address_count_++] =
+        tensor.address;
   }
 }
 

@@ -20,6 +20,7 @@ struct MoveCaches;
 /// launches it on the call's addresses. Equal calls have the same operation, views and arguments.
 class Call {
  public:
+  /// `operation` is a letter that no other operation uses.
   Call(const Runtime& runtime, char operation, std::span<const Tensor> destinations,
        std::span<const Tensor> sources);
 
@@ -54,16 +55,16 @@ class Call {
   void add(std::span<const Tensor> tensors);
   [[nodiscard]] TensorAddresses addresses() const noexcept {
     const std::span<const DevicePtr> all(
-        heap_addresses_.empty() ? inline_addresses_.data() : heap_addresses_.data(), count_);
-    return {all.first(destinations_), all.subspan(destinations_)};
+        heap_addresses_.empty() ? inline_addresses_.data() : heap_addresses_.data(), address_count_);
+    return {all.first(destination_count_), all.subspan(destination_count_)};
   }
 
   static constexpr std::size_t max_inline = max_operands;
   const Runtime& runtime_;
   PlanTable* table_;
   CallKey key_;
-  std::size_t destinations_;
-  std::size_t count_ = 0;
+  std::size_t destination_count_;
+  std::size_t address_count_ = 0;
   std::array<DevicePtr, max_inline> inline_addresses_;
   std::vector<DevicePtr> heap_addresses_;  ///< the addresses, if there are more than `max_inline`
 };

@@ -20,7 +20,8 @@ class CallKey {
   CallKey& operator=(const CallKey&) = delete;
 
   void add(std::uint64_t word) { *room_for(1) = word; }
-  /// Adds bytes, padded with zeros to whole words. Earlier words of the key must determine their number.
+  /// Adds bytes, padded with zeros to whole words. Earlier words of the key must determine how many bytes
+  /// these are.
   void add(std::span<const std::byte> bytes) {
     if (bytes.empty()) return;
     const std::size_t words = (bytes.size() + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
@@ -34,10 +35,12 @@ class CallKey {
   }
   /// Different keys rarely have equal hashes. Four lanes hide the latency of the multiplications.
   [[nodiscard]] std::uint64_t hash() const noexcept {
-    constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
+    constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;  // its fraction · 2^64, an odd number
     std::array<std::uint64_t, 4> lanes{count_, 1, 2, 3};
     const std::span<const std::uint64_t> all = words();
-    const auto mix = [](std::uint64_t lane, std::uint64_t word) { return (lane ^ word ^ lane >> 29) * odd; };
+    const auto mix = [](std::uint64_t lane, std::uint64_t word) {
+      return (lane ^ word ^ lane >> 29) * golden_ratio;
+    };
     std::size_t i = 0;
     for (; i + 4 <= count_; i += 4) {
       for (std::size_t k = 0; k < 4; ++k) lanes[k] = mix(lanes[k], all[i + k]);

@@ -12,15 +12,17 @@
 TMAJIT_BEGIN
 namespace {
 
-/// Shorter kernels are timed in a graph, without the launch overhead.
+/// If a candidate takes less time than this, all are timed in a graph, without the launch overhead.
 constexpr float short_ms = 0.05F;
 constexpr std::uint32_t graph_launches = 50;
 constexpr unsigned max_threads = 16;
-/// Several, so that a temporary slowdown affects all candidates.
+/// All candidates are timed in each round, so that a temporary slowdown affects them all.
 constexpr std::uint32_t rounds = 3;
-/// A candidate that takes more than this multiple of the shortest time is timed once.
+/// Launches before the rounds. The time of the last one tells which candidates are slow.
+constexpr std::uint32_t first_launches = 3;
+/// A candidate that takes more than this multiple of the shortest first time is not timed again.
 constexpr double slow_ratio = 2;
-/// By how much the times of single launches may differ by chance.
+/// The random difference between the times of single launches.
 constexpr float first_time_slack_ms = 0.01F;
 /// Candidates that take at most this multiple of the shortest time are timed in `final_rounds` more rounds.
 constexpr double near_ratio = 1.03;
@@ -32,10 +34,10 @@ class Contest {
   Contest(DeviceTiming& timing, const std::vector<PreparedLaunch>& launches, std::uint32_t repeats)
       : timing_(timing),
         launches_(launches),
-        count_(std::max(repeats / rounds, 1U)),
+        repeats_per_round_(std::max(repeats / rounds, 1U)),
         times_(launches.size()) {
     std::vector<float> first_times;
-    for (const PreparedLaunch& launch : launches_) first_times.push_back(run(launch, 3).back());
+    for (const PreparedLaunch& launch : launches_) first_times.push_back(run(launch, first_launches).back());
     const float least = std::ranges::min(first_times);
     // All candidates are timed the same way, so that launch overhead is part of all times or of none.
     in_graph_ = least < short_ms;
@@ -54,14 +56,15 @@ class Contest {
 
   void time(std::size_t candidate) {
     const PreparedLaunch& launch = launches_[candidate];
-    const std::vector<float> measured =
-        in_graph_ ? timing_.time_in_graph(count_, graph_launches, [&](Stream stream) { launch(stream); })
-                  : run(launch, count_);
+    const std::vector<float> measured = in_graph_
+                                            ? timing_.time_in_graph(repeats_per_round_, graph_launches,
+                                                                    [&](Stream stream) { launch(stream); })
+                                            : run(launch, repeats_per_round_);
     times_[candidate].insert(times_[candidate].end(), measured.begin(), measured.end());
   }
 
   /// Ends the comparison of candidates that are slower than the fastest beyond the measuring error.
-  void keep_near() {
+  void drop_slow() {
     double least = std::numeric_limits<double>::infinity();
     for (const std::size_t candidate : compared_) least = std::min(least, median_us(candidate));
     std::erase_if(compared_,
@@ -82,8 +85,8 @@ class Contest {
 
   DeviceTiming& timing_;
   const std::vector<PreparedLaunch>& launches_;
-  std::uint32_t count_;
-  std::vector<std::vector<float>> times_;
+  std::uint32_t repeats_per_round_;
+  std::vector<std::vector<float>> times_;  ///< milliseconds, by candidate
   std::vector<std::size_t> compared_;
   bool in_graph_ = false;
 };
@@ -130,18 +133,19 @@ std::vector<double> contest_us(DeviceTiming& timing, const std::vector<PreparedL
   const auto count = static_cast<std::uint32_t>(launches.size());
   for (const PreparedLaunch& launch : launches) launch(nullptr);
   Contest contest(timing, launches, repeats);
-  const auto race = [&](std::uint32_t times, bool is_final) {
+  const auto time_rounds = [&](std::uint32_t round_count, bool is_final) {
     const std::vector<std::size_t>& compared = contest.compared();
-    for (std::size_t n = 0; n < times * compared.size(); ++n) {
+    for (std::size_t n = 0; n < round_count * compared.size(); ++n) {
       const std::size_t candidate = compared[n % compared.size()];
-      const auto done = is_final ? count : static_cast<std::uint32_t>(n * count / (times * compared.size()));
+      const auto done =
+          is_final ? count : static_cast<std::uint32_t>(n * count / (round_count * compared.size()));
       progress(done, candidate);
       contest.time(candidate);
     }
   };
-  race(rounds, false);
-  contest.keep_near();
-  if (contest.compared().size() > 1) race(final_rounds, true);
+  time_rounds(rounds, false);
+  contest.drop_slow();
+  if (contest.compared().size() > 1) time_rounds(final_rounds, true);
   std::vector<double> microseconds;
   for (std::uint32_t i = 0; i < count; ++i) microseconds.push_back(contest.median_us(i));
   return microseconds;

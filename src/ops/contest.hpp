@@ -12,11 +12,11 @@
 
 TMAJIT_BEGIN
 
-/// The candidates' launches, and the reasons why other candidates have none.
+/// The launches of the candidates that can be launched.
 struct Contestants {
-  std::vector<std::size_t> numbers;  ///< candidate of each launch
+  std::vector<std::size_t> numbers;  ///< the candidate's number, for each launch
   std::vector<PreparedLaunch> launches;
-  std::vector<std::pair<std::size_t, std::string>> left_out;
+  std::vector<std::pair<std::size_t, std::string>> left_out;  ///< numbers of the other candidates, and errors
 };
 
 /// Prepares the launches of `count` candidates, at least one, on all CPU threads, because compiling takes the
@@ -24,7 +24,8 @@ struct Contestants {
 [[nodiscard]] Contestants prepare_all(std::size_t count,
                                       const std::function<PreparedLaunch(std::size_t)>& prepare);
 
-/// Called before each measurement of a launch with the work done so far, in units of launches.
+/// Called before each measurement of a launch. `done` grows from 0 to the number of launches, in proportion
+/// to the measurements that are done.
 using ContestProgress = std::function<void(std::uint32_t done, std::size_t launch)>;
 /// The median microseconds of each launch, measured in rounds as TuneOptions::repeats describes.
 [[nodiscard]] std::vector<double> contest_us(DeviceTiming& timing,

@@ -15,8 +15,10 @@ constexpr std::uint32_t register_unit = 8;  // granularity in which threads are 
 
 using Dimensions = std::vector<std::uint32_t>;
 
-std::string listed(std::string_view one, std::string_view many, const Dimensions& dimensions) {
-  return fmt::format("{} {}", dimensions.size() == 1 ? one : many, fmt::join(dimensions, ", "));
+/// "Dimension 2", "Dimensions 0, 2"
+std::string listed(const Dimensions& dimensions) {
+  return fmt::format("{} {}", dimensions.size() == 1 ? "Dimension" : "Dimensions",
+                     fmt::join(dimensions, ", "));
 }
 
 template <class Condition>
@@ -32,27 +34,27 @@ Dimensions dimensions_where(const TensorView& view, Condition holds) {
 std::vector<std::string> rewrites(const KernelPlanState& planned) {
   std::vector<std::string> out = planned.candidate.family->rewrites(planned.candidate);
   if (planned.problem.is<TileProblem>()) return out;
-  const auto own = static_cast<std::ptrdiff_t>(out.size());
+  const auto family_steps = static_cast<std::ptrdiff_t>(out.size());
   const TensorView& to = planned.problem.destination;
   const CanonicalNest& nest = planned.candidate.nest;
 
   const Dimensions ones = dimensions_where(to, [&](std::uint32_t d) { return to.shape[d] == 1; });
-  if (!ones.empty()) out.push_back(listed("Dimension", "Dimensions", ones) + " of extent 1 dropped.");
+  if (!ones.empty()) out.push_back(listed(ones) + " of extent 1 dropped.");
   const Dimensions backwards =
       dimensions_where(to, [&](std::uint32_t d) { return to.shape[d] > 1 && to.strides[d] < 0; });
   if (!backwards.empty()) {
-    out.push_back(listed("Dimension", "Dimensions", backwards) + " walked from the other end.");
+    out.push_back(listed(backwards) + " walked from the other end.");
   }
-  const Dimensions longer = dimensions_where(to, [&](std::uint32_t d) { return to.shape[d] > 1; });
+  const Dimensions nontrivial = dimensions_where(to, [&](std::uint32_t d) { return to.shape[d] > 1; });
   const auto stride = [&](std::uint32_t d) { return std::abs(to.strides[d]); };
-  if (!std::ranges::is_sorted(longer, std::ranges::greater_equal{}, stride)) {
+  if (!std::ranges::is_sorted(nontrivial, std::ranges::greater_equal{}, stride)) {
     out.emplace_back("Dimensions ordered by the destination's strides.");
   }
   const std::uint32_t joined = planned.problem.joined;
   const std::uint32_t merged = nest.rank + (joined > 1 ? 1 : 0);
-  if (merged < longer.size()) {
-    out.push_back(
-        fmt::format("Dimensions that every view walks as one merged: {} become {}.", longer.size(), merged));
+  if (merged < nontrivial.size()) {
+    out.push_back(fmt::format("Dimensions that every view walks as one merged: {} become {}.",
+                              nontrivial.size(), merged));
   }
   if (joined > 1) {
     out.push_back(fmt::format("{} elements of {} that stay together move as one of {} bytes.", joined,
@@ -63,7 +65,8 @@ std::vector<std::string> rewrites(const KernelPlanState& planned) {
     out.emplace_back("A dimension turned round, so that the source's lines run forwards.");
   }
   // The family's own steps come last.
-  std::rotate(out.begin(), out.begin() + own, out.end());  // not std::ranges::rotate(): clang 14 rejects it
+  std::rotate(out.begin(), out.begin() + family_steps,
+              out.end());  // not std::ranges::rotate(): clang 14 rejects it
   return out;
 }
 
@@ -94,8 +97,8 @@ MoveStep explain(const Runtime& runtime, const KernelPlan& plan) {
   const std::uint32_t registers = runtime.kernel(plan).resources().registers;
   std::uint32_t ctas = shape.ctas_per_sm;
   if (registers > 0) {
-    const std::uint32_t granted = (registers + register_unit - 1) / register_unit * register_unit;
-    ctas = std::min(ctas, std::max(registers_per_sm / (granted * shape.threads), 1U));
+    const std::uint32_t allocated = (registers + register_unit - 1) / register_unit * register_unit;
+    ctas = std::min(ctas, std::max(registers_per_sm / (allocated * shape.threads), 1U));
   }
   MoveStep step;
   step.kernel = plan.family().name;

@@ -13,8 +13,8 @@ TMAJIT_BEGIN
 
 class Attempts;
 
-/// Everything that a plan holds except the runtime: the runtime's tables hold plans, so that would be a
-/// cycle. Members that every launch reads come first.
+/// Everything that a plan holds except the runtime. The runtime's tables hold plans, so a reference back to
+/// it would be a cycle. Members that every launch reads come first.
 struct PlanState {
   mutable LaunchesByAlignment launches = {};  ///< empty without a device
   /// The launches for the planned addresses; null until they are made.
@@ -33,12 +33,12 @@ struct PlanState {
 /// Throws what plan() throws.
 [[nodiscard]] std::shared_ptr<const PlanState> make_plan(const Runtime& runtime, Operation operation,
                                                          std::string_view family);
-/// The same without launches; Attempts and launch() make these themselves.
+/// make_plan() without the launches, for Attempts and launch(), which make their own.
 [[nodiscard]] std::shared_ptr<PlanState> make_steps(const Runtime& runtime, Operation operation,
                                                     std::string_view family);
 /// The plan that calls of `plan` use now: the better one, if a trial has found one, else `plan` itself.
 [[nodiscard]] const PlanState& current(const PlanState& plan) noexcept;
-/// Enqueues a plan of this runtime on addresses, whose alignment or relative offsets may be new to the plan.
+/// Enqueues a plan of this runtime on addresses. Their alignment or relative offsets may be new to the plan.
 void launch(const Runtime& runtime, const PlanState& plan, const TensorAddresses& addresses, Stream stream);
 
 /// The options with which a runtime makes plans.

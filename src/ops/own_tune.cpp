@@ -31,14 +31,14 @@ std::vector<std::vector<KernelConstant>> combinations(const std::vector<Constant
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("there are more than {} combinations of constants", max_combinations));
     }
-    std::vector<std::vector<KernelConstant>> longer;
-    for (const std::vector<KernelConstant>& before : all) {
+    std::vector<std::vector<KernelConstant>> extended;
+    for (const std::vector<KernelConstant>& combination : all) {
       for (const KernelConstant::Value& value : choice.values) {
-        longer.push_back(before);
-        longer.back().push_back({choice.name, value});
+        extended.push_back(combination);
+        extended.back().push_back({choice.name, value});
       }
     }
-    all = std::move(longer);
+    all = std::move(extended);
   }
   return all;
 }
@@ -51,8 +51,9 @@ OwnTuneReport tune(const Runtime& runtime, const std::vector<ConstantChoices>& c
   }
   const std::vector<std::vector<KernelConstant>> all = combinations(choices);
   const Contestants contestants = prepare_all(all.size(), [&](std::size_t n) {
-    const OwnVariant one = variant(all[n]);
-    return runtime.kernel(source(one.kernel), one.launch.shape.shared_bytes).prepare(one.launch);
+    const OwnVariant candidate = variant(all[n]);
+    return runtime.kernel(source(candidate.kernel), candidate.launch.shape.shared_bytes)
+        .prepare(candidate.launch);
   });
   OwnTuneReport report;
   for (const auto& [number, why] : contestants.left_out) report.left_out.push_back({all[number], why});
@@ -62,8 +63,8 @@ OwnTuneReport tune(const Runtime& runtime, const std::vector<ConstantChoices>& c
   };
   const std::vector<double> microseconds =
       contest_us(runtime.device()->timing(), contestants.launches, options.repeats,
-                 [&](std::uint32_t done, std::size_t one) {
-                   if (options.progress) options.progress(done, count, text_of(constants_of(one)));
+                 [&](std::uint32_t done, std::size_t launch) {
+                   if (options.progress) options.progress(done, count, text_of(constants_of(launch)));
                  });
   for (std::uint32_t i = 0; i < count; ++i) report.candidates.push_back({constants_of(i), microseconds[i]});
   std::ranges::stable_sort(report.candidates, {}, &OwnTuneReport::Candidate::microseconds);

@@ -79,7 +79,8 @@ std::vector<TensorReach> reaches_of(const Operation& operation) {
   return reaches;
 }
 
-/// The input for the image of one launch.
+/// The plan and kernel of one launch, with the tensors that its operands are part of: the input for its
+/// image.
 struct PlacedLaunches::Step {
   std::shared_ptr<const KernelState> kernel;
   const KernelPlan* plan;

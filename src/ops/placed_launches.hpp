@@ -54,10 +54,11 @@ enum class Placement : std::uint8_t {
   disjoint,    ///< no destination's byte range intersects another tensor's
 };
 
-/// The launches of an operation for one class of addresses. All addresses of a class differ from `base` by
-/// multiples of `alignment_unit` bytes, and a source interleaves with a destination only if it does so at
-/// `base`. The choice of kernels depends on nothing else about addresses. Immutable. Everything that a launch
-/// reads is contiguous in memory: this object, the tensors, then the image of each launch.
+/// The launches of an operation for one class of addresses. All addresses of a class differ from the
+/// addresses for which the launches were made, PlacedTensor::base, by multiples of `alignment_unit` bytes. A
+/// source interleaves with a destination only if it does so at `base`. The choice of kernels depends on
+/// nothing else about addresses. Immutable. Everything that a launch reads is contiguous in memory: this
+/// object, the tensors, then the image of each launch.
 class alignas(cache_line) PlacedLaunches : public WithTrailingBytes<PlacedLaunches> {
  public:
   static constexpr DevicePtr alignment_unit = 16;
@@ -72,9 +73,11 @@ class alignas(cache_line) PlacedLaunches : public WithTrailingBytes<PlacedLaunch
   PlacedLaunches& operator=(const PlacedLaunches&) = delete;
   ~PlacedLaunches() = default;
 
+  /// Whether there is one address for each tensor.
   [[nodiscard]] bool has_count(const TensorAddresses& addresses) const noexcept {
     return addresses.destinations.size() == destination_count_ && addresses.size() == tensor_count_;
   }
+  /// Whether these addresses, whose placement() is given, belong to the launches' class.
   [[nodiscard]] bool suits(const TensorAddresses& addresses, Placement placement) const noexcept {
     DevicePtr differences = 0;
     std::size_t t = 0;

@@ -16,7 +16,7 @@ namespace {
 
 /// Whether the operation's lists of tensors fit its moves. Operation is a plain struct, in which a caller may
 /// have set only the moves.
-bool names_its_tensors(const Operation& operation) {
+bool lists_its_tensors(const Operation& operation) {
   std::size_t sources = 0;
   for (const Move& move : operation.moves) sources += move.sources.size();
   const auto fits = [](std::size_t given, std::size_t parts) {
@@ -31,7 +31,7 @@ bool names_its_tensors(const Operation& operation) {
 
 std::shared_ptr<PlanState> make_steps(const Runtime& runtime, Operation operation, std::string_view family) {
   using Clock = std::chrono::steady_clock;
-  if (!names_its_tensors(operation)) operation = Operation::of(std::move(operation.moves));
+  if (!lists_its_tensors(operation)) operation = Operation::of(std::move(operation.moves));
   const PlanOptions options = plan_options(runtime, family);
   const Clock::time_point start = Clock::now();
   const std::optional<RaggedPlan> batch = as_batch(operation, 0, options);
@@ -69,7 +69,7 @@ const PlanState& current(const PlanState& plan) noexcept {
 namespace {
 
 /// Whether these are the addresses of the operation's tensors.
-bool are_own(const TensorAddresses& addresses, const Operation& operation) {
+bool are_planned(const TensorAddresses& addresses, const Operation& operation) {
   std::size_t next = 0;
   for (const auto* const tensors : {&operation.destinations, &operation.sources}) {
     for (const Tensor& tensor : *tensors) {
@@ -83,8 +83,8 @@ bool are_own(const TensorAddresses& addresses, const Operation& operation) {
 /// their alignment or interleaving is new, or the plan takes part in a trial.
 [[gnu::cold, gnu::noinline]] void launch_checked(const Runtime& runtime, const PlanState& plan,
                                                  const TensorAddresses& addresses, Stream stream) {
-  const bool is_composed = plan.operation.moves.size() > 1 || plan.is_batch;
-  if (is_composed && plan.batches.launch_known(runtime, addresses, stream)) return;
+  const bool may_be_batch = plan.operation.moves.size() > 1 || plan.is_batch;
+  if (may_be_batch && plan.batches.launch_known(runtime, addresses, stream)) return;
   if (plan.attempts && plan.attempts->launch(runtime, addresses, stream)) return;
   Operation moved = moved_to(addresses, plan.operation);
   if (!moved.one_launch) check_operation(moved.moves);
@@ -92,7 +92,7 @@ bool are_own(const TensorAddresses& addresses, const Operation& operation) {
   if (known != nullptr) return (*known)(addresses, stream);
   if (!runtime.device() && !plan.kernels.empty()) require_device(*Inside::state(plan.kernels.front()));
   if (auto batch = as_batch(moved, unplaced_table, plan_options(runtime, plan.family)))
-    return plan.batches.launch(runtime, std::move(*batch), addresses, are_own(addresses, plan.operation),
+    return plan.batches.launch(runtime, std::move(*batch), addresses, are_planned(addresses, plan.operation),
                                stream);
   const auto made = make_steps(runtime, std::move(moved), plan.family);
   auto launches = PlacedLaunches::make(made->operation, plan.reaches, made->plans, made->kernels);

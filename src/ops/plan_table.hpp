@@ -12,19 +12,19 @@
 
 TMAJIT_BEGIN
 
-/// The plans of one thread's one-call operations, by a key of everything in a call but its addresses. One
-/// thread alone uses the table, so it needs no lock. It is 4-way set-associative; the least recently used
-/// plan of a set is evicted.
+/// The plans of operations that one thread has called without a Plan object, such as copy(). The key of a
+/// plan has everything in a call but the addresses. Only that thread uses the table, so it needs no lock. It
+/// is 4-way set-associative; the least recently used plan of a set is evicted.
 class PlanTable {
  public:
   using Plan = std::shared_ptr<const PlanState>;
   static constexpr std::size_t max_plans = 256;
 
-  /// Null if there is no plan with this key.
+  /// The plan with this key; null if there is none.
   [[nodiscard]] Plan find(std::uint64_t hash, std::span<const std::uint64_t> key) noexcept {
     Set& set = sets_[hash % sets_.size()];
     for (std::size_t way = 0; way < ways; ++way) {
-      if (set.tag[way] != tag_of(hash) || !set.entry[way] || !set.entry[way]->is_of(key)) continue;
+      if (set.tag[way] != tag_of(hash) || !set.entry[way] || !set.entry[way]->has_key(key)) continue;
       set.used[way] = ++turn_;
       return set.entry[way]->plan;
     }
@@ -37,15 +37,15 @@ class PlanTable {
   /// A plan, followed in memory by its key.
   struct Entry : WithTrailingBytes<Entry> {
     Entry(std::span<const std::uint64_t> key, Plan its_plan);
-    [[nodiscard]] bool is_of(std::span<const std::uint64_t> key) const noexcept {
+    [[nodiscard]] bool has_key(std::span<const std::uint64_t> key) const noexcept {
       if (key.size() != words) return false;
-      const auto* const own = reinterpret_cast<const std::uint64_t*>(trailing_bytes());
+      const auto* const own_key = reinterpret_cast<const std::uint64_t*>(trailing_bytes());
       std::uint64_t differences = 0;
-      for (std::size_t i = 0; i < key.size(); ++i) differences |= key[i] ^ own[i];
+      for (std::size_t i = 0; i < key.size(); ++i) differences |= key[i] ^ own_key[i];
       return differences == 0;
     }
     Plan plan;
-    std::size_t words;
+    std::size_t words;  ///< length of the key
   };
   /// A look-up reads only one set and the entry that it finds.
   struct alignas(cache_line) Set {

@@ -9,12 +9,13 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr double clear_gain = 0.99;  // a winner takes at most this fraction of the default candidate's time
+constexpr double clear_gain = 0.99;  // a winner takes less than this fraction of the default candidate's time
 // A few calls cannot tell candidates apart that take at most this multiple of the fastest one's time.
 constexpr double nearly_fastest = 1.05;
 constexpr std::uint32_t final_times = 5;  // candidates near the fastest are timed this many times as often
 constexpr std::uint32_t max_timed_calls = 100;
-constexpr std::uint32_t patience = 64;  // calls of no use for the trial, after which it drops candidates
+// After this many calls that no remaining candidate can run, the trial drops the remaining candidates.
+constexpr std::uint32_t max_useless_calls = 64;
 
 }  // namespace
 
@@ -22,7 +23,7 @@ Trial::Trial(const ShapeClass& shape_class, const std::vector<KernelChoice>& cho
              std::uint32_t timed_calls)
     : shape_class_(shape_class),
       timed_calls_(std::clamp(timed_calls, 1U, max_timed_calls)),
-      wanted_(timed_calls_),
+      wanted_samples_(timed_calls_),
       candidates_(choices.size()) {
   for (std::size_t i = 0; i < choices.size(); ++i) candidates_[i].choice = choices[i];
 }
@@ -52,13 +53,13 @@ void Trial::collect() {
 Trial::Sample Trial::median_of(std::size_t candidate) {
   std::vector<Sample> comparable;
   for (Sample sample : candidates_[candidate].samples) {
-    std::vector<double> defaults;
-    for (const Sample& one : candidates_[0].samples) {
-      if (one.shape == sample.shape) defaults.push_back(one.us);
+    std::vector<double> default_us;
+    for (const Sample& default_sample : candidates_[0].samples) {
+      if (default_sample.shape == sample.shape) default_us.push_back(default_sample.us);
     }
-    if (defaults.empty()) continue;
-    const auto middle = defaults.begin() + static_cast<std::ptrdiff_t>(defaults.size() / 2);
-    std::ranges::nth_element(defaults, middle);
+    if (default_us.empty()) continue;
+    const auto middle = default_us.begin() + static_cast<std::ptrdiff_t>(default_us.size() / 2);
+    std::ranges::nth_element(default_us, middle);
     sample.relative_time = sample.us / *middle;
     comparable.push_back(sample);
   }
@@ -105,7 +106,7 @@ std::optional<Trial::Verdict> Trial::verdict() {
   if (candidates_[0].dropped) return Verdict{};
   if (!is_final_ && has_finalists()) {
     is_final_ = true;
-    wanted_ = std::size_t{final_times} * timed_calls_;
+    wanted_samples_ = std::size_t{final_times} * timed_calls_;
     if (!all_done()) return {};
   }
   return fastest();
@@ -127,7 +128,7 @@ std::size_t Trial::runs_of(std::size_t candidate) const {
 
 std::optional<std::size_t> Trial::next(const std::vector<bool>& can_run, std::uint64_t shape) {
   std::optional<std::size_t> next;
-  std::size_t fewest = wanted_;
+  std::size_t fewest = wanted_samples_;
   bool pending = false;
   for (std::size_t i = 0; i < candidates_.size(); ++i) {
     const std::size_t runs = runs_of(i);
@@ -138,8 +139,8 @@ std::optional<std::size_t> Trial::next(const std::vector<bool>& can_run, std::ui
     next = i;
   }
   if (next && !has_default_time(shape)) next = can_run[0] ? std::optional<std::size_t>(0) : std::nullopt;
-  // Perhaps no call will come any more that the remaining candidates can run.
-  if (next || pending || ++fruitless_ < patience) return next;
+  // The program may never again make a call that the remaining candidates can run.
+  if (next || pending || ++useless_calls_ < max_useless_calls) return next;
   for (std::size_t i = candidates_.size(); i-- > 0;) {
     if (!is_done(candidates_[i])) drop(i, "for long, no call came that it can run");
   }

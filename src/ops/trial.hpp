@@ -41,7 +41,7 @@ class Trial {
     double us = 0;                         ///< microseconds of the choice
     double relative_time = 1;              ///< fraction of the default candidate's time
   };
-  /// One thread's turn; true unless another thread has the turn.
+  /// A thread's attempt to take its turn; true if no other thread had the turn. The destructor ends the turn.
   class Turn {
    public:
     explicit Turn(Trial& trial) noexcept
@@ -78,14 +78,14 @@ class Trial {
   /// times would not do: their errors exceed the differences between candidates.
   [[nodiscard]] std::uint64_t join() noexcept { return shapes_.fetch_add(1); }
 
-  /// @name In a thread's turn
+  /// @name Functions that a thread may call only in its turn
   /// @{
   /// Reads the times of launches that the device has finished.
   void collect();
   /// The result, once every candidate has all its times; nothing before.
   [[nodiscard]] std::optional<Verdict> verdict();
-  /// The candidate to time next with a call of this shape, which `can_run` each of the candidates or not;
-  /// nothing if the call is of no use for the trial.
+  /// The candidate to time next with a call of this shape. `can_run` says for each candidate whether it can
+  /// run the call. Nothing if the call is of no use for the trial.
   [[nodiscard]] std::optional<std::size_t> next(const std::vector<bool>& can_run, std::uint64_t shape);
   /// A run of a candidate. Null while `max_runs` runs are in flight.
   [[nodiscard]] Run* begin(std::size_t candidate, std::uint64_t shape, DeviceTiming& timing);
@@ -101,29 +101,31 @@ class Trial {
     KernelChoice choice;
     std::vector<Sample> samples;
     std::atomic<bool> dropped{false};
-    bool is_slow = false;  ///< it has been timed, and is no longer near the fastest
+    bool is_slow = false;  ///< its measured time is not near the fastest candidate's
   };
   [[nodiscard]] bool is_done(const Candidate& candidate) const {
-    return candidate.dropped || candidate.is_slow || candidate.samples.size() >= wanted_;
+    return candidate.dropped || candidate.is_slow || candidate.samples.size() >= wanted_samples_;
   }
+  /// The number of a candidate's runs in flight.
   [[nodiscard]] std::size_t runs_of(std::size_t candidate) const;
   /// Whether the default candidate has been timed for a shape, or a run of it is in flight.
   [[nodiscard]] bool has_default_time(std::uint64_t shape) const;
-  /// The median of a candidate's samples by relative time, which is computed anew.
+  /// The median of a candidate's samples by relative time. Relative times are computed anew, because the
+  /// default candidate's times grow more exact.
   [[nodiscard]] Sample median_of(std::size_t candidate);
   [[nodiscard]] Verdict fastest();
-  /// Marks candidates that are clearly slower than the fastest. Returns whether several others remain.
+  /// Marks candidates that are clearly slower than the fastest. Returns whether more than one remains.
   [[nodiscard]] bool has_finalists();
 
   static constexpr std::size_t max_runs = 8;  // in flight at once
   ShapeClass shape_class_;
   std::uint32_t timed_calls_;
-  std::size_t wanted_;  ///< samples of each candidate
+  std::size_t wanted_samples_;  ///< samples of each candidate
   bool is_final_ = false;
   std::vector<Candidate> candidates_;
   std::atomic<std::uint64_t> shapes_{0};
   std::array<Run, max_runs> runs_;
-  std::uint32_t fruitless_ = 0;  ///< calls that were of no use for the trial
+  std::uint32_t useless_calls_ = 0;  ///< calls that were of no use for the trial
   std::atomic<bool> taken_{false};
   std::atomic<bool> settled_{false};
 };

@@ -5,7 +5,8 @@
 TMAJIT_BEGIN
 
 std::shared_ptr<Trial> Trials::of_class(const std::shared_ptr<Trial>& fresh) {
-  // An evicted trial may be destroyed when this goes out of scope: that calls the device, so after the lock.
+  // Declared before the lock, so that an evicted trial is destroyed after it: its destruction calls the
+  // device.
   std::shared_ptr<Trial> evicted;
   const std::lock_guard lock(mutex_);
   Entry& entry = entries_[fresh->shape_class()];

@@ -71,8 +71,8 @@ TuneReport tune(const Runtime& runtime, const Plan& plan, const TuneOptions& opt
   const auto count = static_cast<std::uint32_t>(contestants.launches.size());
   const std::vector<double> microseconds =
       contest_us(runtime.device()->timing(), contestants.launches, options.repeats,
-                 [&](std::uint32_t done, std::size_t one) {
-                   if (options.progress) options.progress(done, count, plan_of(one).choice().text());
+                 [&](std::uint32_t done, std::size_t launch) {
+                   if (options.progress) options.progress(done, count, plan_of(launch).choice().text());
                  });
   for (std::uint32_t i = 0; i < count; ++i) {
     report.candidates.push_back({.choice = plan_of(i).choice(),

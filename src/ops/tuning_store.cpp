@@ -16,8 +16,8 @@
 TMAJIT_BEGIN
 namespace {
 
-/// A change takes milliseconds; a process that holds the lock for longer was stopped. Changing the file
-/// without the lock can then lose one of two choices that are stored at once.
+/// A change takes milliseconds, so a process that holds the lock for longer was stopped. After this time the
+/// file is changed without the lock. If two processes then store a choice at once, one choice may be lost.
 constexpr std::chrono::seconds lock_patience{10};
 
 void require_trusted(const std::filesystem::path& folder) {
@@ -33,8 +33,9 @@ TuningStore::TuningStore(const std::optional<std::filesystem::path>& cache_direc
 }
 
 void TuningStore::load() noexcept try {
-  // The file is read into a separate table. A child that is forked meanwhile finds `table_` unchanged and
-  // loads again, because glibc restarts a call_once that a fork interrupted (pthread_once).
+  // The file is read into a separate table, so that a child that is forked meanwhile finds `table_`
+  // unchanged. The child loads again, because glibc restarts a call_once that a fork interrupted
+  // (pthread_once).
   table_ = TuningTable::shipped();
   if (!file_) return;
   require_trusted(file_->parent_path());

@@ -15,12 +15,13 @@ struct Layout {
   int exponent_bits;
   int mantissa_bits;
   bool has_infinity = true;
-  int unused = 0;  ///< low bits
+  int unused = 0;  ///< number of low bits without meaning
 
-  [[nodiscard]] int least() const { return 2 - (1 << (exponent_bits - 1)); }  ///< exponent of normal values
+  /// The smallest exponent of normal values.
+  [[nodiscard]] int min_exponent() const { return 2 - (1 << (exponent_bits - 1)); }
   [[nodiscard]] std::uint64_t sign() const { return std::uint64_t{1} << (exponent_bits + mantissa_bits); }
-  [[nodiscard]] std::uint64_t hidden() const { return std::uint64_t{1} << mantissa_bits; }
-  [[nodiscard]] std::uint64_t infinity() const { return sign() - hidden(); }
+  [[nodiscard]] std::uint64_t hidden_bit() const { return std::uint64_t{1} << mantissa_bits; }
+  [[nodiscard]] std::uint64_t infinity() const { return sign() - hidden_bit(); }
   [[nodiscard]] std::uint64_t largest() const { return has_infinity ? infinity() - 1 : sign() - 2; }
 };
 
@@ -50,23 +51,23 @@ struct Exact {
   enum class Kind : std::uint8_t { number, infinity, nan };
   Kind kind = Kind::number;
   bool negative = false;
-  std::uint64_t m = 0;  ///< of a NaN: its mantissa field
+  std::uint64_t m = 0;  ///< for a NaN: its mantissa field
   int e = 0;
 };
 
-Exact decode_float(const Layout& f, std::uint64_t bits, bool flushes) {
-  bits >>= f.unused;
-  Exact x{.negative = (bits & f.sign()) != 0};
-  const std::uint64_t magnitude = bits & (f.sign() - 1);
-  const std::uint64_t mantissa = magnitude & (f.hidden() - 1);
-  if (magnitude > f.largest()) {
-    x.kind = f.has_infinity && mantissa == 0 ? Exact::Kind::infinity : Exact::Kind::nan;
+Exact decode_float(const Layout& format, std::uint64_t bits, bool flushes) {
+  bits >>= format.unused;
+  Exact x{.negative = (bits & format.sign()) != 0};
+  const std::uint64_t magnitude = bits & (format.sign() - 1);
+  const std::uint64_t mantissa = magnitude & (format.hidden_bit() - 1);
+  if (magnitude > format.largest()) {
+    x.kind = format.has_infinity && mantissa == 0 ? Exact::Kind::infinity : Exact::Kind::nan;
     x.m = mantissa;
     return x;
   }
-  const auto exponent = static_cast<int>(magnitude >> f.mantissa_bits);
-  x.m = exponent == 0 ? (flushes ? 0 : mantissa) : mantissa | f.hidden();
-  x.e = f.least() + std::max(exponent - 1, 0) - f.mantissa_bits;
+  const auto exponent = static_cast<int>(magnitude >> format.mantissa_bits);
+  x.m = exponent == 0 ? (flushes ? 0 : mantissa) : mantissa | format.hidden_bit();
+  x.e = format.min_exponent() + std::max(exponent - 1, 0) - format.mantissa_bits;
   return x;
 }
 
@@ -103,87 +104,98 @@ std::uint64_t low_bits(std::uint64_t value, ElementType type) {
   return value << unused >> unused;
 }
 
-std::uint64_t to_integer(const Conversion& how, const Exact& x) {
-  const int bits = bits_of(how.to);
-  const bool from_float = is_float(how.from);
+std::uint64_t to_integer(const Conversion& conversion, const Exact& x) {
+  const int bits = bits_of(conversion.to);
+  const bool from_float = is_float(conversion.from);
   if (x.kind == Exact::Kind::nan) {
-    const bool wide = bits == 64 || how.from == ElementType::f64;
-    return wide ? std::uint64_t{1} << (bits - 1) : 0;
+    // Measured: 0 if both types have at most 32 bits, else only the highest bit.
+    const bool has_64_bits = bits == 64 || conversion.from == ElementType::f64;
+    return has_64_bits ? std::uint64_t{1} << (bits - 1) : 0;
   }
   const std::uint64_t most =
-      is_signed(how.to) ? (std::uint64_t{1} << (bits - 1)) - 1 : ~std::uint64_t{0} >> (64 - bits);
-  const std::uint64_t least = is_signed(how.to) ? most + 1 : 0;  // its magnitude
+      is_signed(conversion.to) ? (std::uint64_t{1} << (bits - 1)) - 1 : ~std::uint64_t{0} >> (64 - bits);
+  const std::uint64_t least = is_signed(conversion.to) ? most + 1 : 0;  // its magnitude
   const std::uint64_t end = x.negative ? least : most;
   std::uint64_t magnitude = end;
   if (x.kind == Exact::Kind::number && static_cast<int>(std::bit_width(x.m)) + x.e <= 64) {
-    magnitude = shift_out(x.m, -x.e, x.negative, how.rounding);
-    if (from_float || how.saturates) magnitude = std::min(magnitude, end);
+    magnitude = shift_out(x.m, -x.e, x.negative, conversion.rounding);
+    if (from_float || conversion.saturates) magnitude = std::min(magnitude, end);
   }
-  return low_bits(x.negative ? 0 - magnitude : magnitude, how.to);
+  return low_bits(x.negative ? 0 - magnitude : magnitude, conversion.to);
 }
 
 /// The bits of a NaN result, as on an H200 (docs/tma.md, "NaNs in cvt"). Conversions that only widen a
 /// number, and those from or to f64, keep sign and payload; all others give one fixed NaN.
-std::uint64_t nan_of(const Conversion& how, const Exact& x) {
+std::uint64_t nan_of(const Conversion& conversion, const Exact& x) {
   using enum ElementType;
-  const Layout f = layout_of(how.to);
-  const int added = f.mantissa_bits - layout_of(how.from).mantissa_bits;
-  const std::uint64_t sign = x.negative ? f.sign() : 0;
-  const std::uint64_t payload = f.infinity() | (added >= 0 ? x.m << added : x.m >> -added);
-  if (how.to == tf32 && how.rounding == Rounding::away)
-    return (sign | (payload - (how.ends_finite ? 1 : 0))) << f.unused;
-  const bool moves =
-      (how.to == how.from && (how.to == f32 || how.to == f64)) || (how.to == f32 && how.from == bf16);
-  if (moves && !how.to_integral && !how.flushes) return sign | payload;
-  if (how.to == f64 && how.flushes) return f.sign() - (std::uint64_t{1} << added);  // the fixed NaN of f32
-  if (how.to == f64 || how.from == f64) return sign | payload | f.hidden() / 2;
-  return (f.sign() - 1) << f.unused;
+  const Layout format = layout_of(conversion.to);
+  const int added = format.mantissa_bits - layout_of(conversion.from).mantissa_bits;
+  const std::uint64_t sign = x.negative ? format.sign() : 0;
+  const std::uint64_t payload = format.infinity() | (added >= 0 ? x.m << added : x.m >> -added);
+  if (conversion.to == tf32 && conversion.rounding == Rounding::away)
+    return (sign | (payload - (conversion.ends_finite ? 1 : 0))) << format.unused;
+  const bool keeps_bits =
+      (conversion.to == conversion.from && (conversion.to == f32 || conversion.to == f64)) ||
+      (conversion.to == f32 && conversion.from == bf16);
+  if (keeps_bits && !conversion.to_integral && !conversion.flushes) return sign | payload;
+  if (conversion.to == f64 && conversion.flushes)
+    return format.sign() - (std::uint64_t{1} << added);  // the fixed NaN of f32
+  if (conversion.to == f64 || conversion.from == f64) return sign | payload | format.hidden_bit() / 2;
+  return (format.sign() - 1) << format.unused;
 }
 
 /// Whether a nonzero number, rounded as if exponents were unbounded, is smaller than all normal numbers.
-bool is_tiny(const Layout& f, const Exact& x, Rounding rounding) {
+bool is_tiny(const Layout& format, const Exact& x, Rounding rounding) {
   const int exponent = static_cast<int>(std::bit_width(x.m)) - 1 + x.e;
-  if (exponent != f.least() - 1) return exponent < f.least();
-  return shift_out(x.m, exponent - f.mantissa_bits - x.e, x.negative, rounding) < 2 * f.hidden();
+  if (exponent != format.min_exponent() - 1) return exponent < format.min_exponent();
+  return shift_out(x.m, exponent - format.mantissa_bits - x.e, x.negative, rounding) <
+         2 * format.hidden_bit();
 }
 
-std::uint64_t to_float(const Conversion& how, Exact x) {
-  const Layout f = layout_of(how.to);
-  if (x.kind == Exact::Kind::nan) return how.saturates ? 0 : nan_of(how, x);
-  if (how.rectifies && x.negative) x = {};
-  if (how.to_integral && x.kind == Exact::Kind::number && x.e < 0)
-    x = {.negative = x.negative, .m = shift_out(x.m, -x.e, x.negative, how.rounding)};
-  if (how.saturates && x.negative) x = {};
-  const std::uint64_t sign = x.negative ? f.sign() : 0;
-  const bool ends_finite = how.ends_finite || how.to == ElementType::e4m3 || how.to == ElementType::e5m2;
+std::uint64_t to_float(const Conversion& conversion, Exact x) {
+  const Layout format = layout_of(conversion.to);
+  if (x.kind == Exact::Kind::nan) return conversion.saturates ? 0 : nan_of(conversion, x);
+  if (conversion.rectifies && x.negative) x = {};
+  if (conversion.to_integral && x.kind == Exact::Kind::number && x.e < 0)
+    x = {.negative = x.negative, .m = shift_out(x.m, -x.e, x.negative, conversion.rounding)};
+  if (conversion.saturates && x.negative) x = {};
+  const std::uint64_t sign = x.negative ? format.sign() : 0;
+  const bool ends_finite =
+      conversion.ends_finite || conversion.to == ElementType::e4m3 || conversion.to == ElementType::e5m2;
   const auto result = [&](std::uint64_t magnitude) {
-    if (how.saturates)
-      magnitude = std::min(magnitude, f.hidden() * static_cast<std::uint64_t>(1 - f.least()));
-    return (sign | magnitude) << f.unused;
+    if (conversion.saturates)
+      magnitude =
+          std::min(magnitude, format.hidden_bit() * static_cast<std::uint64_t>(1 - format.min_exponent()));
+    return (sign | magnitude) << format.unused;
   };
-  if (x.kind == Exact::Kind::infinity) return result(ends_finite ? f.largest() : f.infinity());
-  if (x.m == 0 || (how.flushes && how.to == ElementType::f32 && is_tiny(f, x, how.rounding)))
+  if (x.kind == Exact::Kind::infinity) return result(ends_finite ? format.largest() : format.infinity());
+  if (x.m == 0 ||
+      (conversion.flushes && conversion.to == ElementType::f32 && is_tiny(format, x, conversion.rounding)))
     return result(0);
-  const int exponent = std::max(static_cast<int>(std::bit_width(x.m)) - 1 + x.e, f.least());
-  if (exponent <= 2 - f.least()) {  // in e4m3 the highest exponent field also holds finite numbers
-    const std::uint64_t steps = shift_out(x.m, exponent - f.mantissa_bits - x.e, x.negative, how.rounding);
+  const int exponent = std::max(static_cast<int>(std::bit_width(x.m)) - 1 + x.e, format.min_exponent());
+  // In e4m3 the highest exponent field also holds finite numbers.
+  if (exponent <= 2 - format.min_exponent()) {
+    const std::uint64_t steps =
+        shift_out(x.m, exponent - format.mantissa_bits - x.e, x.negative, conversion.rounding);
     // A carry out of the mantissa increments the exponent.
-    const auto biased = static_cast<std::uint64_t>(exponent - f.least());
-    const std::uint64_t magnitude = steps + biased * f.hidden();
-    if (magnitude <= f.largest()) return result(magnitude);
+    const auto biased = static_cast<std::uint64_t>(exponent - format.min_exponent());
+    const std::uint64_t magnitude = steps + biased * format.hidden_bit();
+    if (magnitude <= format.largest()) return result(magnitude);
   }
-  const bool inwards = how.rounding == Rounding::zero || (how.rounding == Rounding::down && !x.negative) ||
-                       (how.rounding == Rounding::up && x.negative);
-  return result(inwards || ends_finite ? f.largest() : f.infinity());
+  const bool inwards = conversion.rounding == Rounding::zero ||
+                       (conversion.rounding == Rounding::down && !x.negative) ||
+                       (conversion.rounding == Rounding::up && x.negative);
+  return result(inwards || ends_finite ? format.largest() : format.infinity());
 }
 
 }  // namespace
 
-std::uint64_t convert(const Conversion& how, std::uint64_t bits) {
-  const bool flushes = how.flushes && how.from == ElementType::f32 && how.to != ElementType::f16;
-  const Exact x =
-      is_float(how.from) ? decode_float(layout_of(how.from), bits, flushes) : decode_integer(how.from, bits);
-  return is_float(how.to) ? to_float(how, x) : to_integer(how, x);
+std::uint64_t convert(const Conversion& conversion, std::uint64_t bits) {
+  const bool flushes =
+      conversion.flushes && conversion.from == ElementType::f32 && conversion.to != ElementType::f16;
+  const Exact x = is_float(conversion.from) ? decode_float(layout_of(conversion.from), bits, flushes)
+                                            : decode_integer(conversion.from, bits);
+  return is_float(conversion.to) ? to_float(conversion, x) : to_integer(conversion, x);
 }
 
 }  // namespace reference

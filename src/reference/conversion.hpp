@@ -22,6 +22,6 @@ struct Conversion {
 /// Converts the bits of a number to the bits of the result, both in the low bytes; a tf32 has 32 bits. Where
 /// the ISA leaves the result open (bits of NaNs, values that .ftz flushes), it is that of an H200
 /// (docs/tma.md).
-[[nodiscard]] std::uint64_t convert(const Conversion& how, std::uint64_t bits);
+[[nodiscard]] std::uint64_t convert(const Conversion& conversion, std::uint64_t bits);
 
 }  // namespace reference

@@ -22,23 +22,24 @@ namespace {
 
 using Index = std::array<std::uint64_t, max_map_rank>;
 
-/// The tile that a map moves, its dimensions in elements.
+/// The tile that a copy through a map moves.
 struct Tile {
   Index extents{};
-  std::uint64_t unit = 0;   ///< bytes of an element of the innermost dimension
+  std::uint64_t unit = 0;   ///< bytes from one index of the innermost dimension to the next
   std::uint64_t pitch = 0;  ///< bytes from row to row
   std::uint64_t rows = 1;
 };
 
-bool innermost(const TensorMapSpec& map, std::uint32_t d) {
+bool is_innermost(const TensorMapSpec& map, std::uint32_t d) {
   return d + 1U == map.rank;
 }
 
 std::uint64_t element_stride(const TensorMapSpec& map, std::uint32_t d) {
-  return innermost(map, d) && map.interleave == Interleave::none ? 1 : map.element_strides[d];
+  return is_innermost(map, d) && map.interleave == Interleave::none ? 1 : map.element_strides[d];
 }
 
-/// With an interleaved layout the innermost dimension counts slices of 16 or 32 bytes.
+/// Bytes of one index of the innermost dimension: an element, or with an interleaved layout a slice of 16 or
+/// 32 bytes.
 std::uint64_t inner_unit(const TensorMapSpec& map) {
   return map.interleave == Interleave::none ? size_of(map.type) : map.interleave == Interleave::b16 ? 16 : 32;
 }
@@ -59,7 +60,7 @@ Tile tile_of(const TensorMapSpec& map) {
       tile.extents[d] = (map.box[d] + stride - 1) / stride;
       // Measured on an H200 (docs/tma.md): a tile has one index of the slices of channels.
       if (d == 1 && map.interleave != Interleave::none) tile.extents[d] = 1;
-      if (!innermost(map, d)) tile.rows *= tile.extents[d];
+      if (!is_innermost(map, d)) tile.rows *= tile.extents[d];
     }
   }
   tile.unit = inner_unit(map);
@@ -72,15 +73,14 @@ Tile tile_of(const TensorMapSpec& map) {
 
 // The bits of the NaN were measured on an H200 (docs/tma.md): the driver's documentation only says "a special
 // NaN constant".
-void fill(const TensorMapSpec& map, std::byte* element) {
+void fill_out_of_bounds(const TensorMapSpec& map, std::byte* element) {
   constexpr std::array nan{std::byte{0xf7}, std::byte{0x7f}};
   for (std::uint32_t i = 0; i < size_of(map.type); ++i) {
     element[i] = map.oob_fill == OobFill::nan ? nan[i % 2] : std::byte{0};
   }
 }
 
-/// The position of an element of the innermost dimension: its offsets in the tile and in the tensor, in
-/// bytes.
+/// The position of one index of the innermost dimension: its offsets in the tile and in the tensor, in bytes.
 struct Position {
   std::uint64_t in_tile;
   std::int64_t in_tensor;
@@ -102,7 +102,8 @@ Coordinates row_of_box(const TensorMapSpec& map, const Tile& tile, const Coordin
 }
 
 /// Moves a filter's corner to its next position. The innermost dimension of the image advances first. At its
-/// end it restarts at the lower corner and the next dimension advances; after all dimensions, the image.
+/// end it restarts at the lower corner, and the next dimension advances. After the last position, the corner
+/// moves to the next image.
 void advance(const TensorMapSpec& map, Coordinates& corner) {
   for (auto i = map.rank - 2U; i-- > 0;) {
     const auto d = first_of_image(map) + i;
@@ -139,10 +140,10 @@ void for_each_element(const TensorMapSpec& map, const Tile& tile, const std::vec
   const auto inner = map.rank - 1U;
   for (std::uint64_t row = 0; row < rows.size(); ++row) {
     std::int64_t address = 0;
-    bool inside = true;
+    bool row_inside = true;
     for (std::uint32_t d = 0; d < inner; ++d) {
       const auto at = rows[row][d];
-      inside = inside && at >= 0 && static_cast<std::uint64_t>(at) < map.shape[d];
+      row_inside = row_inside && at >= 0 && static_cast<std::uint64_t>(at) < map.shape[d];
       address += at * static_cast<std::int64_t>(map.strides[d]);
     }
     for (std::uint64_t index = 0; index < tile.extents[inner]; ++index) {
@@ -150,12 +151,12 @@ void for_each_element(const TensorMapSpec& map, const Tile& tile, const std::vec
       visit(Position{.in_tile = row * tile.pitch + index * tile.unit,
                      .in_tensor = address + column * static_cast<std::int64_t>(tile.unit),
                      .column = column,
-                     .row_inside = inside});
+                     .row_inside = row_inside});
     }
   }
 }
 
-bool inside(const TensorMapSpec& map, const Position& position) {
+bool is_inside(const TensorMapSpec& map, const Position& position) {
   return position.row_inside && position.column >= 0 &&
          static_cast<std::uint64_t>(position.column) < map.shape[map.rank - 1U];
 }
@@ -200,8 +201,8 @@ void load(const TensorMapSpec& map, std::span<const std::byte> tensor,
     // as a whole.
     for (std::uint64_t part = 0; part < tile.unit; part += size) {
       auto* const element = shared.data() + swizzled(begin + position.in_tile + part, map.swizzle);
-      if (!inside(map, position)) {
-        fill(map, element);
+      if (!is_inside(map, position)) {
+        fill_out_of_bounds(map, element);
         continue;
       }
       const auto from = static_cast<std::size_t>(position.in_tensor) + part;
@@ -222,7 +223,7 @@ void reduce(const TensorMapSpec& map, std::span<std::byte> tensor, std::span<con
     for (std::uint64_t part = 0; part < tile.unit; part += size) {
       const auto to = static_cast<std::size_t>(position.in_tensor) + part;
       if (to + size > tensor.size()) {
-        if (inside(map, position)) throw std::invalid_argument("reference: the tensor is too small");
+        if (is_inside(map, position)) throw std::invalid_argument("reference: the tensor is too small");
         continue;
       }
       combine(tensor.data() + to, shared.data() + swizzled(begin + position.in_tile + part, map.swizzle));

@@ -25,7 +25,7 @@ T read(const std::byte* bytes) {
 }
 
 template <typename T>
-T integer(EngineReduction operation, T old, T operand) {
+T combined(EngineReduction operation, T old, T operand) {
   using Bits = std::make_unsigned_t<T>;
   const auto a = static_cast<Bits>(old);
   const auto b = static_cast<Bits>(operand);
@@ -43,7 +43,7 @@ T integer(EngineReduction operation, T old, T operand) {
 
 template <typename T>
 void combine_integers(EngineReduction operation, std::byte* element, const std::byte* operand) {
-  const T result = integer(operation, read<T>(element), read<T>(operand));
+  const T result = combined(operation, read<T>(element), read<T>(operand));
   std::memcpy(element, &result, sizeof result);
 }
 
@@ -59,6 +59,7 @@ double sum_to_odd(double a, double b) {
   return std::nextafter(sum, error > 0 ? infinity : -infinity);
 }
 
+/// The maximum if `greatest`, else the minimum. A number wins over a NaN, and −0 is below +0.
 double extreme(bool greatest, double a, double b) {
   if (std::isnan(a)) return b;
   if (std::isnan(b)) return a;

@@ -20,8 +20,8 @@ inline constexpr std::array all_engine_reductions{
 /// The destination of a reduction: a tensor, by its map; global memory; shared memory of a peer in the
 /// cluster.
 enum class ReductionTarget : std::uint8_t { tensor, global, peer };
-/// Whether the ISA's tables list the reduction. They list bit-wise operations for .b32 and .b64, for which
-/// the integer types of that size stand here. Through maps of i64 they are illegal on an H200 (docs/tma.md).
+/// Whether the ISA's tables list the reduction. They list bit-wise operations for .b32 and .b64: here, for
+/// the integer types of that size. Through maps of i64 these operations are illegal on an H200 (docs/tma.md).
 [[nodiscard]] bool engine_reduces(EngineReduction operation, tmajit::ElementType type,
                                   ReductionTarget target) noexcept;
 

@@ -31,7 +31,8 @@ constexpr std::array casts{Cast{"float", tmajit::ElementType::f32}, Cast{"double
 
 }  // namespace
 
-/// A recursive-descent parser. Its functions return false for text that is not supported.
+/// A recursive-descent parser that emits the steps of a stack machine. Its functions return false for text
+/// that is not supported.
 class ExpressionParser {
  public:
   using Kind = Expression::Step::Kind;
@@ -280,7 +281,7 @@ double spread(const F& f, const Computed& a, const Computed& b) {
   return most;
 }
 
-/// The value with `error`, which came from its operands, and the error of its own rounding.
+/// The value, whose operands give it the error `error`. Adds the error of its own rounding.
 Computed rounded(const Scalar& value, double error, double rounding = 0) {
   return {value, is_exact(error) ? error : error + last_place(value), rounding};
 }
@@ -295,8 +296,8 @@ Computed product_of(const Computed& a, const Computed& b) {
   const Scalar value = multiply(a.value, b.value);
   double rounding = 0;
   if (std::holds_alternative<float>(value)) {
-    const auto factor = [](const Scalar& of) {
-      return static_cast<double>(static_cast<float>(as_double(of)));
+    const auto factor = [](const Scalar& operand) {
+      return static_cast<double>(static_cast<float>(as_double(operand)));
     };
     rounding = std::fabs(factor(a.value) * factor(b.value) - as_double(value));
   } else if (std::holds_alternative<double>(value)) {
@@ -342,6 +343,7 @@ Computed selected(const Computed& condition, const Computed& a, const Computed& 
   return {value, std::fabs(as_double(a.value) - as_double(b.value)) + a.error + b.error};
 }
 
+/// The value after it was stored as an element of `type`.
 Scalar stored(tmajit::ElementType type, const Scalar& value) {
   std::array<std::byte, 8> bytes{};
   encode(type, value, bytes.data());
@@ -439,29 +441,29 @@ bool Expression::is_exact() const {
     double number = 0;
     bool rounds = false;
   };
-  // Multiplications by powers of two are exact, and by −1, to which the parser turns differences.
+  // Multiplications by powers of two are exact. So are those by −1, into which the parser turns differences.
   const auto is_exact_factor = [](double number) {
     return std::fabs(number) >= 1 && std::exp2(std::round(std::log2(std::fabs(number)))) == std::fabs(number);
   };
   std::vector<Part> stack;
   for (const Step& step : steps_) {
     using Kind = Step::Kind;
-    std::size_t operands = step.kind == Kind::cast ? 1 : step.kind == Kind::select ? 3 : 2;
+    std::size_t operand_count = step.kind == Kind::cast ? 1 : step.kind == Kind::select ? 3 : 2;
     if (step.kind == Kind::number || step.kind == Kind::neighbour || step.kind == Kind::coordinate)
-      operands = 0;
+      operand_count = 0;
     if (step.kind == Kind::call) {
       const Function& function = functions.at(step.function);
       if (function.units > 0 || function.absolute > 0) return false;
-      operands = function.arguments;
+      operand_count = function.arguments;
     }
-    const std::vector<Part> from(stack.end() - static_cast<std::ptrdiff_t>(operands), stack.end());
-    stack.resize(stack.size() - operands);
-    Part made{.number = step.kind == Kind::number ? as_double(step.number) : 0};
-    const bool has_product = std::ranges::any_of(from, &Part::rounds);
+    const std::vector<Part> operands(stack.end() - static_cast<std::ptrdiff_t>(operand_count), stack.end());
+    stack.resize(stack.size() - operand_count);
+    Part result{.number = step.kind == Kind::number ? as_double(step.number) : 0};
+    const bool has_product = std::ranges::any_of(operands, &Part::rounds);
     if (step.kind == Kind::add && has_product) return false;
     if (step.kind == Kind::multiply)
-      made.rounds = has_product || !std::ranges::any_of(from, is_exact_factor, &Part::number);
-    stack.push_back(made);
+      result.rounds = has_product || !std::ranges::any_of(operands, is_exact_factor, &Part::number);
+    stack.push_back(result);
   }
   return true;
 }

@@ -27,7 +27,7 @@ SmallFloat format_of(ElementType type) {
   }
 }
 
-/// Makes a float of as many random bits as it has, with an exponent from that of 1 down to 15 less.
+/// Makes a float from random bits. Its exponent is that of 1, or up to 15 less.
 std::uint64_t as_float(std::uint64_t bits, const SmallFloat& format) {
   const std::uint64_t bias = (std::uint64_t{1} << (format.exponent_bits - 1)) - 1;
   const std::uint64_t exponent = bias - std::min<std::uint64_t>(bits & 15U, bias);

@@ -32,6 +32,7 @@ struct Part {
   Index count{};
 };
 
+/// The part that is the whole tensor.
 [[nodiscard]] inline Part whole(const tmajit::TensorView& view) {
   Part part;
   for (std::uint32_t d = 0; d < view.rank; ++d) part.count.at(d) = view.shape.at(d);

@@ -147,13 +147,13 @@ bool Builder::fetch_without_compiler(const Source& source, BuiltKernel& kernel) 
 
 void Builder::compile_once(const Source& source, const CompilerIdentity& compiler,
                            BuiltKernel& kernel) const {
-  std::optional<FileLock> making;
+  std::optional<FileLock> making_lock;
   if (disk_ && disk_->why_refused().empty()) {
     {
       const Stopwatch watch(kernel.times.fetch);
-      making.emplace(making_lock_path(disk_->directory(), kernel.key), patience_);
+      making_lock.emplace(making_lock_path(disk_->directory(), kernel.key), patience_);
     }
-    if (making->timed_out()) {
+    if (making_lock->timed_out()) {
       log(LogLevel::info, "kernel {} is compiled here, too: another process has worked on it for {} ms",
           kernel.key.hex(), patience_.count());
     }

@@ -12,8 +12,8 @@
 
 TMAJIT_BEGIN
 
-/// A new kernel, loaded if there is a device, with everything from its source to its times. KernelState keeps
-/// less.
+/// A kernel that was just built, with everything from its source to its times. It is loaded if there is a
+/// device. KernelState keeps the part that launches need.
 struct BuiltKernel {
   Artifact artifact;
   bool on_disk = false;  ///< the disk cache has the artifact
@@ -59,9 +59,13 @@ class Builder {
   /// Reads the kernel from disk or compiles it. Returns the compiler; null if there is none.
   const CompilerIdentity* fetch_or_compile(const Source& source, BuiltKernel& kernel) const;
   void load_or_compile(const Source& source, const CompilerIdentity* compiler, BuiltKernel& kernel) const;
+  /// Sets the kernel's key for `compiler` and reads the kernel from disk. Returns false if it is not there.
   [[nodiscard]] bool fetch(const Source& source, const CompilerIdentity& compiler, BuiltKernel& kernel) const;
+  /// Reads a kernel from disk that any of the compilers known to the cache has made.
   [[nodiscard]] bool fetch_without_compiler(const Source& source, BuiltKernel& kernel) const;
+  /// Reads the kernel with the key `kernel.key` from disk.
   [[nodiscard]] bool fetch_entry(BuiltKernel& kernel) const;
+  /// Compiles the kernel, or waits for another process that compiles it and reads its entry.
   void compile_once(const Source& source, const CompilerIdentity& compiler, BuiltKernel& kernel) const;
   void compile(const Source& source, const CompilerIdentity& compiler, BuiltKernel& kernel) const;
   void load(BuiltKernel& kernel) const;

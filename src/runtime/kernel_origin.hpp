@@ -10,7 +10,7 @@
 
 TMAJIT_BEGIN
 
-/// A request for a kernel: that of a plan, whose source is generated only if needed, or a user's own source.
+/// A request for the kernel of a plan, whose source is generated only if needed, or of a user's own source.
 struct KernelRequest {
   const KernelPlan* plan = nullptr;
   const Source* custom = nullptr;
@@ -31,8 +31,8 @@ class KernelOrigin {
   /// Whether this is the origin of the kernel of `plan`.
   [[nodiscard]] bool is_of(const KernelPlan& plan) const noexcept;
 
-  /// Plans are the same kernel if their keys are equal; custom kernels, if their texts, entries, expressions,
-  /// headers and shared memory are.
+  /// Plans have the same kernel if their keys are equal. Users' own sources have the same kernel if their
+  /// texts, entries, expressions, headers and shared memory are equal.
   friend bool operator==(const KernelOrigin& origin, const KernelRequest& request) noexcept;
   friend bool operator==(const KernelOrigin& a, const KernelOrigin& b) noexcept {
     return a.content_ == b.content_ || a == b.request();

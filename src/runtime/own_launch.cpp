@@ -98,6 +98,7 @@ class Binding {
            counted(value.alignment, "byte"));
   }
 
+  /// Checks that the launch's shape and its arguments' sizes fit the kernel.
   void require_fit() const {
     const auto require_some = [&](std::string_view what, const std::array<std::uint32_t, 3>& extent) {
       if (extent[0] != 0 && extent[1] != 0 && extent[2] != 0) return;
@@ -116,6 +117,7 @@ class Binding {
     }
   }
 
+  /// Throws SpecError with every rule that the launch's tensor maps break.
   void require_maps() {
     std::vector<Violation> all;
     const auto add_violations = [&](const MapArgument& map, const std::string& place) {
@@ -171,13 +173,13 @@ class Binding {
 
   const OwnLaunch& launch_;
   const KernelState& kernel_;
-  std::size_t number_ = 0;
+  std::size_t number_ = 0;  ///< number of the current argument
   ParameterBlock block_;
 };
 
 }  // namespace
 
-ParameterBlock bound(const OwnLaunch& launch, const KernelState& kernel) {
+ParameterBlock checked_parameters(const OwnLaunch& launch, const KernelState& kernel) {
   return Binding(launch, kernel).parameters();
 }
 

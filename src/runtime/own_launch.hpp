@@ -11,8 +11,8 @@
 TMAJIT_BEGIN
 
 /// The parameters of a launch of `kernel`, which must be loaded. Throws as Kernel::prepare() does.
-[[nodiscard]] ParameterBlock bound(const OwnLaunch& launch, const KernelState& kernel);
-/// The launch's tensors as operands.
+[[nodiscard]] ParameterBlock checked_parameters(const OwnLaunch& launch, const KernelState& kernel);
+/// The operands of the launch's image: its tensors.
 [[nodiscard]] std::vector<LaunchImage::Part> parts_of(const OwnLaunch& launch);
 /// The bytes of the elements of all tensors.
 [[nodiscard]] std::uint64_t bytes_of(const OwnLaunch& launch);

@@ -90,7 +90,7 @@ PreparedLaunch Kernel::prepare(const KernelPlan& plan) const {
 
 PreparedLaunch Kernel::prepare(const OwnLaunch& launch) const {
   require_device(*state_);
-  const ParameterBlock parameters = bound(launch, *state_);
+  const ParameterBlock parameters = checked_parameters(launch, *state_);
   const std::vector<LaunchImage::Part> parts = parts_of(launch);
   return PreparedLaunch(std::unique_ptr<PreparedLaunch::State>(new (TrailingBytes{LaunchImage::bytes_for(
       parameters)}) PreparedLaunch::State(state_, parts, bytes_of(launch), [&](void* memory) {

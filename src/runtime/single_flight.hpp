@@ -30,8 +30,8 @@ TMAJIT_BEGIN
 /// Threads that only find values do not write memory that threads of other lanes use: each lane has its own
 /// lock and its own references to the values. A thread that changes the table takes the locks of all lanes.
 ///
-/// Keys need operator==, also with the types that callers pass to find(). Callers pass the hash, whose 64
-/// bits must all be well mixed.
+/// Keys need operator==, also with the types that callers pass to find(). Callers compute the hash. All of
+/// its 64 bits must be well mixed, because the table uses it unchanged.
 template <class Key, class Value>
 class SingleFlight {
  public:
@@ -67,7 +67,7 @@ class SingleFlight {
     std::promise<Result> promise;
     std::shared_future<Result> pending;
     {  // 1. Under the locks: the first thread registers its promise; later threads get its future.
-      const Changing changing(*this);
+      const ExclusiveAccess changing(*this);
       auto at = find_slot(hash, key);
       if (at == slots_.end()) at = slots_.emplace(hash, key);
       Slot& slot = at->second;
@@ -88,7 +88,7 @@ class SingleFlight {
       return value;
     } catch (...) {
       {  // The slot is erased first, so that later requests do not find the failure.
-        const Changing changing(*this);
+        const ExclusiveAccess changing(*this);
         const auto at = find_slot(hash, key);
         if (at != slots_.end() && at->second.maker == &promise) slots_.erase(at);
       }
@@ -131,16 +131,16 @@ class SingleFlight {
   };
 
   /// Holds the locks of all lanes, and so exclusive access to the table.
-  class Changing {
+  class ExclusiveAccess {
    public:
-    explicit Changing(SingleFlight& table) : table_(table) {
+    explicit ExclusiveAccess(SingleFlight& table) : table_(table) {
       for (Lock& lock : table_.locks_) lock.mutex.lock();
     }
-    ~Changing() {
+    ~ExclusiveAccess() {
       for (Lock& lock : table_.locks_) lock.mutex.unlock();
     }
-    Changing(const Changing&) = delete;
-    Changing& operator=(const Changing&) = delete;
+    ExclusiveAccess(const ExclusiveAccess&) = delete;
+    ExclusiveAccess& operator=(const ExclusiveAccess&) = delete;
 
    private:
     SingleFlight& table_;
@@ -156,7 +156,7 @@ class SingleFlight {
   void publish(std::uint64_t hash, const Key& key, const std::promise<Result>& promise, const Result& value) {
     // An evicted value is destroyed with `evicted`, after the locks are released, so that no thread waits.
     typename Slots::node_type evicted;
-    const Changing changing(*this);
+    const ExclusiveAccess changing(*this);
     const auto at = find_slot(hash, key);
     if (at == slots_.end() || at->second.maker != &promise) return;
     at->second.value = value;

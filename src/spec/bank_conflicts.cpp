@@ -13,7 +13,8 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t max_width = 16;  // bytes that a lane accesses
+constexpr std::uint32_t max_width = 16;  // bytes that a lane accesses at most
+// A matrix of ldmatrix and stmatrix.
 constexpr std::uint32_t matrix_rows = 8;
 constexpr std::uint32_t matrix_row_bytes = 16;
 
@@ -43,21 +44,23 @@ BankWords words_of(const WarpAccess& access, std::uint32_t first, std::uint32_t 
     const auto word = access.offsets[lane] / bank_bytes;
     for (std::uint32_t i = 0; i < std::max(access.width / bank_bytes, 1U); ++i) words[count++] = word + i;
   }
-  const auto taken = std::span(words).first(count);
-  std::sort(taken.begin(), taken.end());
-  const auto last = std::unique(taken.begin(), taken.end());
-  BankWords of_bank{};
-  std::for_each(taken.begin(), last, [&](std::uint32_t word) { ++of_bank[word % shared_banks]; });
-  return of_bank;
+  const auto accessed = std::span(words).first(count);
+  std::sort(accessed.begin(), accessed.end());
+  const auto distinct_end = std::unique(accessed.begin(), accessed.end());
+  BankWords words_in_bank{};
+  std::for_each(accessed.begin(), distinct_end,
+                [&](std::uint32_t word) { ++words_in_bank[word % shared_banks]; });
+  return words_in_bank;
 }
 
-/// Calls `visit` with the words of each bank, for each group of lanes that shared memory serves together.
+/// Calls `visit` with the words of each bank, for each group of lanes that shared memory serves together. A
+/// group accesses at most 128 bytes: 32 lanes of up to 4 bytes, 16 of 8 or 8 of 16.
 template <typename Visit>
 void for_each_group(const WarpAccess& access, const Visit& visit) {
   check(access);
-  const auto together = warp_lanes / std::max(access.width / bank_bytes, 1U);
-  for (std::uint32_t first = 0; first < access.lanes; first += together) {
-    visit(words_of(access, first, std::min(first + together, access.lanes)));
+  const auto lanes_together = warp_lanes / std::max(access.width / bank_bytes, 1U);
+  for (std::uint32_t first = 0; first < access.lanes; first += lanes_together) {
+    visit(words_of(access, first, std::min(first + lanes_together, access.lanes)));
   }
 }
 
@@ -65,27 +68,27 @@ bool is_matrix(AccessPattern pattern) noexcept {
   return pattern == AccessPattern::matrix || pattern == AccessPattern::matrix_transposed;
 }
 
-/// How a pattern accesses a whole tile, in pieces of `width` bytes, a piece a lane. For matrices a piece is a
-/// row of one matrix.
+/// How a pattern accesses a whole tile: in pieces of `width` bytes, one piece per lane. For matrices a piece
+/// is a row of one matrix.
 struct Sweep {
-  std::uint32_t pieces = 0;
-  std::uint32_t at_once = warp_lanes;  ///< pieces that one instruction accesses
+  std::uint32_t pieces = 0;  ///< 0: the pattern cannot access the tile so
+  std::uint32_t pieces_per_instruction = warp_lanes;
 };
 
-Sweep sweep(const BoxLayout& box, AccessPattern pattern, std::uint32_t width) noexcept {
+Sweep sweep_of(const BoxLayout& box, AccessPattern pattern, std::uint32_t width) noexcept {
   if (is_matrix(pattern)) {
     if (width != matrix_row_bytes) return {};
     if (pattern == AccessPattern::matrix_transposed && box.element_bytes() != 2) return {};
     const auto matrices = box.rows() / matrix_rows * (box.row_bytes() / matrix_row_bytes);
-    const auto at_once = matrices % 4 == 0 ? 4U : matrices % 2 == 0 ? 2U : 1U;
-    return {.pieces = matrices * matrix_rows, .at_once = at_once * matrix_rows};
+    const auto per_instruction = matrices % 4 == 0 ? 4U : matrices % 2 == 0 ? 2U : 1U;  // .x4, .x2, .x1
+    return {.pieces = matrices * matrix_rows, .pieces_per_instruction = per_instruction * matrix_rows};
   }
   const bool legal = width >= box.element_bytes() && width <= max_width && (width & (width - 1)) == 0;
   return {.pieces = legal ? box.rows() * (box.row_bytes() / width) : 0};
 }
 
 std::uint32_t instructions(const Sweep& sweep) noexcept {
-  return (sweep.pieces + sweep.at_once - 1) / sweep.at_once;
+  return (sweep.pieces + sweep.pieces_per_instruction - 1) / sweep.pieces_per_instruction;
 }
 
 /// The offset of piece `number` of the sweep.
@@ -107,10 +110,11 @@ std::uint32_t offset_of_piece(const BoxLayout& box, AccessPattern pattern, std::
   }
 }
 
+/// The access of instruction `number` of the sweep.
 WarpAccess access_of(const BoxLayout& box, AccessPattern pattern, std::uint32_t width, const Sweep& sweep,
                      std::uint32_t number) noexcept {
-  const auto first = number * sweep.at_once;
-  WarpAccess access{.width = width, .lanes = std::min(sweep.pieces - first, sweep.at_once)};
+  const auto first = number * sweep.pieces_per_instruction;
+  WarpAccess access{.width = width, .lanes = std::min(sweep.pieces - first, sweep.pieces_per_instruction)};
   for (std::uint32_t lane = 0; lane < access.lanes; ++lane) {
     access.offsets[lane] = offset_of_piece(box, pattern, width, first + lane);
   }
@@ -148,31 +152,31 @@ AccessPattern parse<AccessPattern>(std::string_view text) {
 }
 
 std::uint32_t instructions(const BoxLayout& box, AccessPattern pattern, std::uint32_t width) noexcept {
-  return instructions(sweep(box, pattern, width));
+  return instructions(sweep_of(box, pattern, width));
 }
 
 WarpAccess warp_access(const BoxLayout& box, AccessPattern pattern, std::uint32_t width,
                        std::uint32_t number) {
-  const auto whole = sweep(box, pattern, width);
-  if (number >= instructions(whole)) {
+  const auto sweep = sweep_of(box, pattern, width);
+  if (number >= instructions(sweep)) {
     throw Error(
         ErrorCode::invalid_argument,
         fmt::format("instruction {}: {} with {} a lane accesses this tile in {}", number, name(pattern),
-                    counted(width, "byte"), counted(instructions(whole), "instruction")));
+                    counted(width, "byte"), counted(instructions(sweep), "instruction")));
   }
-  return access_of(box, pattern, width, whole, number);
+  return access_of(box, pattern, width, sweep, number);
 }
 
 Conflicts conflicts(const BoxLayout& box, AccessPattern pattern, std::uint32_t width) {
-  const auto whole = sweep(box, pattern, width);
-  Conflicts result{.instructions = instructions(whole)};
+  const auto sweep = sweep_of(box, pattern, width);
+  Conflicts result{.instructions = instructions(sweep)};
   for (std::uint32_t number = 0; number < result.instructions; ++number) {
-    const auto one = wavefronts(access_of(box, pattern, width, whole, number));
-    result.wavefronts += one.needed;
-    result.ideal += one.ideal;
-    if (one.needed > one.ideal) ++result.conflicting;
-    if (one.ways > result.ways) {
-      result.ways = one.ways;
+    const auto cost = wavefronts(access_of(box, pattern, width, sweep, number));
+    result.wavefronts += cost.needed;
+    result.ideal += cost.ideal;
+    if (cost.needed > cost.ideal) ++result.conflicting;
+    if (cost.ways > result.ways) {
+      result.ways = cost.ways;
       result.worst = number;
     }
   }

@@ -19,11 +19,12 @@ namespace {
 /// Bytes of a line of shared memory: a swizzle moves bytes within a line.
 constexpr std::uint32_t line_bytes = 128;
 
-/// A tensor map with this box. Its shape and strides are legal, so that only the box can break rules.
+/// A tensor map with this box. Shape and strides are legal, so that only the box can break rules.
 TensorMapSpec map_of_box(ElementType type, const Dims& box, Swizzle swizzle, Interleave interleave) {
   TensorMapSpec map{.type = type, .interleave = interleave, .swizzle = swizzle};
   map.rank = sat_cast<std::uint8_t>(box.size());
-  // If there are too many dimensions, the map holds the first ones. The innermost is not among them.
+  // If there are too many dimensions, the map holds the outermost ones, and all of its strides are outer
+  // ones.
   std::uint64_t stride = box.size() > max_map_rank ? stride_unit(interleave) : inner_unit(type, interleave);
   for (auto d = std::min<std::size_t>(box.size(), max_map_rank); d-- > 0;) {
     map.box[d] = as_u32(box, d, "box");
@@ -35,7 +36,8 @@ TensorMapSpec map_of_box(ElementType type, const Dims& box, Swizzle swizzle, Int
   return map;
 }
 
-TensorMapSpec legal(const TensorMapSpec& map) {
+/// `map` itself. Throws SpecError if it breaks a rule.
+TensorMapSpec require_legal(const TensorMapSpec& map) {
   auto violations = validate(map);
   if (!violations.empty()) throw SpecError(std::move(violations));
   return map;
@@ -57,11 +59,11 @@ BoxLayout::BoxLayout(ElementType type, const Dims& box, Swizzle swizzle, Interle
     : BoxLayout(map_of_box(type, box, swizzle, interleave)) {}
 
 BoxLayout::BoxLayout(const TensorMapSpec& map)
-    : type_(legal(map).type), swizzle_(map.swizzle), interleave_(map.interleave), rank_(map.rank) {
+    : type_(require_legal(map).type), swizzle_(map.swizzle), interleave_(map.interleave), rank_(map.rank) {
   const bool interleaved = interleave_ != Interleave::none;
   if (map.mode == MapMode::im2col) {
     extents_ = {map.pixel_box.pixels, map.pixel_box.channels};
-    rank_ = interleaved ? 1 : 2;  // a slice of each pixel
+    rank_ = interleaved ? 1 : 2;  // a copy moves one slice of each pixel, not its channels
   } else {
     for (std::uint32_t d = 0; d < map.rank; ++d) extents_[d] = tile_extent(map, d);
   }

@@ -31,13 +31,13 @@ Row row_of(const TensorMapSpec& map, const Violations& violations) {
 }
 
 /// Whether the swizzle limits the bytes of a row. In interleaved layouts, whose rows are slices, it does not.
-bool limits_rows(const TensorMapSpec& map) noexcept {
+bool swizzle_limits_rows(const TensorMapSpec& map) noexcept {
   return map.swizzle != Swizzle::none && map.swizzle <= Swizzle::b128 && map.interleave == Interleave::none;
 }
 
 /// The most bytes that a row may have, as the driver counts them.
 std::uint64_t max_row_bytes(const TensorMapSpec& map) noexcept {
-  return limits_rows(map) ? span_bytes(map.swizzle) : std::uint64_t{max_box} * size_of(map.type);
+  return swizzle_limits_rows(map) ? span_bytes(map.swizzle) : std::uint64_t{max_box} * size_of(map.type);
 }
 
 /// The legal extent of a row that is nearest to `extent`.
@@ -66,15 +66,16 @@ void check_element_stride(const TensorMapSpec& map, std::uint32_t d, Violations&
   const bool innermost = d + 1U == map.rank;
   const bool ignored = innermost && map.interleave == Interleave::none;
   const auto first = first_image_dimension(map.interleave);
-  const bool image = d >= first && d - first < image_dimensions(map);  // a filter moves along d
+  const bool in_image = d >= first && d - first < image_dimensions(map);
   if (stride < 1 || stride > max_element_stride) {
-    const bool skips = stride != 0 && !ignored && (map.mode != MapMode::im2col || image);
-    violations.add({.rule = "element-strides.range",
-                    .subject = subject,
-                    .found = fmt::format("{}", stride),
-                    .need = fmt::format("1 to {}", max_element_stride),
-                    .legal = fmt::format("{} = {}", subject, skips ? max_element_stride : 1),
-                    .source = driver_source(map, "elementStrides")});
+    const bool may_exceed_1 = !ignored && (map.mode != MapMode::im2col || in_image);
+    violations.add(
+        {.rule = "element-strides.range",
+         .subject = subject,
+         .found = fmt::format("{}", stride),
+         .need = fmt::format("1 to {}", max_element_stride),
+         .legal = fmt::format("{} = {}", subject, stride != 0 && may_exceed_1 ? max_element_stride : 1),
+         .source = driver_source(map, "elementStrides")});
   } else if (ignored) {
     violations.add(
         {.rule = "element-strides.innermost",
@@ -83,7 +84,7 @@ void check_element_stride(const TensorMapSpec& map, std::uint32_t d, Violations&
          .need = "1 in the innermost dimension, where the copy engine ignores it",
          .legal = fmt::format("{} = 1; view the tensor with a further dimension to skip elements", subject),
          .source = driver_source(map, "elementStrides")});
-  } else if (map.mode == MapMode::im2col && !image) {
+  } else if (map.mode == MapMode::im2col && !in_image) {
     violations.add(
         {.rule = "element-strides.image",
          .subject = subject,
@@ -94,7 +95,7 @@ void check_element_stride(const TensorMapSpec& map, std::uint32_t d, Violations&
   }
 }
 
-/// Checks the corners in dimension d of an image.
+/// Checks that a tensor map can encode the corners in dimension d of an image.
 void check_corners(const TensorMapSpec& map, std::uint32_t d, Violations& violations) {
   const auto least = -(1 << pixel_offset_bits(map.rank)) / 2;
   const auto check = [&](std::int32_t corner, std::string_view field, std::string_view parameter) {
@@ -135,7 +136,7 @@ void check_inner_bytes(const TensorMapSpec& map, Violations& violations) {
   const auto size = size_of(map.type);
   const auto bytes = sat_mul(row.extent, size);
   const auto most = max_row_bytes(map);
-  const bool too_wide = limits_rows(map) && bytes > most;
+  const bool too_wide = swizzle_limits_rows(map) && bytes > most;
   if (bytes % bulk_bytes == 0 && !too_wide) return;
   const auto found = fmt::format("{} ({} × {})", counted(bytes, "byte"), row.extent, name(map.type));
   if (bytes % bulk_bytes != 0) {
@@ -147,20 +148,21 @@ void check_inner_bytes(const TensorMapSpec& map, Violations& violations) {
                     .source = row.source});
   }
   if (too_wide) {
-    const auto wider = bytes <= 64 ? "64B" : "128B";
+    const auto wider_swizzle = bytes <= 64 ? "64B" : "128B";
     violations.add({.rule = "box.swizzle",
                     .subject = row.subject,
                     .found = found,
                     .need = fmt::format("at most {} bytes under swizzle {}", most, name(map.swizzle)),
-                    .legal = bytes <= 128
-                                 ? fmt::format("{} = {}, or swizzle {}", row.subject, most / size, wider)
-                                 : fmt::format("{} = {}, or swizzle none", row.subject, most / size),
+                    .legal = bytes <= 128 ? fmt::format("{} = {}, or swizzle {}", row.subject, most / size,
+                                                        wider_swizzle)
+                                          : fmt::format("{} = {}, or swizzle none", row.subject, most / size),
                     .source = driver_source(map, "interleave")});
   }
 }
 
-/// Bytes of a tile as the driver counts them: without padding, and of elements even if the copy engine moves
-/// slices. The driver rounds box / element stride down, in the innermost dimension too; the engine rounds up.
+/// Bytes of a tile as the driver counts them. It ignores padding, and counts elements even where the copy
+/// engine moves slices of channels. It rounds box / element stride down in every dimension; the copy engine
+/// rounds up, and ignores the innermost element stride (tile_extent).
 std::uint64_t encoded_bytes(const TensorMapSpec& map) {
   std::uint64_t bytes = size_of(map.type);
   if (map.mode == MapMode::im2col)
@@ -206,13 +208,12 @@ void check_tile_bytes(const TensorMapSpec& map, Violations& violations) {
 }  // namespace
 
 void check_box(const TensorMapSpec& map, Violations& violations) {
-  const bool pixels = map.mode == MapMode::im2col;
   for (std::uint32_t d = 0; d < described_dims(map); ++d) {
     if (map.mode == MapMode::tiled) check_box_range(map, d, violations);
     check_element_stride(map, d, violations);
   }
   for (std::uint32_t d = 0; d < image_dimensions(map); ++d) check_corners(map, d, violations);
-  if (pixels) check_pixel_counts(map, violations);
+  if (map.mode == MapMode::im2col) check_pixel_counts(map, violations);
   // In an unknown mode neither box nor pixel_box can be checked.
   if (!has_legal_rank(map) || map.mode > MapMode::im2col) return;
   check_inner_bytes(map, violations);

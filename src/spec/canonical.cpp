@@ -22,7 +22,7 @@ namespace {
   throw Error(ErrorCode::invalid_argument, what);
 }
 
-std::string nest_text(const TensorView& view) {
+std::string extents_text(const TensorView& view) {
   return view.rank == 0
              ? std::string("a single element")
              : fmt::format("{}", fmt::join(view.shape.begin(), view.shape.begin() + view.rank, "x"));
@@ -41,7 +41,7 @@ void require_same_shape(std::span<const TensorView> views) {
     if (views[i].rank != first.rank ||
         !std::equal(first.shape.begin(), first.shape.begin() + first.rank, views[i].shape.begin())) {
       refuse(fmt::format("source {} has the shape {}, the destination {}; broadcast or slice one of them",
-                         i - 1, nest_text(views[i]), nest_text(first)));
+                         i - 1, extents_text(views[i]), extents_text(first)));
     }
   }
 }
@@ -49,11 +49,11 @@ void require_same_shape(std::span<const TensorView> views) {
 /// One dimension of all operands.
 struct Dimension {
   std::uint64_t extent = 1;
-  std::uint32_t view_dimension = 0;  // of merged dimensions the innermost
+  std::uint32_t view_dimension = 0;  // its number in the views; for merged dimensions the innermost one's
   bool reduced = false;
   bool backwards = false;
-  std::int64_t place = 0;
-  std::int64_t first = 0;  // begin of the window
+  std::int64_t place = 0;  // see CanonicalNest::place
+  std::int64_t first = 0;  // the window covers indices first to end − 1
   std::int64_t end = 0;
   std::array<std::int64_t, max_operands> strides{};
 };
@@ -66,10 +66,10 @@ std::vector<Dimension> dimensions_of(std::span<const TensorView> views, const Ne
     Dimension dimension{.extent = extent, .view_dimension = d, .end = static_cast<std::int64_t>(extent)};
     if (window != nullptr) {
       // The window is clamped to the destination, because only indices inside it matter.
-      const auto last = static_cast<std::int64_t>(extent);
-      dimension.first = std::clamp<std::int64_t>(window->first[d], 0, last);
+      const auto limit = static_cast<std::int64_t>(extent);
+      dimension.first = std::clamp<std::int64_t>(window->first[d], 0, limit);
       dimension.end =
-          std::clamp<std::int64_t>(window->first[d] + static_cast<std::int64_t>(window->extent[d]), 0, last);
+          std::clamp<std::int64_t>(window->first[d] + static_cast<std::int64_t>(window->extent[d]), 0, limit);
     }
     if (extent == 1 && dimension.first <= 0 && dimension.end >= 1) continue;
     for (std::size_t i = 0; i < views.size(); ++i) dimension.strides[i] = views[i].strides[d];
@@ -88,8 +88,8 @@ std::vector<Dimension> dimensions_of(std::span<const TensorView> views, const Ne
   return result;
 }
 
-/// Reverses a dimension that the destination walks backwards. For a reduced dimension, in which the
-/// destination has stride 0, the first source's direction counts.
+/// Reverses a dimension in which the destination has a negative stride. In a reduced dimension, where the
+/// destination has stride 0, the first source's stride decides.
 void walk_forwards(Dimension& dimension, CanonicalNest& nest) {
   if (dimension.strides[dimension.reduced ? 1 : 0] >= 0) return;
   for (std::uint32_t i = 0; i < nest.operands; ++i) {
@@ -108,7 +108,7 @@ bool is_full(const Dimension& dimension) {
   return dimension.first <= 0 && dimension.end >= static_cast<std::int64_t>(dimension.extent);
 }
 
-/// Whether every operand walks `outer` and `inner` like one dimension.
+/// Whether every operand can walk `outer` and `inner` as one dimension.
 bool merges(const Dimension& outer, const Dimension& inner, std::uint32_t operands) {
   if (!is_full(inner) || outer.reduced != inner.reduced) return false;
   if (outer.place != inner.place * static_cast<std::int64_t>(inner.extent)) return false;
@@ -143,10 +143,10 @@ CanonicalNest canonical(std::span<const TensorView> views, const NestOptions& op
   for (const Dimension& dimension : dimensions) {
     if (!options.keep_dimensions && !merged.empty() && merges(merged.back(), dimension, nest.operands)) {
       const Dimension outer = std::exchange(merged.back(), dimension);
-      const auto inner = static_cast<std::int64_t>(dimension.extent);
+      const auto inner_extent = static_cast<std::int64_t>(dimension.extent);
       merged.back().extent = outer.extent * dimension.extent;
-      merged.back().first = outer.first * inner;
-      merged.back().end = outer.end * inner;
+      merged.back().first = outer.first * inner_extent;
+      merged.back().end = outer.end * inner_extent;
     } else {
       merged.push_back(dimension);
     }

@@ -71,13 +71,17 @@ struct NestOptions {
   const ReducedDimensions* reduced = nullptr;
 };
 
-/// Brings views of one shape, the destination first, to their canonical nest. Dimensions of extent 1 are
-/// dropped. Dimensions that the destination walks backwards are walked forwards; so are reduced ones that the
-/// first source walks backwards. Dimensions are sorted by the destination's strides, the largest first, equal
-/// ones by the first source's, so that reduced ones come last. Adjacent dimensions that every operand walks
-/// like one are merged. A shape with a 0 gives the empty nest. Throws Error{invalid_argument} if there is no
-/// view or too many, if shapes differ, or if the destination has stride 0 in a dimension of more than one
-/// element that is not reduced: it would write elements twice.
+/// Brings views of one shape, the destination first, to their canonical nest:
+/// - Dimensions of extent 1 are dropped.
+/// - Dimensions in which the destination has a negative stride are walked in the opposite direction; in
+///   reduced dimensions, where the destination has stride 0, the first source's stride decides.
+/// - Dimensions are sorted by the destination's strides, the largest first. Those with equal strides are
+///   sorted by the first source's. Reduced dimensions come last.
+/// - Adjacent dimensions that every operand can walk as one dimension are merged.
+/// A shape with an extent of 0 gives the empty nest.
+///
+/// Throws Error{invalid_argument} if there is no view or too many, if shapes differ, or if the destination
+/// has stride 0 in a dimension of more than one element that is not reduced: it would write elements twice.
 [[nodiscard]] CanonicalNest canonical(std::span<const TensorView> views, const NestOptions& options = {});
 
 TMAJIT_END

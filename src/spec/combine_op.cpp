@@ -8,6 +8,7 @@ namespace {
 constexpr EnumNames<CombineOp, all_combine_ops.size()> combine_names{
     "operation", {"add", "min", "max", "inc", "dec", "and", "or", "xor"}};
 
+/// The type that the copy engine adds elements of `type` as.
 std::optional<ElementType> added_as(ElementType type) noexcept {
   using enum ElementType;
   switch (type) {
@@ -23,6 +24,7 @@ std::optional<ElementType> added_as(ElementType type) noexcept {
   }
 }
 
+/// The type that the copy engine computes the minimum and maximum of `type` as.
 std::optional<ElementType> compared_as(ElementType type) noexcept {
   using enum ElementType;
   switch (type) {

@@ -7,9 +7,9 @@
 
 TMAJIT_BEGIN
 
-// Limits of sm_90, the driver and this library's kernels that more than one file needs.
+// Limits of sm_90, the driver and this library's kernels, for the files that share them.
 
-inline constexpr std::uint32_t max_box = 256;      ///< elements a dimension, before element strides
+inline constexpr std::uint32_t max_box = 256;      ///< extent of a box, before division by element strides
 inline constexpr std::uint32_t max_pixels = 1024;  ///< pixels that a copy through an im2col map moves
 inline constexpr std::uint32_t max_element_stride = 8;
 inline constexpr std::uint32_t bulk_bytes = 16;          ///< the copy engine's unit of size and alignment
@@ -18,17 +18,20 @@ inline constexpr std::uint64_t max_coordinate_extent = 1ULL << 31;  ///< coordin
 /// Largest tile in bytes, without padding, that the driver encodes: more than a CTA can have (docs/tma.md).
 inline constexpr std::uint64_t max_encoded_tile_bytes = max_shared_bytes_per_sm;
 inline constexpr std::uint64_t max_stride_bytes = 1ULL << 40;  ///< strides must be smaller
+// Bounds of a TileSpec's fields.
 inline constexpr std::uint32_t max_stages = 32;
 inline constexpr std::uint32_t min_output_stages = 2;
 inline constexpr std::uint32_t max_output_stages = 8;
 inline constexpr std::uint32_t max_warps = 16;
 inline constexpr std::uint32_t max_ctas_per_sm = 16;
 inline constexpr std::uint32_t max_tiles_per_cta = 255;
+
+// Limits of an SM and of a grid.
 inline constexpr std::uint32_t max_threads_per_sm = 2048;
 inline constexpr std::uint32_t registers_per_sm = 65536;
 inline constexpr std::uint32_t max_resident_ctas = 32;       ///< resident CTAs of an SM
 inline constexpr std::uint64_t max_grid = (1ULL << 31) - 1;  ///< CTAs of a grid's first dimension
-inline constexpr std::uint32_t cta_reserve_bytes = 1024;     ///< shared memory reserved for each CTA
+inline constexpr std::uint32_t cta_reserve_bytes = 1024;     ///< shared memory that CUDA reserves per CTA
 /// The pending transaction count of an mbarrier is within ±(2^20 − 1) (PTX ISA, "tx-count").
 inline constexpr std::uint64_t max_transaction_bytes = (1U << 20) - 1;
 

@@ -42,7 +42,7 @@ LogCallback standard_error() {
 
 struct Logger {
   LogCallback callback;
-  LogLevel least;
+  LogLevel least_level;
 };
 
 /// The mutex that spdlog holds while it writes to standard error.
@@ -89,7 +89,7 @@ Loggers& loggers() {
 }  // namespace
 
 bool logs(LogLevel level) noexcept {
-  return level >= loggers().current().least;
+  return level >= loggers().current().least_level;
 }
 
 void log_message(LogLevel level, std::string_view message) noexcept try {

@@ -15,8 +15,8 @@
 TMAJIT_BEGIN
 namespace {
 
-/// The stride of a dimension, in bytes. A copy does not use the stride of extent 1. If that is illegal, as in
-/// NumPy's views [1, 5], a legal one replaces it.
+/// The stride of a dimension, in bytes. No copy uses the stride of a dimension of extent 1, so a legal one
+/// replaces it if it is illegal. NumPy's float32 array of shape [1, 5] has such a stride: 20 bytes.
 std::uint64_t outer_stride(std::uint64_t extent, std::int64_t stride, std::uint64_t size,
                            Interleave interleave) noexcept {
   const auto bytes = sat_mul(static_cast<std::uint64_t>(stride), size);

@@ -160,7 +160,7 @@ void check_disjoint(std::span<const PlacedOperand> operands, const OperandName& 
       const Overlap answer =
           overlap({*a.view, a.address}, placed[i].bytes, {*b.view, b.address}, placed[j].bytes);
       if (answer == Overlap::none) continue;
-      const bool computes = (a.written ? b : a).in_place;
+      const bool may_be_destination = (a.written ? b : a).in_place;
       violations.add(
           {.rule = "memory.overlap",
            .subject = fmt::format("{} and {}", text_of(a, name(placed[i].operand), placed[i].bytes),
@@ -170,12 +170,12 @@ void check_disjoint(std::span<const PlacedOperand> operands, const OperandName& 
            .need =
                "memory that they do not share: elements are moved in any order, so nothing may be written "
                "where another tensor is read or written",
-           .legal =
-               a.written && b.written
-                   ? "memory of its own for each destination"
-                   : fmt::format(
-                         "memory of its own for the destination, or a third tensor in between{}",
-                         computes ? "; in place, the source must be exactly the destination's view" : ""),
+           .legal = a.written && b.written
+                        ? "memory of its own for each destination"
+                        : fmt::format("memory of its own for the destination, or a third tensor in between{}",
+                                      may_be_destination
+                                          ? "; in place, the source must be exactly the destination's view"
+                                          : ""),
            .source = memory_source});
     }
   }

@@ -18,8 +18,8 @@ struct PlacedOperand {
   const TensorView* view = nullptr;
   DevicePtr address = 0;
   bool written = false;
-  /// The operands of one element-wise computation have one group. Only operands of one group may be the same
-  /// tensor.
+  /// The number of the element-wise computation to which the operand belongs. A source may be the same tensor
+  /// as the destination only within one group.
   std::uint32_t group = 0;
   bool in_place = false;  ///< whether a source may be exactly the destination
 };
@@ -36,9 +36,9 @@ void check_placed_address(const TensorView& view, DevicePtr address, std::uint64
 /// Checks that no two indices of the tensor are the same element.
 void check_written_once(const TensorView& view, DevicePtr address, const std::function<std::string()>& name,
                         Violations& violations);
-/// Checks that written operands share no byte with other operands. Views that interleave without sharing a
-/// byte pass. The check is exact, except for irregular strides that a bounded search cannot decide; those are
-/// reported.
+/// Checks that written operands share no byte with other operands. Interleaved views that share no byte are
+/// legal. The check is exact, except for irregular strides that a bounded search cannot decide: it reports
+/// them.
 void check_disjoint(std::span<const PlacedOperand> operands, const OperandName& name, Violations& violations);
 
 /// "f32 16x64 with strides 64,1".

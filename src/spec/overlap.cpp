@@ -28,7 +28,8 @@ class Terms {
       if (view.shape[d] > 1) add(stride_bytes(view, d), view.shape[d] - 1);
     }
   }
-  [[nodiscard]] Overlap reach(std::uint64_t target) noexcept {
+  /// Whether the terms can add up to `target`, which is where the tensors overlap.
+  [[nodiscard]] Overlap can_reach(std::uint64_t target) noexcept {
     switch (solvable(std::span(terms_).first(count_), target)) {
       case Solvable::no: return Overlap::none;
       case Solvable::yes: return Overlap::some;
@@ -109,20 +110,22 @@ class Search {
     }
   }
 
-  [[nodiscard]] Solvable solve(std::uint64_t target) noexcept { return from(count_ - 1, target); }
+  [[nodiscard]] Solvable solve(std::uint64_t target) noexcept { return solve(count_ - 1, target); }
 
  private:
-  /// A term, and properties of the terms with smaller coefficients, which come below it.
+  /// A term, coefficient · x, and properties of the terms below it: those with smaller coefficients.
   struct Level {
     std::uint64_t coefficient = 0;
     std::uint64_t most = 0;
     std::uint64_t reach_below = 0;  ///< largest sum of all terms below
     std::uint64_t common = 1;       ///< greatest common divisor of this coefficient and all below
-    std::uint64_t step = 1;         ///< modulus of x: terms below only add up to multiples of step · common
-    std::uint64_t inverse = 0;      ///< inverse of coefficient / common modulo step
+    /// Possible values of x differ by multiples of `step`: terms below add up to multiples of step · common.
+    std::uint64_t step = 1;
+    std::uint64_t inverse = 0;  ///< inverse of coefficient / common modulo step
   };
 
-  Solvable from(std::size_t index, std::uint64_t target) noexcept {
+  /// Whether terms 0 to `index` can add up to `target`.
+  Solvable solve(std::size_t index, std::uint64_t target) noexcept {
     const Level& level = levels_[index];
     const std::uint64_t highest = std::min(level.most, target / level.coefficient);
     if (index == 0) {
@@ -141,7 +144,7 @@ class Search {
         steps_ = 0;
         return Solvable::undecided;
       }
-      const Solvable below = from(index - 1, target - x * level.coefficient);
+      const Solvable below = solve(index - 1, target - x * level.coefficient);
       if (below != Solvable::no) return below;
       if (level.step > highest - x) return Solvable::no;
     }
@@ -195,13 +198,13 @@ Overlap overlap(const PlacedView& a, const ByteRange& range_a, const PlacedView&
   } else {
     terms.add(1, size_a - 1 + size_b - 1);
   }
-  return terms.reach(target);
+  return terms.can_reach(target);
 }
 
 Overlap self_overlap(const PlacedView& tensor) noexcept {
   // If two indices are one element, the steps between them add up to 0. Let d be the dimension of the largest
-  // stride in which they differ. Without loss of generality the step in d is at least 1; steps in dimensions
-  // of smaller strides are positive or negative.
+  // stride in which they differ. Without loss of generality the step in d is at least 1. Steps in dimensions
+  // of smaller strides may be negative. Adding the largest such step to each makes all terms positive.
   const TensorView& view = tensor.view;
   if (view.rank > max_view_rank) return Overlap::undecided;
   if (view.elements() == 0) return Overlap::none;
@@ -223,7 +226,7 @@ Overlap self_overlap(const PlacedView& tensor) noexcept {
       Terms terms;
       for (std::size_t i = 0; i < d; ++i) terms.add(dimensions[i].first, 2 * dimensions[i].second);
       terms.add(stride, most - 1);
-      const Overlap answer = terms.reach(reach - stride);
+      const Overlap answer = terms.can_reach(reach - stride);
       if (answer != Overlap::none) return answer;
     }
     reach += stride * most;

@@ -20,9 +20,9 @@ template <typename Names>
   const std::string typed = llvm::StringRef(text).lower();
   // Only letters and digits count, not the dashes of an option.
   const auto characters = std::count_if(typed.begin(), typed.end(), llvm::isAlnum);
-  const auto most = static_cast<unsigned>(std::max<std::ptrdiff_t>(characters / 3, 1));
+  const auto max_edits = static_cast<unsigned>(std::max<std::ptrdiff_t>(characters / 3, 1));
   std::string_view nearest;
-  unsigned fewest = most + 1;
+  unsigned fewest = max_edits + 1;
   for (const std::string_view name : names) {
     const std::string known = llvm::StringRef(name).lower();
     unsigned edits = llvm::StringRef(typed).edit_distance(known);

@@ -21,9 +21,9 @@ constexpr std::string_view the_tensor = "the tensor";
   throw Error(ErrorCode::invalid_argument, what);
 }
 
-/// `tensor`'s address moved by `steps` elements of dimension d. Modulo 2^64, so that walking back undoes it
+/// `tensor`'s address after `steps` indices of dimension d. Modulo 2^64, so that the opposite steps lead back
 /// even if the tensor has no memory yet.
-DevicePtr moved(const Tensor& tensor, std::uint32_t d, std::int64_t steps) {
+DevicePtr moved_address(const Tensor& tensor, std::uint32_t d, std::int64_t steps) {
   return tensor.address + static_cast<std::uint64_t>(steps) *
                               static_cast<std::uint64_t>(tensor.view.strides[d]) * size_of(tensor.view.type);
 }
@@ -83,7 +83,7 @@ std::uint64_t count_of(std::span<const std::uint64_t> shape) {
   return count;
 }
 
-/// The dimensions of more than one element. Adjacent dimensions that are walked like one are merged into a
+/// The dimensions of more than one element. Adjacent dimensions that can be walked as one are merged into a
 /// run.
 struct Runs {
   std::array<std::uint64_t, max_view_rank> extent{};
@@ -112,9 +112,10 @@ Runs runs_of(const TensorView& view) {
   return runs;
 }
 
-/// Computes strides for `shape` that walk `runs`. Returns false if a dimension would span two runs, or if a
-/// stride would be 2^63 or more.
-bool lay_out(const Runs& runs, std::span<const std::uint64_t> shape, std::span<std::int64_t> strides) {
+/// Computes the strides with which `shape` has the elements of `runs` in the same order. Returns false if a
+/// dimension would span two runs, or if a stride would be 2^63 or more.
+bool strides_for_runs(const Runs& runs, std::span<const std::uint64_t> shape,
+                      std::span<std::int64_t> strides) {
   std::uint32_t run = runs.size;
   std::uint64_t remaining = 1;  // elements of the run that no dimension covers yet
   std::int64_t stride = 1;
@@ -194,7 +195,7 @@ Tensor sliced(const Tensor& tensor, std::span<const Slice> slices, std::string_v
     const Range range = resolve(slices[d], signed_extent(tensor.view.shape[d], d, what));
     result.view.shape[d] = range.count;
     result.view.strides[d] = scaled(tensor.view.strides[d], slices[d].step, range.count, d, what);
-    result.address += moved(tensor, d, range.first) - tensor.address;
+    result.address += moved_address(tensor, d, range.first) - tensor.address;
   }
   // An empty tensor keeps its address, inside the memory it came from.
   if (result.view.elements() == 0) result.address = tensor.address;
@@ -258,7 +259,7 @@ Tensor reshaped(const Tensor& tensor, const Dims& wanted) {
                               shape_text(shape), counted(count, "element"), count_of(shape)));
   }
   if (count == 0) return result;
-  if (!lay_out(runs_of(tensor.view), shape, std::span(result.view.strides).first(shape.size()))) {
+  if (!strides_for_runs(runs_of(tensor.view), shape, std::span(result.view.strides).first(shape.size()))) {
     refuse_tensor(
         fmt::format("{} cannot become {} without a copy: no strides describe that; copy it to a "
                     "contiguous tensor first",

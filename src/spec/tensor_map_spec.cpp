@@ -19,6 +19,7 @@ constexpr EnumNames<Interleave, 3> interleaves{"interleave", {"none", "16B", "32
 constexpr EnumNames<L2Promotion, 4> promotions{"L2 promotion", {"none", "64B", "128B", "256B"}};
 constexpr EnumNames<OobFill, 2> fills{"out-of-bounds fill", {"zero", "nan"}};
 
+/// The alignment of a tile in shared memory: a swizzle's pattern repeats after eight rows of its span.
 std::uint32_t required_alignment(Swizzle swizzle) noexcept {
   switch (swizzle) {
     case Swizzle::b32: return 256;
@@ -32,14 +33,16 @@ bool is_known(Swizzle swizzle) noexcept {
   return swizzle <= Swizzle::b128;
 }
 
-/// A tile whose innermost dimension counts units of `unit` bytes and whose rows take at least `span` bytes.
-TileLayout layout_of(std::span<const std::uint32_t> tile, std::uint32_t unit, std::uint32_t span) noexcept {
+/// A tile whose innermost dimension counts units of `unit` bytes and whose rows begin at least `min_pitch`
+/// bytes apart.
+TileLayout layout_of(std::span<const std::uint32_t> tile, std::uint32_t unit,
+                     std::uint32_t min_pitch) noexcept {
   TileLayout layout;
   if (tile.empty()) return layout;
   layout.rows = 1;
   for (const auto extent : tile.first(tile.size() - 1)) layout.rows = sat_mul(layout.rows, extent);
   layout.row_bytes = sat_cast<std::uint32_t>(sat_mul(tile.back(), unit));
-  layout.pitch_bytes = std::max(layout.row_bytes, span);
+  layout.pitch_bytes = std::max(layout.row_bytes, min_pitch);
   layout.bytes = sat_mul(layout.rows, layout.pitch_bytes);
   // A load counts the bytes that it delivers on its mbarrier, without the padding that a swizzle wider than
   // the row leaves between rows (docs/tma.md).

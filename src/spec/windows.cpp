@@ -12,7 +12,7 @@ TMAJIT_BEGIN
 namespace {
 
 /// All numbers of a window must be smaller, so that products of two of them fit 64 bits.
-constexpr std::int64_t too_large = std::int64_t{1} << 31;
+constexpr std::int64_t number_limit = std::int64_t{1} << 31;
 
 /// Reads a list of numbers of at least `least`. An empty list stands for `least` in every dimension.
 WindowMistake read_list(const Dims& list, std::string_view name, std::int64_t least, std::uint32_t dims,
@@ -27,12 +27,12 @@ WindowMistake read_list(const Dims& list, std::string_view name, std::int64_t le
             .legal = fmt::format("a list of length {}", dims)};
   }
   for (std::uint32_t d = 0; d < dims; ++d) {
-    if (list[d] < least || list[d] >= too_large) {
+    if (list[d] < least || list[d] >= number_limit) {
       return {.rule = "windows.range",
               .subject = fmt::format("windows: {}[{}]", name, d),
               .found = fmt::format("{}", list[d]),
               .need = fmt::format("{} to 2^31 - 1", least),
-              .legal = fmt::format("{}", std::clamp(list[d], least, too_large - 1))};
+              .legal = fmt::format("{}", std::clamp(list[d], least, number_limit - 1))};
     }
     numbers[d] = static_cast<std::uint64_t>(list[d]);
   }
@@ -83,7 +83,7 @@ WindowMistake read_windows(const Windows& windows, std::span<const std::uint64_t
     geometry.extent[d] = extents[d];
     const std::uint64_t padded = geometry.before[d] + extents[d] + after[d];
     const std::uint64_t reach = (geometry.filter[d] - 1) * geometry.dilation[d] + 1;
-    if (padded >= static_cast<std::uint64_t>(too_large) || extents[d] > padded || reach > padded) {
+    if (padded >= static_cast<std::uint64_t>(number_limit) || extents[d] > padded || reach > padded) {
       return {.rule = "windows.fit",
               .subject = fmt::format("windows: dimension {} of an image", d),
               .found = fmt::format("{}, {} with the padding, and a filter over {}",

@@ -34,10 +34,12 @@ std::string read_whole(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-void age(const std::filesystem::path& path, std::chrono::minutes by) {
-  std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() - by);
+/// Sets a file's time to `age` before now.
+void set_age(const std::filesystem::path& path, std::chrono::minutes age) {
+  std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() - age);
 }
 
+/// Sets or unsets an environment variable. The destructor restores it.
 class Environment {
  public:
   Environment(const char* name, const char* value) : name_(name) {
@@ -83,14 +85,14 @@ TEST_CASE("a new cache folder is private whatever the umask, an existing one kee
   const auto mode = [](const std::filesystem::path& path) {
     return static_cast<unsigned>(std::filesystem::status(path).permissions());
   };
-  const auto there = folder.path() / "there";
-  std::filesystem::create_directory(there);
-  std::filesystem::permissions(there, std::filesystem::perms(0755));
+  const auto existing = folder.path() / "existing";
+  std::filesystem::create_directory(existing);
+  std::filesystem::permissions(existing, std::filesystem::perms(0755));
   const auto mask = ::umask(0);
-  for (const auto& directory : {folder.path() / "made", there}) {
+  for (const auto& directory : {folder.path() / "new", existing}) {
     const DiskCache cache(directory);
     REQUIRE(cache.store(sample_key(), sample_artifact()));
-    CHECK(mode(directory) == (directory == there ? 0755 : 0700));
+    CHECK(mode(directory) == (directory == existing ? 0755 : 0700));
     CHECK(mode(entries_folder(directory)) == 0700);
     CHECK(mode(pending_folder(directory)) == 0700);
     CHECK(mode(entry_path(directory, sample_key()).parent_path()) == 0700);
@@ -154,7 +156,7 @@ TEST_CASE("clear() removes entries and the pending files of ended processes, and
   for (const auto& path : {stale, active, folder.path() / "mine", entries_folder(folder.path()) / "mine"}) {
     write_file(path, "x");
   }
-  age(stale, std::chrono::minutes(60));
+  set_age(stale, std::chrono::minutes(60));
   CHECK(cache.clear() == 9);
   CHECK(cache.entries().empty());
   CHECK(cache.known_compilers().empty());
@@ -171,7 +173,7 @@ TEST_CASE("known compilers are listed once each, the newest first") {
   const CompilerIdentity second{.major = 13, .minor = 0, .build = "two\n\0three"s, .path = {}};
   cache.remember(first);
   for (const auto& file : std::filesystem::directory_iterator(compilers_folder(folder.path()))) {
-    age(file, std::chrono::minutes(60));
+    set_age(file, std::chrono::minutes(60));
   }
   cache.remember(second);
   cache.remember(second);

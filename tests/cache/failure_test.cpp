@@ -111,8 +111,8 @@ TEST_CASE("an entry that this user may not read is not removed") {
   const DiskCache cache(folder.path());
   REQUIRE(cache.store(sample_key(), sample_artifact()));
   const auto path = entry_path(folder.path(), sample_key());
-  for (const auto& way : {folder.path(), entries_folder(folder.path()), path.parent_path()}) {
-    std::filesystem::permissions(way, std::filesystem::perms(0755));
+  for (const auto& parent : {folder.path(), entries_folder(folder.path()), path.parent_path()}) {
+    std::filesystem::permissions(parent, std::filesystem::perms(0755));
   }
   std::filesystem::permissions(path, std::filesystem::perms(0));
   CHECK(holds_in_child([&] {

@@ -27,6 +27,7 @@ inline tmajit::Artifact sample_artifact(std::size_t bytes = 40, char seed = 'a')
   return artifact;
 }
 
+/// A key that differs for each number.
 inline tmajit::CacheKey sample_key(unsigned number = 0) {
   tmajit::CacheKey key;
   for (auto& byte : key.digest) byte = static_cast<std::uint8_t>(number += 37);

@@ -140,12 +140,12 @@ TEST_CASE("child: odd folder", "[.]") {
   CHECK(compiler().path == folder + "/libnvrtc.so.13");
   // NVRTC and its builtins are loaded from this folder and from no other.
   std::ifstream maps("/proc/self/maps");
-  std::size_t ours = 0;
+  std::size_t builtins_of_folder = 0;
   for (std::string line; std::getline(maps, line);) {
     if (line.find("libnvrtc") == std::string::npos) continue;
     INFO(line);
     CHECK(line.find(folder) != std::string::npos);
-    ours += line.find(folder + "/libnvrtc-builtins") != std::string::npos;
+    builtins_of_folder += line.find(folder + "/libnvrtc-builtins") != std::string::npos;
   }
-  CHECK(ours > 0);
+  CHECK(builtins_of_folder > 0);
 }

@@ -12,8 +12,8 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// A case of two equal loads of a tile, each changed by `change`.
-Case with(const std::function<void(Trial&)>& change) {
+/// A case of two equal loads of a tile. `change` changes the trial of each.
+Case loads_with(const std::function<void(Trial&)>& change) {
   return {.name = "one load",
           .instructions = {"cp.async.bulk.tensor"},
           .what = "of a tile",
@@ -32,7 +32,7 @@ Result run(const Case& each) {
 }  // namespace
 
 TEST_CASE("wrong bytes are reported with the trial and their position") {
-  const Result result = run(with([](Trial& trial) { trial.memories[1].after[20] ^= std::byte{1}; }));
+  const Result result = run(loads_with([](Trial& trial) { trial.memories[1].after[20] ^= std::byte{1}; }));
   CHECK(result.trials == 2);
   CHECK(result.wrong == 2);
   CHECK_FALSE(result.agrees());
@@ -43,14 +43,14 @@ TEST_CASE("wrong bytes are reported with the trial and their position") {
 }
 
 TEST_CASE("a finding of the simulated device is an error unless the case allows it") {
-  const auto shift = [](Trial& trial) { trial.shape.shared_bytes = 1024; };
-  const Result result = run(with(shift));
+  const auto too_little_shared_memory = [](Trial& trial) { trial.shape.shared_bytes = 1024; };
+  const Result result = run(loads_with(too_little_shared_memory));
   CHECK(result.trials == 0);
   CHECK_FALSE(result.device_ended);
   CHECK_THAT(result.error, ContainsSubstring("out-of-bounds"));
 }
 
 TEST_CASE("a kernel that does not compile is an error of its case") {
-  const Result result = run(with([](Trial& trial) { trial.kernel.text += "int x = ;"; }));
+  const Result result = run(loads_with([](Trial& trial) { trial.kernel.text += "int x = ;"; }));
   CHECK_THAT(result.error, ContainsSubstring("does not compile"));
 }

@@ -1,6 +1,6 @@
-/// Results of conversions that the PTX ISA leaves open, measured on an H200 (driver 580.159, `jitc
-/// conformance
-/// --only convert` with the seeds 1, 2 and 3). All other conversions of the suite agreed with the host's.
+/// Results of conversions that the PTX ISA leaves open, measured on an H200 with driver 580.159:
+/// `jitc conformance --only convert` with the seeds 1, 2 and 3. All other conversions of the suite agreed
+/// with the host's.
 #include "conformance/conversions.hpp"
 
 #include <sstream>

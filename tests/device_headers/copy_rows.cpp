@@ -15,6 +15,7 @@ std::string coordinates(int rank) {
   std::iota(at.begin(), at.end(), 11);
   return fmt::format("{}", fmt::join(at, ", "));
 }
+/// The offsets of a filter's tap: "1, 2".
 std::string taps(int rank) {
   std::vector<int> at(rank - 2);
   std::iota(at.begin(), at.end(), 1);
@@ -29,28 +30,29 @@ struct Option {
   const char* operand;
 };
 constexpr Option hints[] = {{"", "", ""}, {".L2::cache_hint", ", ptx::CachePolicy{wide}", ", wide"}};
-constexpr Option casts[] = {{"", "", ""}, {".multicast::cluster", ", CtaMask{5}", ", 5"}};
+constexpr Option multicasts[] = {{"", "", ""}, {".multicast::cluster", ", CtaMask{5}", ", 5"}};
 
 void add_loads(std::vector<HeaderRow>& rows, int rank) {
-  for (const Option& cast : casts) {
+  for (const Option& multicast : multicasts) {
     for (const Option& hint : hints) {
       rows.push_back(
           {fmt::format("ptx::tensor_load(256, map, Coordinates<{}>{{{}}}, 512{}{});", rank, coordinates(rank),
-                       cast.argument, hint.argument),
+                       multicast.argument, hint.argument),
            fmt::format(
                "cp.async.bulk.tensor.{}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes{}{} "
                "[256], [map, {{{}}}], [512]{}{};",
-               rank, cast.word, hint.word, coordinates(rank), cast.operand, hint.operand),
-           fmt::format("UTMALDG.{}D{}", rank, *cast.word ? ".MULTICAST" : "")});
+               rank, multicast.word, hint.word, coordinates(rank), multicast.operand, hint.operand),
+           fmt::format("UTMALDG.{}D{}", rank, *multicast.word ? ".MULTICAST" : "")});
       if (rank < 3) continue;
       rows.push_back(
           {fmt::format("ptx::im2col_load(256, map, Coordinates<{}>{{{}}}, TapOffsets<{}>{{{}}}, 512{}{});",
-                       rank, coordinates(rank), rank - 2, taps(rank), cast.argument, hint.argument),
+                       rank, coordinates(rank), rank - 2, taps(rank), multicast.argument, hint.argument),
            fmt::format(
                "cp.async.bulk.tensor.{}d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes{}{} "
                "[256], [map, {{{}}}], [512], {{{}}}{}{};",
-               rank, cast.word, hint.word, coordinates(rank), taps(rank), cast.operand, hint.operand),
-           fmt::format("UTMALDG.{}D.IM2COL{}", rank, *cast.word ? ".MULTICAST" : "")});
+               rank, multicast.word, hint.word, coordinates(rank), taps(rank), multicast.operand,
+               hint.operand),
+           fmt::format("UTMALDG.{}D.IM2COL{}", rank, *multicast.word ? ".MULTICAST" : "")});
     }
   }
 }
@@ -91,13 +93,13 @@ std::vector<HeaderRow> copy_rows() {
     add_stores_and_prefetches(rows, rank);
   }
   for (const Option& hint : hints) {
-    for (const Option& cast : casts) {
+    for (const Option& multicast : multicasts) {
       rows.push_back(
-          {fmt::format("ptx::bulk_load(256, memory, 4096, 512{}{});", cast.argument, hint.argument),
+          {fmt::format("ptx::bulk_load(256, memory, 4096, 512{}{});", multicast.argument, hint.argument),
            fmt::format("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes{}{} "
                        "[256], [memory], 4096, [512]{}{};",
-                       cast.word, hint.word, cast.operand, hint.operand),
-           fmt::format("UBLKCP.S.G{}", *cast.word ? ".MULTICAST" : "")});
+                       multicast.word, hint.word, multicast.operand, hint.operand),
+           fmt::format("UBLKCP.S.G{}", *multicast.word ? ".MULTICAST" : "")});
     }
     rows.push_back({fmt::format("ptx::bulk_store(memory, 256, 4096{});", hint.argument),
                     fmt::format("cp.async.bulk.global.shared::cta.bulk_group{} [memory], [256], 4096{};",

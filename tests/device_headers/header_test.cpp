@@ -58,7 +58,8 @@ template <class T, u32 count> __device__ __forceinline__ void store(volatile u32
   return text;
 }
 
-/// The source of each register of a kernel; for a result, its destination.
+/// By register of a kernel: the operand that it was loaded or copied from. A register with a result has the
+/// destination that the result is stored to.
 using Origins = std::map<std::string, ptx::Operand, std::less<>>;
 
 ptx::Operand named(std::string name) {
@@ -96,8 +97,7 @@ std::set<std::string> resolved(const ptx::Function& function) {
     }
   });
   std::set<std::string> lines;
-  // A stored register is named by its destination, whatever its source. Conversions on the way are ignored.
-  std::map<std::string, std::string> converted;
+  // A stored register is named by its destination, whatever its source.
   ptx::for_each_instruction(function, [&](const ptx::Instruction& instruction) {
     if (instruction.words().front() != "st" || !instruction.has("volatile")) return;
     const ptx::Operand& address = instruction.operands[0];
@@ -167,15 +167,15 @@ struct Function {
   std::string name;
 };
 
-/// All functions with an instruction of the engine's protocol. Tests of the families' results cover loads,
-/// stores, conversions and shuffles of registers.
+/// All functions with inline PTX, except those of four headers: loads, stores, conversions and shuffles of
+/// registers, which the tests of the families' results cover.
 std::vector<Function> functions() {
-  const std::set<std::string> others{"tmajit/convert.cuh", "tmajit/global.cuh", "tmajit/permute.cuh",
-                                     "tmajit/shared.cuh"};
+  const std::set<std::string> excluded{"tmajit/convert.cuh", "tmajit/global.cuh", "tmajit/permute.cuh",
+                                       "tmajit/shared.cuh"};
   const std::regex declared("__device__ __forceinline__ [^(;]*?(\\w+)\\(");
   std::vector<Function> found;
   for (const auto& [name, text] : device_headers()) {
-    if (text.find("asm") == std::string::npos || others.contains(name)) continue;
+    if (text.find("asm") == std::string::npos || excluded.contains(name)) continue;
     for (auto at = std::sregex_iterator(text.begin(), text.end(), declared); at != std::sregex_iterator();
          ++at) {
       found.push_back({name, (*at)[1]});
@@ -184,7 +184,7 @@ std::vector<Function> functions() {
   return found;
 }
 
-/// The rows of each header in the documentation's table, by the row that names the header.
+/// The rows of the documentation's table, by header: the key is the row that begins a header's rows.
 std::map<std::string, std::string> documented() {
   std::ifstream file(TMAJIT_DEVICE_DOCUMENTATION);
   REQUIRE(file);
@@ -197,9 +197,9 @@ std::map<std::string, std::string> documented() {
   return rows;
 }
 
-/// Whether the table's rows name a function: by its whole name; or by its group, `tensor_reduce_…`, and the
-/// rest of its name, which may be a group again, `min_…` with `u32`.
-bool names(const std::string& rows, const std::string& function) {
+/// Whether the table's rows list a function. They may have its whole name, or its prefix (`tensor_reduce_…`)
+/// and the rest of its name. The rest may consist of a prefix and a rest, too: `min_…` and `u32`.
+bool lists(const std::string& rows, const std::string& function) {
   const auto has = [&](const std::string& name) {
     return std::regex_search(rows, std::regex("`" + name + "[`(< ]"));
   };
@@ -245,7 +245,7 @@ TEST_CASE("the documentation's table lists every function of the device headers"
       if (headers.find("`" + function.header.substr(7) + "`") != std::string::npos) rows += text;
     }
     INFO(function.header << ": " << function.name);
-    CHECK(names(rows, function.name));
+    CHECK(lists(rows, function.name));
   }
 }
 

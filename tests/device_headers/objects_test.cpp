@@ -9,6 +9,7 @@ using namespace tmajit;
 
 namespace {
 
+/// Runs a kernel `k`. Its results are the words from 2048 on, and result i must be 3 · i + 1.
 void run(const char* text, std::uint32_t threads, std::uint32_t cluster, std::size_t results) {
   const auto mode = GENERATE(SimOptions::Mode::late, SimOptions::Mode::early, SimOptions::Mode::random);
   const tests::CudaOutcome outcome = tests::run_cuda(text, threads, false, {.mode = mode}, cluster);

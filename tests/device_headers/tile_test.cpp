@@ -19,20 +19,20 @@ using namespace tmajit;
 namespace {
 
 struct Tile {
-  std::uint32_t element;  ///< bytes
+  std::uint32_t element_bytes;
   const char* swizzle;
   std::uint32_t span;  ///< span of the swizzle; 16 without
   bool mn_major;
   std::uint32_t rows;
   std::uint32_t columns;
-  std::uint32_t step;
+  std::uint32_t step;  ///< number of the matrix product along K
 };
 
 std::string expression(const Tile& tile) {
   constexpr const char* types[] = {"", "u8", "u16", "", "u32"};
   return fmt::format("MatrixTile<{}, MapSwizzle::{}, Major::{}, {}, {}>::descriptor(4096, {}).bits",
-                     types[tile.element], tile.swizzle, tile.mn_major ? "mn" : "k", tile.rows, tile.columns,
-                     tile.step);
+                     types[tile.element_bytes], tile.swizzle, tile.mn_major ? "mn" : "k", tile.rows,
+                     tile.columns, tile.step);
 }
 
 std::vector<Tile> tiles() {
@@ -78,10 +78,11 @@ std::vector<std::uint64_t> descriptors(const std::vector<Tile>& all) {
   return result;
 }
 
-/// Where wgmma reads byte `byte` of the 32 along K of row `row` (K-major), or byte `byte` along M or N of
-/// index `row` of the 16 of K (MN-major), before the swizzle: PTX ISA, "Canonical Layouts".
-std::uint64_t canonical(std::uint64_t bits, bool mn_major, std::uint64_t span, std::uint64_t row,
-                        std::uint64_t byte) {
+/// The address, before the swizzle, at which wgmma reads a byte through a descriptor: PTX ISA, "Canonical
+/// Layouts". If the matrix is K-major, the byte is one of 32 along K in row `row`. If it is MN-major, the
+/// byte is one along M or N, and `row` is one of 16 indices along K.
+std::uint64_t address_of_descriptor(std::uint64_t bits, bool mn_major, std::uint64_t span, std::uint64_t row,
+                                    std::uint64_t byte) {
   const std::uint64_t start = (bits & 0x3fff) << 4;
   const std::uint64_t leading = (bits >> 16 & 0x3fff) << 4;
   const std::uint64_t stride = (bits >> 32 & 0x3fff) << 4;
@@ -92,13 +93,14 @@ std::uint64_t canonical(std::uint64_t bits, bool mn_major, std::uint64_t span, s
   return start + byte % span + byte / span * leading + row % 8 * span + row / 8 * stride;
 }
 
-/// The address of that byte in consecutive boxes from address 4096 on.
-std::uint64_t in_boxes(const Tile& tile, std::uint32_t row, std::uint32_t byte) {
-  const std::uint32_t box = tile.rows * tile.span;
+/// The address of the same byte in boxes that the copy engine has written one after the other from address
+/// 4096 on.
+std::uint64_t address_in_boxes(const Tile& tile, std::uint32_t row, std::uint32_t byte) {
+  const std::uint32_t box_bytes = tile.rows * tile.span;
   if (tile.mn_major)
-    return 4096 + byte / tile.span * box + (tile.step * 16 + row) * tile.span + byte % tile.span;
-  const std::uint32_t along = tile.step * 32 + byte;
-  return 4096 + along / tile.span * box + row * tile.span + along % tile.span;
+    return 4096 + byte / tile.span * box_bytes + (tile.step * 16 + row) * tile.span + byte % tile.span;
+  const std::uint32_t byte_along_k = tile.step * 32 + byte;
+  return 4096 + byte_along_k / tile.span * box_bytes + row * tile.span + byte_along_k % tile.span;
 }
 
 }  // namespace
@@ -114,8 +116,8 @@ TEST_CASE("the descriptor of a box names the bytes that the copy engine brings")
     const std::uint32_t bytes = tile.mn_major ? 256 : 32;
     for (std::uint32_t row = 0; row < rows; ++row) {
       for (std::uint32_t byte = 0; byte < bytes; ++byte) {
-        const bool same =
-            canonical(found[i], tile.mn_major, tile.span, row, byte) == in_boxes(tile, row, byte);
+        const bool same = address_of_descriptor(found[i], tile.mn_major, tile.span, row, byte) ==
+                          address_in_boxes(tile, row, byte);
         wrong += same ? 0U : 1U;
       }
     }

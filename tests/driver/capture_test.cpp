@@ -100,11 +100,11 @@ TEST_CASE("memory for a captured launch is filled before the graph runs, and liv
   auto gpu = driver::open_gpu(fake.api, 0);
   auto& graphs = dynamic_cast<GraphMemory&>(*gpu);
   const std::array<std::byte, 100> bytes{};
-  CHECK(graphs.of_capture(stream, bytes) == 0);  // not captured
+  CHECK(graphs.allocate_for_capture(stream, bytes) == 0);  // not captured
   fake.captured = graph;
-  CHECK(graphs.of_capture(nullptr, bytes) == 0);  // the default stream cannot be captured
+  CHECK(graphs.allocate_for_capture(nullptr, bytes) == 0);  // the default stream cannot be captured
   CHECK(fake.count("cuMemAlloc") == 0);
-  CHECK(graphs.of_capture(stream, bytes) != 0);
+  CHECK(graphs.allocate_for_capture(stream, bytes) != 0);
   CHECK(fake.count("cuMemcpyHtoDAsync") == 1);
   CHECK(fake.mode == CU_STREAM_CAPTURE_MODE_GLOBAL);
   REQUIRE(fake.user_objects.size() == 1);

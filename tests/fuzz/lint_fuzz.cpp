@@ -92,6 +92,7 @@ class Bytes {
   std::size_t at_ = 0;
 };
 
+/// The statement with registers, numbers and labels in place of its letters that stand alone.
 std::string fill(std::string_view statement, Bytes& bytes) {
   std::string text;
   for (std::size_t i = 0; i < statement.size(); ++i) {
@@ -119,9 +120,9 @@ std::string kernel(Bytes& bytes) {
       "table: .branchtargets L0, L3, L5;\n";
   std::size_t label = 0;
   while (!bytes.empty()) {
-    const std::size_t how = bytes.below(8);
-    if (how == 0 && label < 8) text += "L" + std::to_string(label++) + ":\n";
-    if (how == 1 || how == 2) text += how == 1 ? "@%p0 " : "@!%p1 ";
+    const std::size_t prefix = bytes.below(8);  // 0: a label; 1, 2: a guard
+    if (prefix == 0 && label < 8) text += "L" + std::to_string(label++) + ":\n";
+    if (prefix == 1 || prefix == 2) text += prefix == 1 ? "@%p0 " : "@!%p1 ";
     text += fill(statements[bytes.below(statements.size())], bytes);
     text += '\n';
   }
@@ -135,13 +136,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   tmajit::LintOptions options;
   options.maps = {{"0", 4096, 2, 4, 1024}};
   Bytes bytes(data, size);
-  const bool made = bytes.below(4) != 0;
-  const std::string text = made ? kernel(bytes) : std::string(reinterpret_cast<const char*>(data), size);
+  const bool is_generated = bytes.below(4) != 0;
+  const std::string text =
+      is_generated ? kernel(bytes) : std::string(reinterpret_cast<const char*>(data), size);
   const tmajit::LintResult result = lint_ptx(text, options);
   if (result.report.empty() != result.findings.empty()) std::abort();
   for (const tmajit::Finding& finding : result.findings) {
     if (finding.rule.empty() || finding.found.empty() || finding.expected.empty()) std::abort();
-    if (made && (finding.rule == "syntax" || finding.rule == "name")) std::abort();
+    if (is_generated && (finding.rule == "syntax" || finding.rule == "name")) std::abort();
   }
   return 0;
 }

@@ -123,7 +123,7 @@ class WaitingDevice : public tools::NullDevice {
 class GraphDevice final : public WaitingDevice, public GraphMemory {
  public:
   int graph_allocations = 0;
-  DevicePtr of_capture(Stream on, std::span<const std::byte>) override {
+  DevicePtr allocate_for_capture(Stream on, std::span<const std::byte>) override {
     return is_captured(on) ? allocate(static_cast<std::uint64_t>(++graph_allocations)) : 0;
   }
 };

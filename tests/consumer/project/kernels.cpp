@@ -12,43 +12,43 @@ using namespace tmajit;
 
 namespace {
 
-Tensor at(DevicePtr address) {
+Tensor matrix_at(DevicePtr address) {
   return {TensorView::contiguous(ElementType::f32, {64, 64}), address};
 }
 
 void every_operation(Runtime& runtime) {
-  const Tensor to = at(1 << 20);
-  const Tensor from = at(2 << 20);
-  constexpr ErrorCode none = ErrorCode::unavailable;
-  expect_error(none, [&] { copy(runtime, to, from); });
-  expect_error(none, [&] { permute(runtime, to, from, {1, 0}); });
-  expect_error(none, [&] { pad(runtime, to, from, {.before = {0, 0}}); });
-  expect_error(none, [&] { slice(runtime, to, from, {{}}); });
-  expect_error(none, [&] { concat(runtime, to, {from}, 0); });
-  expect_error(none, [&] { split(runtime, {to}, from, 0); });
-  expect_error(none, [&] { cast(runtime, to, from); });
-  expect_error(none, [&] { map(runtime, to, "x + 1", {from}); });
-  expect_error(none, [&] { stencil(runtime, to, "x(0, 1)", {from}); });
+  const Tensor to = matrix_at(1 << 20);
+  const Tensor from = matrix_at(2 << 20);
+  constexpr ErrorCode no_device = ErrorCode::unavailable;
+  expect_error(no_device, [&] { copy(runtime, to, from); });
+  expect_error(no_device, [&] { permute(runtime, to, from, {1, 0}); });
+  expect_error(no_device, [&] { pad(runtime, to, from, {.before = {0, 0}}); });
+  expect_error(no_device, [&] { slice(runtime, to, from, {{}}); });
+  expect_error(no_device, [&] { concat(runtime, to, {from}, 0); });
+  expect_error(no_device, [&] { split(runtime, {to}, from, 0); });
+  expect_error(no_device, [&] { cast(runtime, to, from); });
+  expect_error(no_device, [&] { map(runtime, to, "x + 1", {from}); });
+  expect_error(no_device, [&] { stencil(runtime, to, "x(0, 1)", {from}); });
   const Tensor one{TensorView::contiguous(ElementType::f32, Dims{}), to.address};
-  expect_error(none, [&] { reduce(runtime, one, {}, {from}); });
-  expect_error(none, [&] { tiles(runtime, to, {}, {from}); });
-  expect_error(none, [&] { scan(runtime, to, {.op = parse<ScanOp>("sum")}, {from}); });
-  expect_error(none, [&] { reduce_into(runtime, to, CombineOp::add, from); });
-  expect_error(none, [&] { copy_ragged(runtime, {to}, {from}); });
-  expect_error(none, [&] {
+  expect_error(no_device, [&] { reduce(runtime, one, {}, {from}); });
+  expect_error(no_device, [&] { tiles(runtime, to, {}, {from}); });
+  expect_error(no_device, [&] { scan(runtime, to, {.op = parse<ScanOp>("sum")}, {from}); });
+  expect_error(no_device, [&] { reduce_into(runtime, to, CombineOp::add, from); });
+  expect_error(no_device, [&] { copy_ragged(runtime, {to}, {from}); });
+  expect_error(no_device, [&] {
     const RaggedCopy batch(runtime, {to}, {from});
     batch();
     expect(batch.bytes_moved() == batch.plan().bytes_moved() && !batch.kernel().entry().empty(),
            "a RaggedCopy");
   });
   const Tensor images{TensorView::contiguous(ElementType::f32, {64, 1, 64}), 2 << 20};
-  expect_error(none, [&] { im2col(runtime, to, images, {.filter = {1}}); });
+  expect_error(no_device, [&] { im2col(runtime, to, images, {.filter = {1}}); });
   const Tensor filter{TensorView::contiguous(ElementType::f32, {64, 1, 64}), 3 << 20};
-  expect_error(none, [&] { convolution(runtime, to, images, filter); });
+  expect_error(no_device, [&] { convolution(runtime, to, images, filter); });
 }
 
 void every_launch(Runtime& runtime) {
-  const Plan move = plan(runtime, operation::permute(at(1 << 20), at(2 << 20), {1, 0}));
+  const Plan move = plan(runtime, operation::permute(matrix_at(1 << 20), matrix_at(2 << 20), {1, 0}));
   expect(move.bytes_moved() == 2ULL * 64 * 64 * 4 && move.operation().moves.size() == 1,
          "a Plan's operation");
   expect(move.kernels().size() == 1 && move.plans().size() == 1, "a Plan's kernels");
@@ -57,13 +57,13 @@ void every_launch(Runtime& runtime) {
   const Kernel& kernel = move.kernels()[0];
   expect(explain(runtime, kernel_plan).kernel == kernel_plan.family().name, "explain()");
 
-  constexpr ErrorCode none = ErrorCode::unavailable;
-  expect_error(none, [&] { move(); });
-  expect_error(none, [&] { move({3 << 20}, {4 << 20}); });
-  expect_error(none, [&] { tune(runtime, move); });
-  expect_error(none, [&] { static_cast<void>(kernel.prepare(kernel_plan)); });
-  expect_error(none, [&] { kernel.launch(kernel_plan); });
-  expect_error(none, [&] { kernel.launch(LaunchShape{}, {}); });
+  constexpr ErrorCode no_device = ErrorCode::unavailable;
+  expect_error(no_device, [&] { move(); });
+  expect_error(no_device, [&] { move({3 << 20}, {4 << 20}); });
+  expect_error(no_device, [&] { tune(runtime, move); });
+  expect_error(no_device, [&] { static_cast<void>(kernel.prepare(kernel_plan)); });
+  expect_error(no_device, [&] { kernel.launch(kernel_plan); });
+  expect_error(no_device, [&] { kernel.launch(LaunchShape{}, {}); });
 }
 
 }  // namespace
@@ -71,7 +71,7 @@ void every_launch(Runtime& runtime) {
 void compile_and_cache() {
   const Scratch folder;
   const Source source =
-      tmajit::source(plan_kernels(operation::permute(at(1 << 20), at(2 << 20), {1, 0})).at(0));
+      tmajit::source(plan_kernels(operation::permute(matrix_at(1 << 20), matrix_at(2 << 20), {1, 0})).at(0));
   const Artifact artifact = compile(source);
   expect(artifact.cubin.size() > 4 && artifact.cubin[1] == std::byte{'E'}, "a cubin is an ELF file");
   expect(artifact.resources.registers > 0, "ptxas reports registers");
@@ -102,7 +102,8 @@ void run_without_a_device() {
   Runtime first({.cache_directory = folder.path, .chip = chip});
   expect(first.chip() == chip && !first.device(), "chip() and device()");
   const KernelPlan plan =
-      tmajit::plan_kernels(operation::permute(at(1 << 20), at(2 << 20), {1, 0}), {.chip = chip}).at(0);
+      tmajit::plan_kernels(operation::permute(matrix_at(1 << 20), matrix_at(2 << 20), {1, 0}), {.chip = chip})
+          .at(0);
   expect(first.kernel(plan).level() == CacheLevel::compiled, "a kernel is compiled");
 
   Runtime second({.cache_directory = folder.path, .chip = chip});

@@ -17,7 +17,7 @@ Tensor matrix(std::uint64_t rows, std::uint64_t columns, DevicePtr address,
   return {TensorView::contiguous(type, {rows, columns}), address};
 }
 
-void ask_of_everything(const KernelPlan& plan) {
+void call_every_function(const KernelPlan& plan) {
   expect(&find_family(plan.family().name) == &plan.family() && !families().empty(),
          "a plan's family is listed");
   expect(!plan.key().empty() && plan.expression().empty(), "key() and expression()");
@@ -66,7 +66,7 @@ void plan_moves() {
   for (const Operation& operation : operations)
     expect(!plan_kernels(operation).empty(), "an operation is planned");
 
-  ask_of_everything(plan_kernels(operations[1]).at(0));
+  call_every_function(plan_kernels(operations[1]).at(0));
   expect(!plan_ragged({to}, {from}).table.empty(), "plan_ragged()");
   expect(window_counts({.filter = {3, 3}}, {8, 10}) == std::vector<std::uint64_t>{6, 8}, "window_counts()");
   expect(plan_kernels(operations[9]).at(0).epilogue() == "x / n" && name(ReductionOp::mean) == "mean",

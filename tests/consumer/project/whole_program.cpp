@@ -36,8 +36,8 @@ constexpr int copy_by_address = 4;  // cudaMemcpyDefault
 unsigned launches = 0;  // the shadows of the device's variables
 unsigned factor = 0;
 
-void expect(bool true_, const char* what) {
-  if (true_) return;
+void expect(bool holds, const char* what) {
+  if (holds) return;
   std::printf("not so: %s\n", what);
   std::exit(1);
 }
