@@ -200,10 +200,10 @@ enum class Atomic : std::uint8_t { add, min, max, and_, or_, xor_, exch, cas, in
 
 /// The new value of a word with value `old`. cas compares `old` with `a`, and stores `b` if they are equal.
 template <typename T>
-[[nodiscard]] T combine(Atomic what, T old, T a, T b) {
+[[nodiscard]] T combine(Atomic operation, T old, T a, T b) {
   if constexpr (std::is_integral_v<T>) {
     using U = std::make_unsigned_t<T>;
-    switch (what) {
+    switch (operation) {
       case Atomic::add: return static_cast<T>(static_cast<U>(old) + static_cast<U>(a));
       case Atomic::and_: return old & a;
       case Atomic::or_: return old | a;
@@ -212,10 +212,10 @@ template <typename T>
       case Atomic::dec: return old == 0 || old > a ? a : static_cast<T>(old - 1);
       default: break;
     }
-  } else if (what == Atomic::add) {
+  } else if (operation == Atomic::add) {
     return canonical(old + a);
   }
-  switch (what) {
+  switch (operation) {
     case Atomic::min: return a < old ? a : old;
     case Atomic::max: return old < a ? a : old;
     case Atomic::exch: return a;

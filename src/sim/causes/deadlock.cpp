@@ -173,7 +173,7 @@ class Search {
       const TransactionPart& load = barrier->transactions.current().completed.front();
       const Cause cause{
           .rule = "mbarrier.expected-bytes",
-          .cta = load.by,
+          .cta = load.cta,
           .thread = load.thread,
           .location = load.location,
           .found = fmt::format("{} bytes have come to {}, which expects none, and no thread arrives at it",
@@ -221,7 +221,7 @@ class Search {
           wait.kind() == Wait::Kind::mbarrier ? wait.cta->mbarrier(wait.what()) : nullptr;
       if (barrier == nullptr || barrier->phase < 2 || !loaded(*barrier)) continue;
       const TransactionPart& load = barrier->transactions.previous().completed.front();
-      if (load.by != wait.cta) continue;
+      if (load.cta != wait.cta) continue;
       auto cause = waits_elsewhere(*wait.cta, load.thread, wait.what(), *barrier);
       if (!cause) continue;
       cause->rule = "deadlock";

@@ -43,7 +43,7 @@ struct Copy {
   // For copies that a peer sends:
   Cta* source = nullptr;                  ///< CTA from which the bytes come
   std::uint32_t source_offset = 0;        ///< offset in the shared memory of `source`
-  std::array<std::uint64_t, 2> values{};  ///< st.async: the bytes; red.async: the operand
+  std::array<std::uint64_t, 2> values{};  ///< st.async: the bytes; red.async: the operand and the Atomic
   void (*deposit)(std::byte* to,
                   const Copy& copy) = nullptr;  ///< st.async, red.async: writes or combines `values`
   bool reduces = false;                         ///< combines the bytes with those of the destination

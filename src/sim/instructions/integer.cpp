@@ -206,7 +206,7 @@ Handler least_or_greatest(const Decoder& d, ScalarType t) {
 
 /// Selects add, sub and mad, which can saturate for s32.
 template <auto operation, auto saturating, std::size_t operands>
-Handler can_saturate(const Decoder& d, ScalarType t) {
+Handler saturable(const Decoder& d, ScalarType t) {
   if (!d.has("sat")) return integers<operation, operands>(d, t);
   return t == ScalarType::s32 ? uniform<saturating, S32, operands> : nullptr;
 }
@@ -251,11 +251,11 @@ Handler dot_products(const Decoder& d, ScalarType) {
 Handler arithmetic(const Decoder& d, ScalarType t) {
   const bool high = d.has("hi");
   switch (d.instruction().opcode) {
-    case Opcode::add: return is_pair(t) ? pairs<add>(t, false) : can_saturate<add, add_saturated, 2>(d, t);
-    case Opcode::sub: return can_saturate<subtract, subtract_saturated, 2>(d, t);
+    case Opcode::add: return is_pair(t) ? pairs<add>(t, false) : saturable<add, add_saturated, 2>(d, t);
+    case Opcode::sub: return saturable<subtract, subtract_saturated, 2>(d, t);
     case Opcode::mul: return high ? integers<high_product, 2>(d, t) : integers<low_product, 2>(d, t);
     case Opcode::mad:
-      return high ? can_saturate<multiply_add<high_product>, multiply_add_saturated, 3>(d, t)
+      return high ? saturable<multiply_add<high_product>, multiply_add_saturated, 3>(d, t)
                   : integers<multiply_add<low_product>, 3>(d, t);
     case Opcode::div: return integers<quotient, 2>(d, t);
     case Opcode::min: return least_or_greatest<least>(d, t);

@@ -83,8 +83,8 @@ enum class Atomic : std::uint8_t;
 /// A bulk reduction (reduction.hpp). `apply` combines `bytes` bytes of elements at `to` with those at `from`,
 /// each element atomically. It is null for a plain copy, and while the type of a tensor is unknown.
 struct Reduction {
-  Atomic what{};
-  void (*apply)(std::byte* to, const std::byte* from, std::uint32_t bytes, Atomic what) = nullptr;
+  Atomic operation{};
+  void (*apply)(std::byte* to, const std::byte* from, std::uint32_t bytes, Atomic operation) = nullptr;
 };
 
 /// Operands of an asynchronous copy.

@@ -163,18 +163,18 @@ enum Assembly : std::uint32_t { cluster_arrival = 16, cluster_waiting = 17 };
 /// each group that came earlier; `visit` sets the group's pc and wait.
 template <typename Visit>
 bool assemble(Warp& warp, std::uint32_t barrier, Mask mask, const Visit& visit) {
-  const auto here = [&](const Group& group) {
+  const auto at_barrier = [&](const Group& group) {
     return group.wait.kind == Wait::Kind::assembly && group.wait.what == barrier;
   };
-  Mask all = mask;
-  for (const Group& group : warp.groups) all |= here(group) ? group.mask : 0;
-  if ((warp.live & ~all) != 0) {
-    warp.require_progress(mask, all_lanes, warp.live & ~all);
+  Mask arrived = mask;
+  for (const Group& group : warp.groups) arrived |= at_barrier(group) ? group.mask : 0;
+  if ((warp.live & ~arrived) != 0) {
+    warp.require_progress(mask, all_lanes, warp.live & ~arrived);
     warp.park(mask, warp.here(), {Wait::Kind::assembly, barrier, 0});
     return false;
   }
   for (Group& group : warp.groups) {
-    if (here(group)) visit(group);
+    if (at_barrier(group)) visit(group);
   }
   warp.update_join();
   return true;
