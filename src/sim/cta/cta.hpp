@@ -332,10 +332,17 @@ class Cluster {
 
  private:
   [[nodiscard]] std::uint64_t changes() const noexcept;
+  /// Runs a turn of every CTA. When the warps only wait or spin, lets a copy or the delayed accesses act. If
+  /// there are none and no warp can run, ends the waits of try_wait, or else reports a deadlock.
   void play_round();
+  /// Runs a turn of every CTA. Returns false if no warp was ready.
   [[nodiscard]] bool turn(std::uint64_t round);
+  /// Delivers one copy. Returns false if none is in flight.
   [[nodiscard]] bool deliver();
+  /// Lets the delayed accesses act. Returns false if there are none.
   [[nodiscard]] bool release_delayed();
+  /// Cta::time_out() of all CTAs. Returns false if no thread waits, or nothing has changed since the last
+  /// call.
   [[nodiscard]] bool time_out();
   void complete_barrier();
   [[noreturn]] void report_deadlock();

@@ -153,9 +153,12 @@ class Engine {
   void check_writers(const Copy& load, const Warp& warp, std::uint32_t lane);
   /// Reports a load that may be issued before the previous phase of its mbarrier is over.
   void check_phase(const Copy& copy);
+  /// Delivers the bytes of a load, and completes them on its mbarrier.
   void complete_load(const Copy& copy);
   void mark_unread();
+  /// Reads the source of a store, unless it has been read already.
   void read(Store& store);
+  /// Writes the bytes of a store that has read its source, unless they have been written already.
   void write(Store& store);
   /// Checks the shared memory that a store reads. Returns false if it has reported a mistake.
   bool check_source(const Copy& copy, const Warp& warp, std::uint32_t lane);
@@ -210,7 +213,9 @@ class SmallCopies {
     std::uint32_t location = 0;
     std::uint64_t serial = 0;  ///< waits for the thread's copies with lower numbers
   };
+  /// Copies the bytes.
   void write(const SmallCopy& copy);
+  /// Copies the bytes unless they are written already, and lets threads read them.
   void complete(const SmallCopy& copy);
   /// Completes the thread's copies for which due(copy) is true, in the order of issue.
   template <typename Due>

@@ -41,6 +41,7 @@ struct Fragment {
   }
 };
 
+// The largest fragment: its rows (or columns) in memory, their bytes, and its elements.
 constexpr std::uint32_t max_lines = 32;
 constexpr std::uint32_t max_line_bytes = 128;
 constexpr std::uint32_t max_elements = 1024;  ///< of a or b
