@@ -431,12 +431,12 @@ std::string Cta::describe_waits() {
   // Consecutive whole warps with the same wait share a line.
   std::uint32_t first = 0;
   std::uint32_t end = 0;
-  std::string shared;
+  std::string common;
   const std::string prefix =
       cluster.size() == 1 ? "\n    " : fmt::format("\n    CTA {} of the cluster, ", rank);
   const auto flush = [&] {
-    if (!shared.empty()) text += fmt::format("{}threads {} to {}{}", prefix, first, end - 1, shared);
-    shared.clear();
+    if (!common.empty()) text += fmt::format("{}threads {} to {}{}", prefix, first, end - 1, common);
+    common.clear();
   };
   for (const auto& warp : warps) {
     const std::uint32_t begin = warp->index * lanes;
@@ -444,7 +444,7 @@ std::string Cta::describe_waits() {
       std::string what =
           fmt::format(" at PTX line {} {}", program.locations[location_of(program, group)].line,
                       describe_wait(*this, group));
-      if (group.mask == all_lanes && what == shared && begin == end) {
+      if (group.mask == all_lanes && what == common && begin == end) {
         end += lanes;
         continue;
       }
@@ -452,7 +452,7 @@ std::string Cta::describe_waits() {
       if (group.mask == all_lanes) {
         first = begin;
         end = begin + lanes;
-        shared = std::move(what);
+        common = std::move(what);
       } else {
         text += fmt::format("{}{}{}", prefix, describe_threads(*warp, group.mask), what);
       }

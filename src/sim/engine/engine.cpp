@@ -49,7 +49,7 @@ void check_destination(const Warp& warp, std::uint32_t lane, std::uint8_t seen, 
   const auto report = [&](check::RuleId rule, std::string_view used, Shadow state) {
     if (warp.cta->launch.reports.count_repeat(rule->id, warp.program->locations[warp.location()].line))
       return;
-    const Engine::InFlight met = engine.find_in_flight(destination, state);
+    const Engine::InFlight in_flight = engine.find_in_flight(destination, state);
     if (state == loading) {
       if (const auto cause = why_too_early(*warp.cta, warp.thread(lane), rule)) {
         const std::uint32_t line = warp.program->locations[warp.location()].line;
@@ -61,8 +61,8 @@ void check_destination(const Warp& warp, std::uint32_t lane, std::uint8_t seen, 
     }
     warp.cta->report(warp.thread(lane), warp.location(), rule,
                      fmt::format("{} into {} {} shared memory that {}{}", subject, range_text(destination),
-                                 verb, used, met.text),
-                     {}, {}, met.location);
+                                 verb, used, in_flight.text),
+                     {}, {}, in_flight.location);
   };
   if ((seen & in_mbarrier) != 0)
     warp.fail(lane, "load.onto-mbarrier", fmt::format("the destination of {} covers an mbarrier", subject));

@@ -110,14 +110,14 @@ struct CallForm {
 CallForm call_form(Decoder& d) {
   CallForm form;
   for (const Arg& arg : d.args()) {
-    const bool named = form.function != nullptr || form.pointer;
-    if (arg.kind == Arg::Kind::function && !named) {
+    const bool has_target = form.function != nullptr || form.pointer;
+    if (arg.kind == Arg::Kind::function && !has_target) {
       form.function = arg.function;
     } else if (arg.kind == Arg::Kind::group) {
-      (named ? form.arguments : form.results) = arg.elements;
+      (has_target ? form.arguments : form.results) = arg.elements;
     } else if (arg.kind == Arg::Kind::targets) {
       form.targets = arg;
-    } else if (!named) {
+    } else if (!has_target) {
       form.pointer = arg;
     } else {
       d.unsupported("this operand");

@@ -47,8 +47,8 @@ struct Launch {
   std::uint64_t number = 0;  ///< TensorMaps::begin_launch()
   MapChanges map_changes{};
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
-  std::atomic<bool> late = false;    ///< the missed deadline has been reported
-  std::uint64_t ctas_at_once = 1;    ///< CTAs that the chip holds at a time
+  std::atomic<bool> deadline_reported = false;  ///< the missed deadline has been reported
+  std::uint64_t ctas_at_once = 1;               ///< CTAs that the chip holds at a time
   std::uint64_t grid_workspace = 0;  ///< cooperative launches: global address of the grid barrier's memory
   Flights overlapped{};
   std::atomic<bool> waited = false;         ///< a thread executed griddepcontrol.wait

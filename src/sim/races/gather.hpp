@@ -39,8 +39,8 @@ class Gather {
   };
 
   /// Lane i of `mask` accesses `bytes` bytes at address at[i], which is a multiple of `bytes`. `bytes` is a
-  /// power of two up to 16. If both halves of a warp read equal words, a piece is folded: it stands for both
-  /// halves.
+  /// power of two up to 16. If both halves of a warp read the same words, a piece is folded: it stands for
+  /// both halves.
   Gather(const Touch& touch, const std::array<std::uint64_t, lanes>& at, Mask mask, std::uint32_t bytes,
          GatherPatterns& patterns);
   /// The same accesses, without folding.
