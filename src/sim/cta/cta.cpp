@@ -225,19 +225,19 @@ bool Cta::time_out() {
 
 std::byte* Cta::global(std::uint64_t address, std::uint64_t bytes) noexcept {
   const auto& regions = launch.regions;
-  const auto in = [&](const Region& region) -> std::byte* {
+  const auto memory_in = [&](const Region& region) -> std::byte* {
     const std::uint64_t at =
         address - region.begin;  // if `address` is below the region, this exceeds its size
     return at <= region.bytes && bytes <= region.bytes - at ? region.memory.get() + at : nullptr;
   };
   if (last_region_ < regions.size()) {
-    if (std::byte* const memory = in(regions[last_region_])) return memory;
+    if (std::byte* const memory = memory_in(regions[last_region_])) return memory;
   }
   const auto after = std::ranges::upper_bound(regions, address, {}, &Region::begin);
   if (launch.heap != nullptr && launch.heap->holds(address)) return launch.heap->at(address, bytes);
   if (after == regions.begin()) return nullptr;
   last_region_ = static_cast<std::size_t>(after - regions.begin()) - 1;
-  return in(regions[last_region_]);
+  return memory_in(regions[last_region_]);
 }
 
 std::optional<std::uint32_t> Cta::shared_offset(std::uint64_t address, std::uint64_t bytes) const noexcept {

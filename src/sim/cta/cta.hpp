@@ -148,6 +148,7 @@ class Cta {
     if (tag == 0 || std::ranges::any_of(words, [](std::uint32_t writer) { return writer != 0; })) return {};
     return Loaded{(tag - 1) >> 2, static_cast<Swizzle>((tag - 1) & 3)};
   }
+  /// Records that `load` has written a range; nullopt: a peer's thread or a bulk copy has.
   void set_loaded(std::uint32_t offset, std::uint32_t bytes, std::optional<Loaded> load) noexcept {
     const std::uint32_t tag =
         load ? (load->location << 2 | static_cast<std::uint32_t>(load->swizzle)) + 1 : 0;
@@ -210,6 +211,7 @@ class Cta {
 
   // mbarriers, by offset in shared().
 
+  /// Null if there is no mbarrier at the offset.
   [[nodiscard]] Mbarrier* mbarrier(std::uint32_t offset) noexcept;
   Mbarrier& make_mbarrier(std::uint32_t offset);
   void drop_mbarrier(std::uint32_t offset);
@@ -235,6 +237,7 @@ class Cta {
   /// `expected` or `remedy` stands for the text of the rule.
   void report(std::uint32_t thread, std::uint32_t location, check::RuleId rule, std::string found,
               std::string expected = {}, std::string_view remedy = {}, About about = {});
+  /// Returns the report in place of adding it to those of the launch.
   [[nodiscard]] Report make_report(std::uint32_t thread, std::uint32_t location, check::RuleId rule,
                                    std::string found, std::string expected = {},
                                    std::string_view remedy = {});
@@ -269,6 +272,7 @@ class Cta {
   std::uint32_t run(Warp& warp, std::uint32_t limit);
   [[noreturn]] void report_limit(const Warp& warp);
   [[noreturn]] void report_late(const Warp& warp);
+  /// Writes the literals and the true predicate into the warp's registers.
   void fill_constants(Warp& warp);
 
   std::uint32_t shared_bytes_;
@@ -291,6 +295,7 @@ class Cta {
 /// From this bit on, a shared::cluster address holds the CTA's rank + 1, or 0 for the CTA of the thread that
 /// uses the address.
 inline constexpr std::uint32_t rank_shift = 24;
+/// The shared::cluster address of the same position in the CTA with rank `rank`.
 [[nodiscard]] constexpr std::uint64_t map_to_rank(std::uint64_t address, std::uint32_t rank) noexcept {
   constexpr std::uint64_t rank_bits = 0xffULL << rank_shift;
   return (address & ~rank_bits) | std::uint64_t{rank + 1} << rank_shift;
@@ -331,6 +336,7 @@ class Cluster {
   [[nodiscard]] bool delay_peer_access(Warp& warp, const MemoryAccess& access, Mask mask);
 
  private:
+  /// The sum of Cta::changes.
   [[nodiscard]] std::uint64_t changes() const noexcept;
   /// Runs a turn of every CTA. When the warps only wait or spin, lets a copy or the delayed accesses act. If
   /// there are none and no warp can run, ends the waits of try_wait, or else reports a deadlock.

@@ -294,16 +294,16 @@ enum class First : std::uint8_t { operand, low, high };
 template <typename T, First first, bool subtracts, bool reads, bool writes>
 void with_carry(Warp& warp, const MicroOp& op, Mask mask) {
   using U = std::make_unsigned_t<T>;
-  std::byte* const r = warp.registers;
+  std::byte* const registers = warp.registers;
   Mask& carry = predicate(warp, carry_slot);
   for_lanes(mask, [&](std::uint32_t lane) {
-    const T a = get<T>(r + op.a, lane);
-    const T b = get<T>(r + op.b, lane);
+    const T a = get<T>(registers + op.a, lane);
+    const T b = get<T>(registers + op.b, lane);
     U left = static_cast<U>(a);
     U right = static_cast<U>(b);
     if constexpr (first != First::operand) {
       left = first == First::low ? static_cast<U>(left * right) : static_cast<U>(multiply_high(a, b));
-      right = static_cast<U>(get<T>(r + op.c, lane));
+      right = static_cast<U>(get<T>(registers + op.c, lane));
     }
     const U extra = reads ? static_cast<U>(carry >> lane & 1) : U{0};
     U result = 0;
@@ -317,7 +317,7 @@ void with_carry(Warp& warp, const MicroOp& op, Mask mask) {
       out = sum < left || result < sum;
     }
     if constexpr (writes) write_lane(warp, carry_slot, lane, out);
-    put<U>(r + op.d, lane, result);
+    put<U>(registers + op.d, lane, result);
   });
 }
 

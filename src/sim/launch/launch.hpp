@@ -67,6 +67,7 @@ struct Launch {
   [[nodiscard]] Triple ctaid(std::uint64_t cluster_number, std::uint32_t rank) const noexcept {
     return sim::ctaid(shape.grid, cluster, cluster_number, rank);
   }
+  /// Whether SimOptions::allowed has the rule.
   [[nodiscard]] bool allows(std::string_view rule) const {
     return std::ranges::find(options.allowed, rule) != options.allowed.end();
   }

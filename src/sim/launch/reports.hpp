@@ -68,6 +68,7 @@ class Reports {
   };
   bool count(std::string_view rule, std::uint32_t ptx_line);
   void merge_related();
+  /// The entry's report, with the PTX lines of the reports that were merged into it.
   [[nodiscard]] static Report finished(Entry entry);
 
   std::mutex mutex_;

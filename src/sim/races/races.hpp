@@ -91,7 +91,8 @@ class Races {
     std::size_t count_ = 0;
   };
 
-  // Barriers.
+  // Barriers and mbarriers: …_arrive() is called when lanes arrive, …_done() or …_phase() when all lanes have
+  // arrived, …_pass() when the wait of lanes has ended.
 
   /// The lanes of `mask` have synchronised at a warp-wide instruction.
   void synchronise(const Warp& warp, Mask mask) {

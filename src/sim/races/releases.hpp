@@ -152,6 +152,7 @@ class Imports {
     if (step.release->cluster == cluster_) return;
     for (const Release::Import& import : step.release->imports) add({nullptr, import.last});
   }
+  /// Identifies a step.
   [[nodiscard]] static const void* key(const Step& step) noexcept {
     return step.release != nullptr ? static_cast<const void*>(step.release) : step.acquired;
   }

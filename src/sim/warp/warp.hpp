@@ -141,6 +141,7 @@ struct Warp {
   void require_progress(Mask mask, Mask members, Mask missing) const;
   /// Removes the lanes of `mask`, which have exited. Lanes that waited for them re-execute their instruction.
   void retire(Mask mask);
+  /// Sets `join`. Must be called after a change of `groups`.
   void update_join();
   /// Makes each group ready whose wait satisfies `ended`.
   template <typename Ended>
@@ -268,17 +269,17 @@ inline void for_alike(Mask mask, const Key& key, const Visit& visit) {
 /// d = operation(a, b, c) for each lane.
 template <auto operation, typename D, typename... S>
 void apply(Warp& warp, const MicroOp& op, Mask mask) {
-  std::byte* const r = warp.registers;
-  std::byte* const d = r + op.d;
+  std::byte* const registers = warp.registers;
+  std::byte* const d = registers + op.d;
   const Slot slots[] = {op.a, op.b, op.c};
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     if (mask == all_lanes) {
       TMAJIT_SIM_LANES
       for (std::uint32_t i = 0; i < lanes; ++i)
-        put<D>(d, i, static_cast<D>(operation(get<S>(r + slots[I], i)...)));
+        put<D>(d, i, static_cast<D>(operation(get<S>(registers + slots[I], i)...)));
     } else {
       for_lanes(mask, [&](std::uint32_t i) {
-        put<D>(d, i, static_cast<D>(operation(get<S>(r + slots[I], i)...)));
+        put<D>(d, i, static_cast<D>(operation(get<S>(registers + slots[I], i)...)));
       });
     }
   }
