@@ -24,12 +24,12 @@ struct Waiting {
 
 /// Kinds of evidence that a wait cannot end, the strongest first.
 enum class Rank : std::uint8_t {
-  wrong_count,    ///< a count of arrivals, threads or bytes that cannot fit
-  skipped_phase,  ///< a thread waits for a phase after one that no thread has waited for
-  lone_barrier,   ///< all users of a CTA barrier have arrived, but they are too few
-  lone_mbarrier,  ///< all users of an mbarrier have arrived in this phase, but they are too few
-  first_load,     ///< a thread waits before it loads for the first time
-  first_wait,     ///< the first phase of a load's mbarrier is over, and no wait for the mbarrier has ended
+  wrong_count,      ///< a count of arrivals, threads or bytes that cannot fit
+  skipped_phase,    ///< a thread waits for a phase after one that no thread has waited for
+  few_at_barrier,   ///< all users of a CTA barrier have arrived, but they are too few
+  few_at_mbarrier,  ///< all users of an mbarrier have arrived in this phase, but they are too few
+  first_load,       ///< a thread waits before it loads for the first time
+  first_wait,       ///< the first phase of a load's mbarrier is over, and no wait for the mbarrier has ended
 };
 
 struct Evidence {
@@ -136,7 +136,7 @@ class Search {
       return other.cta != wait.cta || (other.kind() == Wait::Kind::barrier && other.what() == wait.what());
     });
     if (alone && users == barrier.arrived && users < barrier.expected)
-      return make_evidence(Rank::lone_barrier, at_wait(wait, what + ", all of which have arrived"), first,
+      return make_evidence(Rank::few_at_barrier, at_wait(wait, what + ", all of which have arrived"), first,
                            false);
     return std::nullopt;
   }
@@ -188,7 +188,7 @@ class Search {
           barrier->pending, barrier->expected,
           arrivers == 1 ? "1 thread arrives at it" : fmt::format("{} threads arrive at it", arrivers),
           arrivers == 1 ? "has" : "all have");
-      return make_evidence(Rank::lone_mbarrier, at_wait(wait, found), first, false);
+      return make_evidence(Rank::few_at_mbarrier, at_wait(wait, found), first, false);
     }
     // In the first round of a ring of stages all stages are free, so the producer must not wait for arrivals.
     if (barrier->phase == 0 && uses.wait == 0 && arrivers == 0 && loads_next(wait)) {

@@ -113,10 +113,10 @@ class Cta {
   /// Counts every event that another thread may wait for: stores, arrivals, deliveries.
   std::uint64_t changes = 0;
   std::uint32_t live_threads = 0;
-  /// Registers per thread of a warp that setmaxnreg.dec has returned to the CTA's pool.
+  /// Registers that setmaxnreg.dec has returned to the CTA's pool, counted per thread of a warp.
   std::uint64_t free_registers = 0;
   std::array<NamedBarrier, 16> barriers{};
-  /// By thread: the mbarrier at the thread's arrival beyond the count, while that arrival is delayed.
+  /// By thread whose arrival beyond an mbarrier's count is delayed: the mbarrier's state at the arrival.
   std::unordered_map<std::uint32_t, Mbarrier> surplus_arrivals;
   std::vector<std::unique_ptr<Warp>> warps;
   Races* races = nullptr;  ///< the cluster's race detector; null: SimOptions::races is off
@@ -179,8 +179,8 @@ class Cta {
     return tag != 0 && fences_[thread] != 0 && ((tag & ~by_small_copy) - 1) >> 10 >= fences_[thread];
   }
   /// Whether copies and products that the lane issues may read a word of shared memory (4 bytes). True if the
-  /// word's writer has executed fence.proxy.async since the write, or if the lane has executed it after the
-  /// write happened before it. Without race detection, any fence of the lane counts. Sets `writer` to the
+  /// word's writer has executed fence.proxy.async since the write, or if the lane has executed it since it
+  /// synchronised with the write. Without race detection, any fence of the lane counts. Sets `writer` to the
   /// writer.
   [[nodiscard]] bool visible(const Warp& warp, std::uint32_t lane, std::uint32_t word,
                              std::uint32_t& writer) const {

@@ -145,7 +145,7 @@ void Decoder::place_variable(const ptx::Variable& variable) {
   switch (variable.space) {
     case StateSpace::shared:
     case StateSpace::shared_cta:
-      // Only variables with a size; lay_out() puts dynamic shared memory after them.
+      // These variables have a size. lay_out() puts dynamic shared memory after them.
       addresses_[&variable] =
           shared_base + reserve(program_.static_shared_bytes, "static shared memory", max_shared_bytes);
       break;

@@ -118,7 +118,8 @@ class Engine {
     const Copy* store = nullptr;             ///< a bulk store
     std::uint64_t group = 0;                 ///< the store's bulk group
   };
-  /// A copy in flight, a load or a store as `state` says, that overlaps the shared memory of `access`.
+  /// A load in flight (`state` is loading) or a store in flight (storing) that overlaps the shared memory of
+  /// `access`.
   [[nodiscard]] InFlight find_in_flight(const Copy& access, Shadow state) const;
   /// Whether a copy in flight uses the tensor map at global address `address`.
   [[nodiscard]] bool uses_map(std::uint64_t address) const;
@@ -141,7 +142,7 @@ class Engine {
   };
   /// The threads whose fence.proxy.async counts.
   enum class Fence : std::uint8_t {
-    any_thread,  ///< the writer after the write, or the issuing lane after it knew of the write
+    any_thread,  ///< the writer after the write, or the issuing lane after it synchronised with the write
     writer_only,
   };
   /// Returns the tag (Cta::writers) of a write of the copy's shared memory after which no such fence has been

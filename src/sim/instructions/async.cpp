@@ -1,4 +1,4 @@
-/// Asynchronous copies by single threads. cp.async, its groups and its arrival at an mbarrier (PTX
+/// Asynchronous copies by single threads: cp.async, its groups and its arrival at an mbarrier (PTX
 /// ISA 9.7.9.25.3); st.async and red.async into the shared memory of another CTA of the cluster
 /// (9.7.9.12; 9.7.13, "red.async").
 #include "sim/cta/cta.hpp"

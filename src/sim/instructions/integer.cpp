@@ -126,7 +126,8 @@ constexpr auto bit_mask = [](U32 a, U32 b) -> U32 {
   const U32 width = clamps ? std::min(b, 32U) : b & 31;
   return static_cast<U32>(((1ULL << width) - 1) << position);
 };
-/// fns: the position of the set bit of `mask` that is number |offset| from bit `base`; ~0 if there is none.
+/// fns: the position of set bit number |offset| of `mask`, counted from bit `base` upwards, or downwards if
+/// the offset is negative. ~0 if there is none.
 constexpr auto find_nth = [](U32 mask, U32 base, S32 offset) {
   const int step = offset < 0 ? -1 : 1;
   // Count set bits from bit `base` on, inclusive. An offset of 0 asks for bit `base` only.

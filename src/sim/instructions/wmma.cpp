@@ -62,7 +62,8 @@ struct Lines {
   std::uint32_t alignment = 0;
 };
 
-/// Copies lines between memory and `buffer`. Lane i, or the first lane if it does not exist, accesses line i.
+/// Copies lines between memory and `buffer`. Lane i accesses line i; if it is not in `mask`, the
+/// first lane does.
 /// Sets targets[i] to the memory of line i. Returns whether bytes that are read may be undefined.
 template <bool loads>
 bool move_lines(Warp& warp, const MemoryAccess& access, Mask mask, const Lines& lines, std::byte* buffer,

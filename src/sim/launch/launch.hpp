@@ -41,7 +41,7 @@ struct Launch {
   std::atomic<std::uint64_t> next_cluster = 0;
   Triple cluster{1, 1, 1};                       ///< CTAs a cluster; divides the grid
   bool explicit_cluster = false;                 ///< the launch or the kernel asked for clusters
-  std::shared_ptr<LaunchOrder> order = nullptr;  ///< null: races are not looked for
+  std::shared_ptr<LaunchOrder> order = nullptr;  ///< null: SimOptions::races is off
   std::atomic<std::uint64_t> ctas_done = 0;
   std::mutex print_mutex{};
   std::uint64_t number = 0;  ///< TensorMaps::begin_launch()

@@ -173,7 +173,7 @@ struct CodeLocation {
   std::uint64_t source_line = 0;
   std::string text;
   std::uint32_t statement = 0;  ///< number of the source statement and its chain of inlined calls; 0: unknown
-  std::uint32_t segment = 0;    ///< number of the run of instructions between two that wait
+  std::uint32_t segment = 0;    ///< number of the run of instructions between two waits or barriers
 };
 
 struct Parameter {

@@ -47,7 +47,7 @@ class Races {
   /// For a cluster whose CTAs exist already.
   Races(Cluster& cluster, const Launch& launch);
 
-  /// Resets all state; a cluster with this linear index in its grid has begun.
+  /// Resets all state. Called when the cluster with this linear index in its grid begins.
   void start(std::uint32_t number);
 
   // Shared addresses are offsets in the concatenated shared memory of all CTAs of the cluster, as
@@ -155,8 +155,7 @@ class Races {
   void product_read(const Warp& warp, std::uint32_t at, std::uint32_t bytes, std::uint64_t group, bool quiet);
   /// The lanes of `mask` execute fence.proxy.async.
   void fence_async(const Warp& warp, Mask mask);
-  /// Whether the lane knew of the last write of 4 bytes of shared memory when it last executed
-  /// fence.proxy.async.
+  /// Whether the last write of 4 bytes of shared memory happens before the lane's last fence.proxy.async.
   [[nodiscard]] bool fenced(const Warp& warp, std::uint32_t lane, std::uint32_t offset);
   /// Whether the last write of 4 bytes precedes the last completed phase of the cluster's barrier, even if
   /// its arrivals were relaxed.

@@ -27,8 +27,8 @@ struct Party;
 
 /// The source of an undefined value: an unwritten register, or a load of unwritten shared memory.
 struct Origin {
-  RegisterNumber number = 0;  ///< the unwritten register; 0: a load
-  bool read = false;          ///< `location` is set; it is not before the first read of an unwritten register
+  RegisterNumber number = 0;   ///< the unwritten register; 0: a load
+  bool read = false;           ///< `location` is set; false until an unwritten register is first read
   std::uint32_t location = 0;  ///< location (index into Program::locations) of the load, or of the first read
   Cta* cta = nullptr;          ///< loads: CTA of the thread that loads
   std::uint32_t thread = 0;    ///< loads: the thread
