@@ -57,8 +57,7 @@ std::string describe_wait(Cta& cta, const Group& group) {
   }
 }
 
-/// The instruction at which a group waits: an index into Program::locations. A CTA barrier's is before the
-/// pc.
+/// The location of the instruction at which a group waits. At a CTA barrier the pc is already past it.
 std::uint32_t location_of(const Program& program, const Group& group) {
   const std::uint32_t pc = group.pc - (group.wait.kind == Wait::Kind::barrier ? 1 : 0);
   return program.location_of[pc < program.location_of.size() ? pc : 0];

@@ -45,7 +45,7 @@ class Reports {
   [[nodiscard]] bool count_repeat(std::string_view rule, std::uint32_t ptx_line);
   /// Returns the reports in the order in which they were added, with one exception. If one instruction
   /// accesses bytes of a load in flight by another, a race of these two instructions comes after the report
-  /// of that.
+  /// of that access.
   [[nodiscard]] std::vector<Report> take();
 
  private:
