@@ -249,10 +249,10 @@ class Search {
     for (const Waiting& wait : waits_) {
       if (wait.kind() != Wait::Kind::mbarrier || wait.cta->mbarrier(wait.what()) == nullptr) continue;
       // Threads that wait at a CTA barrier may wait for the load after the barrier.
-      const auto stands_at_barrier = [&](const Waiting& other) {
+      const auto waits_at_barrier = [&](const Waiting& other) {
         return other.kind() == Wait::Kind::barrier && other.cta == wait.cta && may_wait(other);
       };
-      if (std::ranges::any_of(waits_, stands_at_barrier)) continue;
+      if (std::ranges::any_of(waits_, waits_at_barrier)) continue;
       std::optional<std::uint32_t> lowest;
       for (const auto& [offset, barrier] : wait.cta->mbarriers()) {
         const auto waits_there = [&, at = offset](const Waiting& other) {

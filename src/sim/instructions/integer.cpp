@@ -101,10 +101,10 @@ constexpr auto multiply_add_saturated = [](std::int64_t a, std::int64_t b, std::
 /// The product of the low 24 bits of both operands: its bits 47 to 16 (`high`), or 31 to 0.
 template <bool high>
 constexpr auto product_of_24 = []<typename T>(T a, T b) {
-  const auto cut = [](T v) -> std::int64_t {
+  const auto low_24 = [](T v) -> std::int64_t {
     return static_cast<T>(static_cast<T>(static_cast<U32>(v) << 8) >> 8);
   };
-  const std::int64_t product = cut(a) * cut(b);
+  const std::int64_t product = low_24(a) * low_24(b);
   return static_cast<T>(static_cast<U32>(high ? product >> 16 : product));
 };
 constexpr auto multiply_add_24_saturated = [](S32 a, S32 b, S32 c) {
