@@ -53,9 +53,9 @@ template <typename T>
 /// without infinity, it becomes the largest finite value.
 template <SmallFormat format>
 [[nodiscard]] std::uint16_t encode_small(double value, bool saturate, Round round = Round::nearest) {
-  constexpr int m = format.mantissa_bits;
+  constexpr int mantissa_bits = format.mantissa_bits;
   constexpr int least = 2 - (1 << (format.exponent_bits - 1));  // exponent of the smallest normal value
-  constexpr std::uint32_t sign_bit = 1U << (format.exponent_bits + m);
+  constexpr std::uint32_t sign_bit = 1U << (format.exponent_bits + mantissa_bits);
   if (std::isnan(value)) return static_cast<std::uint16_t>(sign_bit - 1);
   const std::uint32_t sign = std::signbit(value) ? sign_bit : 0;
   const double magnitude = std::fabs(value);
@@ -67,13 +67,15 @@ template <SmallFormat format>
   std::uint32_t bits = format.largest() + 1;
   if (!std::isinf(magnitude)) {
     const int exponent = static_cast<int>(std::bit_cast<std::uint64_t>(magnitude) >> 52) - 1023;
-    const int quantum = std::max(exponent, least) - m;
+    const int quantum = std::max(exponent, least) - mantissa_bits;
     if (quantum < 1 << format.exponent_bits) {
       const auto steps =
           static_cast<std::uint32_t>(round_integral(magnitude * power_of_two(-quantum), round));
       // A carry out of the mantissa increments the exponent.
-      bits = steps < 1U << m ? steps
-                             : (static_cast<std::uint32_t>(quantum + m - least + 1) << m) + steps - (1U << m);
+      bits = steps < 1U << mantissa_bits
+                 ? steps
+                 : (static_cast<std::uint32_t>(quantum + mantissa_bits - least + 1) << mantissa_bits) +
+                       steps - (1U << mantissa_bits);
     }
     if (bits > format.largest() && round == Round::zero) bits = format.largest();
   }
@@ -85,22 +87,22 @@ template <SmallFormat format>
 /// Decodes a value of the format exactly.
 template <SmallFormat format>
 [[nodiscard]] float decode_small(std::uint32_t bits) {
-  constexpr int m = format.mantissa_bits;
+  constexpr int mantissa_bits = format.mantissa_bits;
   constexpr int bias = (1 << (format.exponent_bits - 1)) - 1;
-  constexpr std::uint32_t sign_bit = 1U << (format.exponent_bits + m);
+  constexpr std::uint32_t sign_bit = 1U << (format.exponent_bits + mantissa_bits);
   const std::uint32_t magnitude = bits & (sign_bit - 1);
-  const std::uint32_t exponent = magnitude >> m;
-  const std::uint32_t mantissa = magnitude & ((1U << m) - 1);
+  const std::uint32_t exponent = magnitude >> mantissa_bits;
+  const std::uint32_t mantissa = magnitude & ((1U << mantissa_bits) - 1);
   float value = 0;
   if (magnitude > format.largest()) {
     // The hardware's NaN is positive.
     if (!format.has_infinity || mantissa != 0) return std::bit_cast<float>(0x7fffffffU);
     value = std::numeric_limits<float>::infinity();
   } else if (exponent == 0) {
-    value = static_cast<float>(mantissa * power_of_two(1 - bias - m));
+    value = static_cast<float>(mantissa * power_of_two(1 - bias - mantissa_bits));
   } else {
-    value = std::bit_cast<float>((exponent + static_cast<std::uint32_t>(127 - bias)) << 23 | mantissa
-                                                                                                 << (23 - m));
+    value = std::bit_cast<float>((exponent + static_cast<std::uint32_t>(127 - bias)) << 23 |
+                                 mantissa << (23 - mantissa_bits));
   }
   return (bits & sign_bit) != 0 ? -value : value;
 }
@@ -200,10 +202,10 @@ enum class Atomic : std::uint8_t { add, min, max, and_, or_, xor_, exch, cas, in
 
 /// The new value of a word with value `old`. cas compares `old` with `a`, and stores `b` if they are equal.
 template <typename T>
-[[nodiscard]] T combine(Atomic what, T old, T a, T b) {
+[[nodiscard]] T combine(Atomic operation, T old, T a, T b) {
   if constexpr (std::is_integral_v<T>) {
     using U = std::make_unsigned_t<T>;
-    switch (what) {
+    switch (operation) {
       case Atomic::add: return static_cast<T>(static_cast<U>(old) + static_cast<U>(a));
       case Atomic::and_: return old & a;
       case Atomic::or_: return old | a;
@@ -212,10 +214,10 @@ template <typename T>
       case Atomic::dec: return old == 0 || old > a ? a : static_cast<T>(old - 1);
       default: break;
     }
-  } else if (what == Atomic::add) {
+  } else if (operation == Atomic::add) {
     return canonical(old + a);
   }
-  switch (what) {
+  switch (operation) {
     case Atomic::min: return a < old ? a : old;
     case Atomic::max: return old < a ? a : old;
     case Atomic::exch: return a;

@@ -27,8 +27,8 @@ struct Video {
   Comparison comparison = Comparison::eq;
   Second second = Second::merge;
   std::uint8_t count = 1;  ///< number of results: 1, 2 or 4
-  // By result: the parts of the 64-bit value b:a (b in the upper half) that are its operands, and its part of
-  // d.
+  // For each result: the parts of the 64-bit value b:a (b in the upper half) that are its operands, and the
+  // part of d that it writes.
   std::array<VideoPart, 4> a{};
   std::array<VideoPart, 4> b{};
   std::array<VideoPart, 4> d{};

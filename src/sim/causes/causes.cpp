@@ -111,14 +111,14 @@ std::pair<std::uint32_t, std::uint32_t> arrival_of(const Reader& reader, const M
     const MbarrierUses::Thread uses = barrier.uses.of(reader.cta->number_of(thread));
     return uses.arrival != 0 && uses.arrived_in >= from ? uses.arrival : 0;
   };
-  std::uint32_t by = reader.thread;
-  std::uint32_t arrival = arrived(by);
+  std::uint32_t arriver = reader.thread;
+  std::uint32_t arrival = arrived(arriver);
   const std::uint32_t first = reader.thread / lanes * lanes;
   for (std::uint32_t thread = first; arrival == 0 && thread < first + lanes; ++thread) {
     arrival = arrived(thread);
-    by = thread;
+    arriver = thread;
   }
-  return {arrival, by};
+  return {arrival, arriver};
 }
 
 /// The mistake of an arrival that completed a phase too early: the phase ended the wait of the thread of
@@ -128,7 +128,7 @@ std::optional<Cause> released_early(Cta& owner, std::uint32_t offset, const Mbar
                                     const Reader& reader) {
   if (uses.ended == 0 || barrier.transactions.any()) return std::nullopt;
   const std::uint64_t phase = uses.ended - 1;
-  const auto [arrival, by] = arrival_of(reader, barrier, phase);
+  const auto [arrival, arriver] = arrival_of(reader, barrier, phase);
   const std::string what = fmt::format("the read at PTX line {}", line_of(*reader.cta, reader.location));
   if (arrival == 0) {
     const auto& all = barrier.uses.all();
@@ -159,13 +159,13 @@ std::optional<Cause> released_early(Cta& owner, std::uint32_t offset, const Mbar
   }
   // The caller reports the missing wait for the product before the arrival.
   if (reader.product) return std::nullopt;
-  const bool by_reader = by == reader.thread;
+  const bool by_reader = arriver == reader.thread;
   return Cause{.rule = rule,
                .cta = reader.cta,
-               .thread = by,
+               .thread = arriver,
                .location = arrival - 1,
                .found = fmt::format("the arrival of {} at {} hands the stage back before {}{}",
-                                    name_of(*reader.cta, by), name_of(owner, offset, barrier), what,
+                                    name_of(*reader.cta, arriver), name_of(owner, offset, barrier), what,
                                     by_reader ? "" : " by " + name_of(*reader.cta, reader.thread)),
                .expected = by_reader ? "the arrival after the last read of the stage"
                                      : "the arrival after all lanes have read the stage",
@@ -190,7 +190,7 @@ std::optional<Cause> waits_elsewhere(Cta& cta, std::uint32_t thread, std::uint32
                                      const Mbarrier& barrier, const std::optional<Reader>& reader) {
   const MbarrierUses::Thread uses = barrier.uses.of(cta.number_of(thread));
   if (uses.wait == 0) return std::nullopt;
-  const auto loads = [&](const TransactionPart& load) { return load.by == &cta && load.thread == thread; };
+  const auto loads = [&](const TransactionPart& load) { return load.cta == &cta && load.thread == thread; };
   const bool own = std::ranges::any_of(barrier.transactions.previous().completed, loads);
   const auto* const released = first_without_loads(cta, [&](std::uint32_t at, const Mbarrier& each) {
     return !has_waits(cta, at, each) && (own || (reader && arrival_of(*reader, each).first != 0));
@@ -281,9 +281,9 @@ static std::optional<Cause> expects_nothing(Cta& cta, std::uint32_t thread, Cta&
   const auto arrival = std::ranges::find_if(all, [](const auto& each) { return each.arrival != 0; });
   if (arrival == all.end()) return std::nullopt;
   const auto number = static_cast<std::uint32_t>(arrival - all.begin());
-  Cta& by = owner.cluster.cta(number / owner.threads_each());
+  Cta& arriver = owner.cluster.cta(number / owner.threads_each());
   return Cause{.rule = "mbarrier.expected-bytes",
-               .cta = &by,
+               .cta = &arriver,
                .thread = number % owner.threads_each(),
                .location = arrival->arrival - 1,
                .found = fmt::format("phase {} of {} is over, and has expected no bytes", barrier.phase - 1,

@@ -55,11 +55,11 @@ struct Reader {
 [[nodiscard]] std::optional<Cause> why_too_early(Cta& cta, std::uint32_t thread, check::RuleId rule,
                                                  const std::optional<Reader>& reader = {});
 /// Why `thread` of `cta` reads bytes that a load has not delivered. The load completes on the mbarrier at
-/// `offset` of `owner`. Nothing if the thread's waits show no mistake.
+/// `offset` of `owner`. Returns nothing if the thread's waits show no mistake.
 [[nodiscard]] std::optional<Cause> why_read_early(Cta& cta, std::uint32_t thread, Cta& owner,
                                                   std::uint32_t offset);
 /// Called when the lane reads bytes of `owner` that `load` has not delivered. If the cause is a wrong wait,
-/// reports it; else returns false.
+/// reports it and returns true; else returns false.
 bool report_read_early(const Warp& warp, std::uint32_t lane, Cta& owner, const Engine::InFlight& load,
                        check::RuleId symptom);
 /// The mistake of an mbarrier at which more threads arrive than its count, or one thread twice in a phase.
@@ -74,7 +74,7 @@ struct DeadlockCause {
   std::string first;     ///< a text in the lines of describe_waits() that the report shows first
   bool certain = false;  ///< the cause explains all other findings
 };
-/// Nothing if no cause is found.
+/// Returns nothing if no cause is found.
 [[nodiscard]] std::optional<DeadlockCause> why_deadlock(Cluster& cluster);
 
 }  // namespace sim

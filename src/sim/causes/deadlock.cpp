@@ -24,12 +24,12 @@ struct Waiting {
 
 /// Kinds of evidence that a wait cannot end, the strongest first.
 enum class Rank : std::uint8_t {
-  wrong_count,    ///< a count of arrivals, threads or bytes that cannot fit
-  skipped_phase,  ///< a thread waits for a phase after one that no thread has waited for
-  lone_barrier,   ///< all users of a CTA barrier have arrived, but they are too few
-  lone_mbarrier,  ///< all users of an mbarrier have arrived in this phase, but they are too few
-  first_load,     ///< a thread waits before it loads for the first time
-  first_wait,     ///< the first phase of a load's mbarrier is over, and no wait for the mbarrier has ended
+  wrong_count,      ///< a count of arrivals, threads or bytes that cannot fit
+  skipped_phase,    ///< a thread waits for a phase after one that no thread has waited for
+  few_at_barrier,   ///< all users of a CTA barrier have arrived, but they are too few
+  few_at_mbarrier,  ///< all users of an mbarrier have arrived in this phase, but they are too few
+  first_load,       ///< a thread waits before it loads for the first time
+  first_wait,       ///< the first phase of a load's mbarrier is over, and no wait for the mbarrier has ended
 };
 
 struct Evidence {
@@ -136,7 +136,7 @@ class Search {
       return other.cta != wait.cta || (other.kind() == Wait::Kind::barrier && other.what() == wait.what());
     });
     if (alone && users == barrier.arrived && users < barrier.expected)
-      return make_evidence(Rank::lone_barrier, at_wait(wait, what + ", all of which have arrived"), first,
+      return make_evidence(Rank::few_at_barrier, at_wait(wait, what + ", all of which have arrived"), first,
                            false);
     return std::nullopt;
   }
@@ -173,7 +173,7 @@ class Search {
       const TransactionPart& load = barrier->transactions.current().completed.front();
       const Cause cause{
           .rule = "mbarrier.expected-bytes",
-          .cta = load.by,
+          .cta = load.cta,
           .thread = load.thread,
           .location = load.location,
           .found = fmt::format("{} bytes have come to {}, which expects none, and no thread arrives at it",
@@ -188,7 +188,7 @@ class Search {
           barrier->pending, barrier->expected,
           arrivers == 1 ? "1 thread arrives at it" : fmt::format("{} threads arrive at it", arrivers),
           arrivers == 1 ? "has" : "all have");
-      return make_evidence(Rank::lone_mbarrier, at_wait(wait, found), first, false);
+      return make_evidence(Rank::few_at_mbarrier, at_wait(wait, found), first, false);
     }
     // In the first round of a ring of stages all stages are free, so the producer must not wait for arrivals.
     if (barrier->phase == 0 && uses.wait == 0 && arrivers == 0 && loads_next(wait)) {
@@ -221,7 +221,7 @@ class Search {
           wait.kind() == Wait::Kind::mbarrier ? wait.cta->mbarrier(wait.what()) : nullptr;
       if (barrier == nullptr || barrier->phase < 2 || !loaded(*barrier)) continue;
       const TransactionPart& load = barrier->transactions.previous().completed.front();
-      if (load.by != wait.cta) continue;
+      if (load.cta != wait.cta) continue;
       auto cause = waits_elsewhere(*wait.cta, load.thread, wait.what(), *barrier);
       if (!cause) continue;
       cause->rule = "deadlock";
@@ -249,10 +249,10 @@ class Search {
     for (const Waiting& wait : waits_) {
       if (wait.kind() != Wait::Kind::mbarrier || wait.cta->mbarrier(wait.what()) == nullptr) continue;
       // Threads that wait at a CTA barrier may wait for the load after the barrier.
-      const auto stands_at_barrier = [&](const Waiting& other) {
+      const auto waits_at_barrier = [&](const Waiting& other) {
         return other.kind() == Wait::Kind::barrier && other.cta == wait.cta && may_wait(other);
       };
-      if (std::ranges::any_of(waits_, stands_at_barrier)) continue;
+      if (std::ranges::any_of(waits_, waits_at_barrier)) continue;
       std::optional<std::uint32_t> lowest;
       for (const auto& [offset, barrier] : wait.cta->mbarriers()) {
         const auto waits_there = [&, at = offset](const Waiting& other) {

@@ -57,7 +57,7 @@ std::string describe_wait(Cta& cta, const Group& group) {
   }
 }
 
-/// The instruction at which a group waits: an index into Program::locations. At a CTA barrier pc is past it.
+/// The location of the instruction at which a group waits. At a CTA barrier the pc is already past it.
 std::uint32_t location_of(const Program& program, const Group& group) {
   const std::uint32_t pc = group.pc - (group.wait.kind == Wait::Kind::barrier ? 1 : 0);
   return program.location_of[pc < program.location_of.size() ? pc : 0];
@@ -225,19 +225,19 @@ bool Cta::time_out() {
 
 std::byte* Cta::global(std::uint64_t address, std::uint64_t bytes) noexcept {
   const auto& regions = launch.regions;
-  const auto in = [&](const Region& region) -> std::byte* {
+  const auto memory_in = [&](const Region& region) -> std::byte* {
     const std::uint64_t at =
         address - region.begin;  // if `address` is below the region, this exceeds its size
     return at <= region.bytes && bytes <= region.bytes - at ? region.memory.get() + at : nullptr;
   };
   if (last_region_ < regions.size()) {
-    if (std::byte* const memory = in(regions[last_region_])) return memory;
+    if (std::byte* const memory = memory_in(regions[last_region_])) return memory;
   }
   const auto after = std::ranges::upper_bound(regions, address, {}, &Region::begin);
   if (launch.heap != nullptr && launch.heap->holds(address)) return launch.heap->at(address, bytes);
   if (after == regions.begin()) return nullptr;
   last_region_ = static_cast<std::size_t>(after - regions.begin()) - 1;
-  return in(regions[last_region_]);
+  return memory_in(regions[last_region_]);
 }
 
 std::optional<std::uint32_t> Cta::shared_offset(std::uint64_t address, std::uint64_t bytes) const noexcept {
@@ -431,12 +431,12 @@ std::string Cta::describe_waits() {
   // Consecutive whole warps with the same wait share a line.
   std::uint32_t first = 0;
   std::uint32_t end = 0;
-  std::string shared;
+  std::string common;
   const std::string prefix =
       cluster.size() == 1 ? "\n    " : fmt::format("\n    CTA {} of the cluster, ", rank);
   const auto flush = [&] {
-    if (!shared.empty()) text += fmt::format("{}threads {} to {}{}", prefix, first, end - 1, shared);
-    shared.clear();
+    if (!common.empty()) text += fmt::format("{}threads {} to {}{}", prefix, first, end - 1, common);
+    common.clear();
   };
   for (const auto& warp : warps) {
     const std::uint32_t begin = warp->index * lanes;
@@ -444,7 +444,7 @@ std::string Cta::describe_waits() {
       std::string what =
           fmt::format(" at PTX line {} {}", program.locations[location_of(program, group)].line,
                       describe_wait(*this, group));
-      if (group.mask == all_lanes && what == shared && begin == end) {
+      if (group.mask == all_lanes && what == common && begin == end) {
         end += lanes;
         continue;
       }
@@ -452,7 +452,7 @@ std::string Cta::describe_waits() {
       if (group.mask == all_lanes) {
         first = begin;
         end = begin + lanes;
-        shared = std::move(what);
+        common = std::move(what);
       } else {
         text += fmt::format("{}{}{}", prefix, describe_threads(*warp, group.mask), what);
       }

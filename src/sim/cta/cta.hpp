@@ -113,10 +113,10 @@ class Cta {
   /// Counts every event that another thread may wait for: stores, arrivals, deliveries.
   std::uint64_t changes = 0;
   std::uint32_t live_threads = 0;
-  /// Registers per thread of a warp that setmaxnreg.dec has returned to the CTA's pool.
+  /// Registers that setmaxnreg.dec has returned to the CTA's pool, counted per thread of a warp.
   std::uint64_t free_registers = 0;
   std::array<NamedBarrier, 16> barriers{};
-  /// By thread: the mbarrier at the thread's arrival beyond the count, while that arrival is delayed.
+  /// By thread whose arrival beyond an mbarrier's count is delayed: the mbarrier's state at the arrival.
   std::unordered_map<std::uint32_t, Mbarrier> surplus_arrivals;
   std::vector<std::unique_ptr<Warp>> warps;
   Races* races = nullptr;  ///< the cluster's race detector; null: SimOptions::races is off
@@ -148,6 +148,7 @@ class Cta {
     if (tag == 0 || std::ranges::any_of(words, [](std::uint32_t writer) { return writer != 0; })) return {};
     return Loaded{(tag - 1) >> 2, static_cast<Swizzle>((tag - 1) & 3)};
   }
+  /// Records that `load` has written a range; nullopt: a peer's thread or a bulk copy has.
   void set_loaded(std::uint32_t offset, std::uint32_t bytes, std::optional<Loaded> load) noexcept {
     const std::uint32_t tag =
         load ? (load->location << 2 | static_cast<std::uint32_t>(load->swizzle)) + 1 : 0;
@@ -178,8 +179,8 @@ class Cta {
     return tag != 0 && fences_[thread] != 0 && ((tag & ~by_small_copy) - 1) >> 10 >= fences_[thread];
   }
   /// Whether copies and products that the lane issues may read a word of shared memory (4 bytes). True if the
-  /// word's writer has executed fence.proxy.async since the write, or if the lane has executed it after the
-  /// write happened before it. Without race detection, any fence of the lane counts. Sets `writer` to the
+  /// word's writer has executed fence.proxy.async since the write, or if the lane has executed it since it
+  /// synchronised with the write. Without race detection, any fence of the lane counts. Sets `writer` to the
   /// writer.
   [[nodiscard]] bool visible(const Warp& warp, std::uint32_t lane, std::uint32_t word,
                              std::uint32_t& writer) const {
@@ -210,6 +211,7 @@ class Cta {
 
   // mbarriers, by offset in shared().
 
+  /// Null if there is no mbarrier at the offset.
   [[nodiscard]] Mbarrier* mbarrier(std::uint32_t offset) noexcept;
   Mbarrier& make_mbarrier(std::uint32_t offset);
   void drop_mbarrier(std::uint32_t offset);
@@ -235,6 +237,7 @@ class Cta {
   /// `expected` or `remedy` stands for the text of the rule.
   void report(std::uint32_t thread, std::uint32_t location, check::RuleId rule, std::string found,
               std::string expected = {}, std::string_view remedy = {}, About about = {});
+  /// Returns the report in place of adding it to those of the launch.
   [[nodiscard]] Report make_report(std::uint32_t thread, std::uint32_t location, check::RuleId rule,
                                    std::string found, std::string expected = {},
                                    std::string_view remedy = {});
@@ -269,6 +272,7 @@ class Cta {
   std::uint32_t run(Warp& warp, std::uint32_t limit);
   [[noreturn]] void report_limit(const Warp& warp);
   [[noreturn]] void report_late(const Warp& warp);
+  /// Writes the literals and the true predicate into the warp's registers.
   void fill_constants(Warp& warp);
 
   std::uint32_t shared_bytes_;
@@ -291,6 +295,7 @@ class Cta {
 /// From this bit on, a shared::cluster address holds the CTA's rank + 1, or 0 for the CTA of the thread that
 /// uses the address.
 inline constexpr std::uint32_t rank_shift = 24;
+/// The shared::cluster address of the same position in the CTA with rank `rank`.
 [[nodiscard]] constexpr std::uint64_t map_to_rank(std::uint64_t address, std::uint32_t rank) noexcept {
   constexpr std::uint64_t rank_bits = 0xffULL << rank_shift;
   return (address & ~rank_bits) | std::uint64_t{rank + 1} << rank_shift;
@@ -331,11 +336,19 @@ class Cluster {
   [[nodiscard]] bool delay_peer_access(Warp& warp, const MemoryAccess& access, Mask mask);
 
  private:
+  /// The sum of Cta::changes.
   [[nodiscard]] std::uint64_t changes() const noexcept;
+  /// Runs a turn of every CTA. When the warps only wait or spin, lets a copy or the delayed accesses act. If
+  /// there are none and no warp can run, ends the waits of try_wait, or else reports a deadlock.
   void play_round();
+  /// Runs a turn of every CTA. Returns false if no warp was ready.
   [[nodiscard]] bool turn(std::uint64_t round);
+  /// Delivers one copy. Returns false if none is in flight.
   [[nodiscard]] bool deliver();
+  /// Lets the delayed accesses act. Returns false if there are none.
   [[nodiscard]] bool release_delayed();
+  /// Cta::time_out() of all CTAs. Returns false if no thread waits, or nothing has changed since the last
+  /// call.
   [[nodiscard]] bool time_out();
   void complete_barrier();
   [[noreturn]] void report_deadlock();

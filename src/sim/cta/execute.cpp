@@ -84,7 +84,7 @@ void Cta::report_limit(const Warp& warp) {
 
 void Cta::report_late(const Warp& warp) {
   // Only the first host thread that misses the deadline reports it.
-  if (launch.late.exchange(true)) throw Stop{};
+  if (launch.deadline_reported.exchange(true)) throw Stop{};
   std::string found = fmt::format(
       "the launch has run for {} s: {} of {} CTAs have ended; in CTA {}:", launch.options.seconds_limit,
       launch.ctas_done.load(), volume(launch.shape.grid), text_of(ctaid));

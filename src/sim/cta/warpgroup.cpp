@@ -55,10 +55,6 @@ bool report_lags(Cta& cta, const MayLag& may_lag) {
   return found;
 }
 
-}  // namespace
-
-namespace {
-
 /// The location of the first wgmma.wait_group after `location`; nothing if a product comes before it.
 std::optional<std::uint32_t> next_wait_group(const Program& program, std::uint32_t location) {
   for (std::uint32_t at = location + 1; at < program.locations.size(); ++at) {

@@ -150,7 +150,9 @@ class Decoder {
   /// The state space that the instruction names; generic if it names none.
   [[nodiscard]] Space space() const;
 
+  /// The slot of a literal.
   [[nodiscard]] Slot constant(std::uint64_t bits, bool wide);
+  /// A new slot.
   [[nodiscard]] Slot temporary(bool wide);
   /// The slots of an operand's elements: write() of each with `written`, else read().
   [[nodiscard]] std::vector<Slot> slots(const Arg& arg, ScalarType type, bool written);
@@ -189,6 +191,7 @@ class Decoder {
     return static_cast<std::uint32_t>(table.size() - 1);
   }
   void emit_as(Handler handler, std::span<const ScalarType> types, std::uint32_t aux = 0);
+  /// Finds the functions that the kernel can call, and which of them are recursive.
   void collect_callees(const ptx::Module& module, const ptx::FlatFunction& function);
   // decode/indirect.cpp
   /// Assigns addresses to the module's functions, and finds the functions whose address the program takes.
@@ -203,6 +206,7 @@ class Decoder {
   /// Assigns addresses to all variables and parameters of the kernel and its functions.
   void lay_out(const ptx::Module& module, const ptx::FlatFunction& function);
   void lay_out_callee(Callee& callee);
+  /// Assigns an address to a variable, after all variables that are in its space already.
   void place_variable(const ptx::Variable& variable);
   /// Writes a variable's initial bytes to its bank, from offset `at` on; `end` is the variable's end. Moves
   /// `at` past the bytes.
@@ -210,12 +214,15 @@ class Decoder {
                   std::uint64_t end);
   /// Throws Error{unsupported} if `bytes` exceeds `limit`.
   void check_room(std::string_view what, std::uint64_t bytes, std::uint64_t limit) const;
+  /// Assigns slots to the function's registers.
   void allocate_registers(const ptx::FlatFunction& function);
   void decode_function(const ptx::FlatFunction& function);
   /// Fills in the registers that a call of a recursive function saves.
   void describe_frame(Callee& callee);
+  /// The operand that names a variable.
   [[nodiscard]] Arg variable_arg(const ptx::Variable& variable, std::int64_t offset);
   void decode_one(const ptx::FlatInstruction& flat);
+  /// Emits the micro-operations of the instruction. Throws Error{unsupported} if the simulator lacks it.
   void select_one();
   /// Replaces the instruction's micro-operations from `first` on by one that throws Error{unsupported}.
   void refuse(std::uint32_t first, std::string why);
@@ -233,6 +240,7 @@ class Decoder {
   /// Emits a read of a special register that changes while the kernel runs, such as %clock; nothing for other
   /// names.
   [[nodiscard]] std::optional<Arg> convert_clock(std::string_view name);
+  /// Reserves bytes in a warp's register file.
   [[nodiscard]] Slot allocate(std::uint32_t bytes);
   [[nodiscard]] Arg new_register(bool wide);
 

@@ -75,18 +75,18 @@ void Decoder::record_flow(std::uint32_t first) {
     flow.access = static_cast<std::uint32_t>(program_.accesses.size() - 1);
   const auto types = instruction().types();
   if (!types.empty()) flow.bytes = static_cast<std::uint8_t>(std::min(ptx::bits_of(types.back()) / 8, 8U));
-  std::vector<RegisterNumber>& all = program_.flow_registers;
-  flow.begin = static_cast<std::uint32_t>(all.size());
-  auto count = [&, from = all.size()]() mutable {
-    return static_cast<std::uint16_t>(all.size() - std::exchange(from, all.size()));
+  std::vector<RegisterNumber>& registers = program_.flow_registers;
+  flow.begin = static_cast<std::uint32_t>(registers.size());
+  auto count = [&, from = registers.size()]() mutable {
+    return static_cast<std::uint16_t>(registers.size() - std::exchange(from, registers.size()));
   };
   const std::size_t from = ptx::writes_first(instruction()) ? 1 : 0;
-  if (from == 1) append_numbers(all, args_[0]);
-  if (instruction().has("cc")) all.push_back(carry_number);
+  if (from == 1) append_numbers(registers, args_[0]);
+  if (instruction().has("cc")) registers.push_back(carry_number);
   flow.results = count();
   const auto append_addresses = [&](const auto& self, const std::vector<Arg>& args) -> void {
     for (const Arg& arg : args) {
-      if (arg.kind == Arg::Kind::memory) all.push_back(arg.number);
+      if (arg.kind == Arg::Kind::memory) registers.push_back(arg.number);
       self(self, arg.elements);
     }
   };
@@ -98,21 +98,22 @@ void Decoder::record_flow(std::uint32_t first) {
   // The last operand must be defined if it is a mask of lanes, or the stride of wmma.load and wmma.store.
   const bool last_is_checked = flow.kind == Kind::shuffles || flow.kind == Kind::meets ||
                                (opcode == Opcode::wmma && !has("mma") && args_.size() > 2);
-  if (last_is_checked) append_numbers(all, args_.back());
+  if (last_is_checked) append_numbers(registers, args_.back());
   // The pointer of an indirect call must be defined. It is the only register operand of a call that is not in
   // a list in parentheses.
   for (const Arg& arg : args_)
-    if (opcode == Opcode::call && arg.kind == Arg::Kind::reg) all.push_back(arg.number);
+    if (opcode == Opcode::call && arg.kind == Arg::Kind::reg) registers.push_back(arg.number);
   flow.addresses = count();
   if (flow.kind == Kind::defines) return program_.flows.push_back(flow);
   for (std::size_t i = from; i + (last_is_checked ? 1 : 0) < args_.size(); ++i) {
-    append_numbers(all, args_[i]);
+    append_numbers(registers, args_[i]);
     // The coordinates of a tensor copy are elements of the operand that names the map.
     if (args_[i].kind == Arg::Kind::memory) {
-      for (const Arg& element : args_[i].elements) append_numbers(all, element);
+      for (const Arg& element : args_[i].elements) append_numbers(registers, element);
     }
   }
-  if (opcode == Opcode::addc || opcode == Opcode::subc || opcode == Opcode::madc) all.push_back(carry_number);
+  if (opcode == Opcode::addc || opcode == Opcode::subc || opcode == Opcode::madc)
+    registers.push_back(carry_number);
   flow.operands = count();
   program_.flows.push_back(flow);
 }
@@ -120,13 +121,13 @@ void Decoder::record_flow(std::uint32_t first) {
 /// The operands are mma d, a, b, c and wgmma.mma_async d, a, b, p. For wgmma, b is a descriptor, a may be
 /// one, and predicate p decides whether d is the addend.
 void Decoder::append_fragments(Flow flow) {
-  std::vector<RegisterNumber>& all = program_.flow_registers;
+  std::vector<RegisterNumber>& registers = program_.flow_registers;
   const bool of_warpgroup = instruction().opcode == Opcode::wgmma_mma_async;
   flow.packs = instruction().types().front() == ScalarType::f16;
   const auto append = [&](std::size_t i) {
-    const std::size_t before = all.size();
-    append_numbers(all, args_[i]);
-    return static_cast<std::uint16_t>(all.size() - before);
+    const std::size_t before = registers.size();
+    append_numbers(registers, args_[i]);
+    return static_cast<std::uint16_t>(registers.size() - before);
   };
   const bool from_registers = args_[1].kind == Arg::Kind::group || !of_warpgroup;
   if (of_warpgroup) {

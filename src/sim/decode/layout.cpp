@@ -136,7 +136,7 @@ void Decoder::initialise(const ptx::Variable& variable, const ptx::Initializer& 
 void Decoder::place_variable(const ptx::Variable& variable) {
   const std::uint64_t bytes = bytes_of(variable);
   const std::uint64_t alignment = std::max<std::uint64_t>(alignment_of(variable), 1);
-  const auto allot = [&](std::uint32_t& end, std::string_view what, std::uint64_t limit) {
+  const auto reserve = [&](std::uint32_t& end, std::string_view what, std::uint64_t limit) {
     const std::uint64_t at = align_up(end, alignment);
     check_room(what, at + bytes, limit);
     end = static_cast<std::uint32_t>(at + bytes);
@@ -145,18 +145,18 @@ void Decoder::place_variable(const ptx::Variable& variable) {
   switch (variable.space) {
     case StateSpace::shared:
     case StateSpace::shared_cta:
-      // Only variables with a size; lay_out() puts dynamic shared memory after them.
+      // These variables have a size. lay_out() puts dynamic shared memory after them.
       addresses_[&variable] =
-          shared_base + allot(program_.static_shared_bytes, "static shared memory", max_shared_bytes);
+          shared_base + reserve(program_.static_shared_bytes, "static shared memory", max_shared_bytes);
       break;
     case StateSpace::param: passed_.insert(&variable); [[fallthrough]];
     case StateSpace::local:
       if (current_ != nullptr && current_->recursive) {
         framed_.insert(&variable);
         addresses_[&variable] =
-            allot(program_.frames[current_->frame].bytes, "the frame of a function", stack_bytes);
+            reserve(program_.frames[current_->frame].bytes, "the frame of a function", stack_bytes);
       } else {
-        addresses_[&variable] = allot(program_.local_bytes, "local memory", max_local_bytes);
+        addresses_[&variable] = reserve(program_.local_bytes, "local memory", max_local_bytes);
       }
       break;
     case StateSpace::constant:

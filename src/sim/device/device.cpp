@@ -172,6 +172,7 @@ class SimKernel final : public LoadedKernel {
     const OwnMemory scratch(state_->memory, shape.scratch_bytes, scratch_zeros);
     std::vector<void*> all(parameters.begin(), parameters.end());
     std::uint64_t address = scratch.address();
+    // The last parameter of a kernel with scratch memory is its address.
     if (!all.empty()) all.back() = &address;
     state_->run(program_, globals_.get(), shape, all, at_once, stream);
     if (!scratch.leaves_zeros()) refuse("it has not restored the zeros of its scratch memory");

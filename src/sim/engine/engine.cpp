@@ -49,7 +49,7 @@ void check_destination(const Warp& warp, std::uint32_t lane, std::uint8_t seen, 
   const auto report = [&](check::RuleId rule, std::string_view used, Shadow state) {
     if (warp.cta->launch.reports.count_repeat(rule->id, warp.program->locations[warp.location()].line))
       return;
-    const Engine::InFlight met = engine.find_in_flight(destination, state);
+    const Engine::InFlight in_flight = engine.find_in_flight(destination, state);
     if (state == loading) {
       if (const auto cause = why_too_early(*warp.cta, warp.thread(lane), rule)) {
         const std::uint32_t line = warp.program->locations[warp.location()].line;
@@ -61,8 +61,8 @@ void check_destination(const Warp& warp, std::uint32_t lane, std::uint8_t seen, 
     }
     warp.cta->report(warp.thread(lane), warp.location(), rule,
                      fmt::format("{} into {} {} shared memory that {}{}", subject, range_text(destination),
-                                 verb, used, met.text),
-                     {}, {}, met.location);
+                                 verb, used, in_flight.text),
+                     {}, {}, in_flight.location);
   };
   if ((seen & in_mbarrier) != 0)
     warp.fail(lane, "load.onto-mbarrier", fmt::format("the destination of {} covers an mbarrier", subject));
@@ -72,16 +72,16 @@ void check_destination(const Warp& warp, std::uint32_t lane, std::uint8_t seen, 
 }
 
 /// Host memory of the global range that a copy reads or writes. If no allocation contains the range, reports
-/// that and throws Stop.
+/// that and throws Stop. `access` begins the report: "an asynchronous load reads".
 std::byte* reach_global(Cta& cta, std::uint64_t address, std::uint64_t bytes, Cta& issuer,
                         std::uint32_t thread, std::uint32_t location, check::RuleId rule,
-                        std::string_view what, std::string_view remedy = {}) {
+                        std::string_view access, std::string_view remedy = {}) {
   std::byte* const memory = cta.global(address, bytes);
   if (memory != nullptr) return memory;
   issuer.report(
       thread, location, rule,
-      fmt::format("{} {} bytes at {:#x}: {}", what, bytes, address, cta.describe_global(address, bytes)), {},
-      remedy);
+      fmt::format("{} {} bytes at {:#x}: {}", access, bytes, address, cta.describe_global(address, bytes)),
+      {}, remedy);
   throw Stop{rule->id};
 }
 
@@ -159,7 +159,7 @@ void Engine::complete_load(const Copy& copy) {
     } else if (copy.source != nullptr) {
       const std::byte* const from = copy.source->shared() + copy.source_offset;
       if (copy.reduces) {
-        copy.reduction.apply(to, from, copy.bytes, copy.reduction.what);
+        copy.reduction.apply(to, from, copy.bytes, copy.reduction.operation);
       } else {
         std::memcpy(to, from, copy.bytes);
       }
@@ -274,7 +274,7 @@ void Engine::write(Store& store) {
                       "whole chunk, and store the rest with threads"
                     : "");
     if (copy.reduction.apply != nullptr) {
-      copy.reduction.apply(to, from, static_cast<std::uint32_t>(bytes), copy.reduction.what);
+      copy.reduction.apply(to, from, static_cast<std::uint32_t>(bytes), copy.reduction.operation);
     } else {
       std::memcpy(to, from, bytes);
     }

@@ -43,7 +43,7 @@ struct Copy {
   // For copies that a peer sends:
   Cta* source = nullptr;                  ///< CTA from which the bytes come
   std::uint32_t source_offset = 0;        ///< offset in the shared memory of `source`
-  std::array<std::uint64_t, 2> values{};  ///< st.async: the bytes; red.async: the operand
+  std::array<std::uint64_t, 2> values{};  ///< st.async: the bytes; red.async: the operand and the Atomic
   void (*deposit)(std::byte* to,
                   const Copy& copy) = nullptr;  ///< st.async, red.async: writes or combines `values`
   bool reduces = false;                         ///< combines the bytes with those of the destination
@@ -118,7 +118,8 @@ class Engine {
     const Copy* store = nullptr;             ///< a bulk store
     std::uint64_t group = 0;                 ///< the store's bulk group
   };
-  /// A copy in flight, a load or a store as `state` says, that overlaps the shared memory of `access`.
+  /// A load in flight (`state` is loading) or a store in flight (storing) that overlaps the shared memory of
+  /// `access`.
   [[nodiscard]] InFlight find_in_flight(const Copy& access, Shadow state) const;
   /// Whether a copy in flight uses the tensor map at global address `address`.
   [[nodiscard]] bool uses_map(std::uint64_t address) const;
@@ -141,7 +142,7 @@ class Engine {
   };
   /// The threads whose fence.proxy.async counts.
   enum class Fence : std::uint8_t {
-    any_thread,  ///< the writer after the write, or the issuing lane after it knew of the write
+    any_thread,  ///< the writer after the write, or the issuing lane after it synchronised with the write
     writer_only,
   };
   /// Returns the tag (Cta::writers) of a write of the copy's shared memory after which no such fence has been
@@ -153,9 +154,12 @@ class Engine {
   void check_writers(const Copy& load, const Warp& warp, std::uint32_t lane);
   /// Reports a load that may be issued before the previous phase of its mbarrier is over.
   void check_phase(const Copy& copy);
+  /// Delivers the bytes of a load, and completes them on its mbarrier.
   void complete_load(const Copy& copy);
   void mark_unread();
+  /// Reads the source of a store, unless it has been read already.
   void read(Store& store);
+  /// Writes the bytes of a store that has read its source, unless they have been written already.
   void write(Store& store);
   /// Checks the shared memory that a store reads. Returns false if it has reported a mistake.
   bool check_source(const Copy& copy, const Warp& warp, std::uint32_t lane);
@@ -210,7 +214,9 @@ class SmallCopies {
     std::uint32_t location = 0;
     std::uint64_t serial = 0;  ///< waits for the thread's copies with lower numbers
   };
+  /// Copies the bytes.
   void write(const SmallCopy& copy);
+  /// Copies the bytes unless they are written already, and lets threads read them.
   void complete(const SmallCopy& copy);
   /// Completes the thread's copies for which due(copy) is true, in the order of issue.
   template <typename Due>

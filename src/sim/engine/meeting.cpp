@@ -41,29 +41,29 @@ std::string range_text(const Copy& copy) {
 
 Engine::InFlight Engine::find_in_flight(const Copy& access, Shadow state) const {
   const std::vector<Range> touched = pieces_of(access);
-  const auto named = [&](std::string_view what, std::uint32_t location, std::string_view way,
-                         const std::string& range) {
+  const auto describe = [&](std::string_view subject, std::uint32_t location, std::string_view direction,
+                            const std::string& range) {
     InFlight found;
-    found.text =
-        fmt::format(", the {} at PTX line {} {} {}", what, cta_.program.locations[location].line, way, range);
+    found.text = fmt::format(", the {} at PTX line {} {} {}", subject, cta_.program.locations[location].line,
+                             direction, range);
     found.location = location;
     return found;
   };
   if (state == Shadow::loading) {
     for (const Copy& load : loads_) {
       if (!overlap(pieces_of(load), touched)) continue;
-      InFlight found = named("one", load.location, "into", range_text(load));
+      InFlight found = describe("one", load.location, "into", range_text(load));
       found.barrier = load.barrier;
       found.load = &load;
       return found;
     }
     const SmallCopy* const small = cta_.small_copies.writes_into(touched.front().begin, touched.back().end);
     if (small == nullptr) return {};
-    return named("cp.async", small->location, "into", range_text(small->shared, small->bytes));
+    return describe("cp.async", small->location, "into", range_text(small->shared, small->bytes));
   }
   for (const Store& store : stores_) {
     if (store.read || !overlap(pieces_of(store.copy), touched)) continue;
-    InFlight found = named("one", store.copy.location, "from", range_text(store.copy));
+    InFlight found = describe("one", store.copy.location, "from", range_text(store.copy));
     if (!store.committed) found.text += ", which no cp.async.bulk.commit_group has put into a group";
     found.store = &store.copy;
     found.group = store.group;
@@ -72,7 +72,7 @@ Engine::InFlight Engine::find_in_flight(const Copy& access, Shadow state) const 
   for (Copy copy : reads_) {
     copy.shared = copy.source_offset;
     if (overlap(pieces_of(copy), touched))
-      return named("copy to a peer", copy.location, "from", range_text(copy));
+      return describe("copy to a peer", copy.location, "from", range_text(copy));
   }
   return {};
 }

@@ -14,10 +14,10 @@ using ptx::ScalarType;
 template <SmallFormat format>
 struct Small {
   using Word = std::uint16_t;
-  static Word combine(Atomic what, Word old, Word operand) {
+  static Word combine(Atomic operation, Word old, Word operand) {
     const auto a = static_cast<double>(decode_small<format>(old));
     const auto b = static_cast<double>(decode_small<format>(operand));
-    switch (what) {
+    switch (operation) {
       case Atomic::min: return encode_small<format>(float_extreme<false>(a, b), false);
       case Atomic::max: return encode_small<format>(float_extreme<true>(a, b), false);
       default: return encode_small<format>(add_to_odd(a, b), false);
@@ -29,8 +29,9 @@ struct Small {
 template <typename T>
 struct Plain {
   using Word = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
-  static Word combine(Atomic what, Word old, Word operand) {
-    return std::bit_cast<Word>(sim::combine(what, std::bit_cast<T>(old), std::bit_cast<T>(operand), T{}));
+  static Word combine(Atomic operation, Word old, Word operand) {
+    return std::bit_cast<Word>(
+        sim::combine(operation, std::bit_cast<T>(old), std::bit_cast<T>(operand), T{}));
   }
 };
 
@@ -53,21 +54,21 @@ struct Sum {
 
 /// Combines element by element, each atomically: CTAs on other host threads may change the same elements.
 template <typename Element>
-void apply(std::byte* to, const std::byte* from, std::uint32_t bytes, Atomic what) {
+void apply(std::byte* to, const std::byte* from, std::uint32_t bytes, Atomic operation) {
   using Word = typename Element::Word;
   for (std::uint32_t at = 0; at + sizeof(Word) <= bytes; at += sizeof(Word)) {
     Word operand;
     std::memcpy(&operand, from + at, sizeof operand);
     auto* const word = reinterpret_cast<Word*>(to + at);
     Word old = __atomic_load_n(word, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(word, &old, Element::combine(what, old, operand), true,
+    while (!__atomic_compare_exchange_n(word, &old, Element::combine(operation, old, operand), true,
                                         __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
     }
   }
 }
 
-constexpr std::uint32_t bit(Atomic what) {
-  return 1U << static_cast<std::uint32_t>(what);
+constexpr std::uint32_t bit(Atomic operation) {
+  return 1U << static_cast<std::uint32_t>(operation);
 }
 constexpr std::uint32_t add = bit(Atomic::add);
 constexpr std::uint32_t extremes = bit(Atomic::min) | bit(Atomic::max);
@@ -116,18 +117,18 @@ ScalarType scalar_of(ElementType type) {
 
 }  // namespace
 
-std::optional<Reduction> reduction_of(Atomic what, ScalarType type, ReductionTo to) {
+std::optional<Reduction> reduction_of(Atomic operation, ScalarType type, ReductionTo to) {
   const auto* const row = std::ranges::find(rows, type, &Row::type);
   if (row == std::end(rows)) return std::nullopt;
   const std::uint32_t has = to == ReductionTo::global ? row->global
                             : to == ReductionTo::peer ? row->peer
                                                       : row->tensor;
-  if ((has & bit(what)) == 0) return std::nullopt;
-  return Reduction{what, row->apply};
+  if ((has & bit(operation)) == 0) return std::nullopt;
+  return Reduction{operation, row->apply};
 }
 
-std::optional<Reduction> reduction_of(Atomic what, ElementType type) {
-  return reduction_of(what, scalar_of(type), ReductionTo::tensor);
+std::optional<Reduction> reduction_of(Atomic operation, ElementType type) {
+  return reduction_of(operation, scalar_of(type), ReductionTo::tensor);
 }
 
 }  // namespace sim

@@ -15,9 +15,9 @@ namespace sim {
 enum class ReductionTo : std::uint8_t { global, peer, tensor };
 
 /// The reduction of elements of `type`; nothing if the ISA has no such reduction.
-[[nodiscard]] std::optional<Reduction> reduction_of(Atomic what, ptx::ScalarType type, ReductionTo to);
+[[nodiscard]] std::optional<Reduction> reduction_of(Atomic operation, ptx::ScalarType type, ReductionTo to);
 /// The reduction into a tensor of `type`; nothing if the ISA has no such reduction.
-[[nodiscard]] std::optional<Reduction> reduction_of(Atomic what, ElementType type);
+[[nodiscard]] std::optional<Reduction> reduction_of(Atomic operation, ElementType type);
 
 }  // namespace sim
 TMAJIT_END

@@ -90,6 +90,7 @@ class Tile {
   }
 
  private:
+  /// Sets up the rows of a tiled map's box.
   void walk_box(bool interleaved) {
     const std::uint32_t inner = map_.rank - 1U;
     const auto count = [&](std::uint32_t d, std::uint32_t step) { return (map_.box[d] + step - 1) / step; };
@@ -102,7 +103,7 @@ class Tile {
     }
   }
 
-  /// PTX ISA, "Im2col mode": the pixels from the origin on, which may extend over several images.
+  /// Sets up the pixels from the origin on, which may extend over several images (PTX ISA, "Im2col mode").
   void walk_bounding_box(bool interleaved) {
     width_ = interleaved ? 1 : map_.pixel_box.channels;
     rows_ = map_.pixel_box.pixels;

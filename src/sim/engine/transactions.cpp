@@ -51,7 +51,7 @@ void report(const PhaseTransactions& phase, std::string found, std::string expec
   const TransactionPart& at = !phase.expected.empty()   ? phase.expected.front()
                               : phase.completed.empty() ? *other
                                                         : phase.completed.front();
-  at.by->report(at.thread, at.location, wrong_bytes, std::move(found), std::move(expected));
+  at.cta->report(at.thread, at.location, wrong_bytes, std::move(found), std::move(expected));
 }
 
 /// Throws Stop, unless the launch continues after violations of the rule.
@@ -67,12 +67,12 @@ bool is_cause(Cta& cta, std::uint32_t offset, const Mbarrier& barrier) {
   if (barrier.bytes < 0 || !phase.completed.empty()) return true;
   // No bytes have completed: a thread that expects them may be blocked elsewhere before it issues the copy.
   return std::ranges::all_of(phase.expected, [&](const TransactionPart& part) {
-    const Warp& warp = *part.by->warps[part.thread / lanes];
+    const Warp& warp = *part.cta->warps[part.thread / lanes];
     const Mask lane = 1U << part.thread % lanes;
     if ((warp.live & lane) == 0) return true;
     return std::ranges::any_of(warp.groups, [&](const Group& group) {
       return (group.mask & lane) != 0 && group.wait.kind == Wait::Kind::mbarrier &&
-             group.wait.what == offset && part.by == &cta;
+             group.wait.what == offset && part.cta == &cta;
     });
   });
 }
@@ -85,10 +85,10 @@ void Transactions::next_phase() {
   current_.completed.clear();
 }
 
-void Transactions::add(std::vector<TransactionPart>& parts, Cta& by, std::uint32_t thread,
+void Transactions::add(std::vector<TransactionPart>& parts, Cta& cta, std::uint32_t thread,
                        std::uint32_t location, std::uint64_t bytes) {
   auto at = std::ranges::find(parts, location, &TransactionPart::location);
-  if (at == parts.end()) at = parts.insert(at, {&by, thread, location, 0, 0});
+  if (at == parts.end()) at = parts.insert(at, {&cta, thread, location, 0, 0});
   at->bytes += bytes;
   ++at->times;
   any_ = true;

@@ -17,7 +17,7 @@ struct Mbarrier;
 
 /// The bytes that one instruction expects or completes in a phase, summed over all threads.
 struct TransactionPart {
-  Cta* by = nullptr;           ///< CTA of the first thread
+  Cta* cta = nullptr;          ///< CTA of the first thread
   std::uint32_t thread = 0;    ///< the first thread that executed the instruction
   std::uint32_t location = 0;  ///< index into Program::locations
   std::uint64_t bytes = 0;     ///< sum over all executions
@@ -33,11 +33,11 @@ struct PhaseTransactions {
 /// The bytes of an mbarrier's current and previous phase.
 class Transactions {
  public:
-  void expect(Cta& by, std::uint32_t thread, std::uint32_t location, std::uint64_t bytes) {
-    add(current_.expected, by, thread, location, bytes);
+  void expect(Cta& cta, std::uint32_t thread, std::uint32_t location, std::uint64_t bytes) {
+    add(current_.expected, cta, thread, location, bytes);
   }
-  void complete(Cta& by, std::uint32_t thread, std::uint32_t location, std::uint64_t bytes) {
-    add(current_.completed, by, thread, location, bytes);
+  void complete(Cta& cta, std::uint32_t thread, std::uint32_t location, std::uint64_t bytes) {
+    add(current_.completed, cta, thread, location, bytes);
   }
   void next_phase();
   /// Whether any phase has expected or completed bytes.
@@ -46,7 +46,7 @@ class Transactions {
   [[nodiscard]] const PhaseTransactions& previous() const noexcept { return previous_; }
 
  private:
-  void add(std::vector<TransactionPart>& parts, Cta& by, std::uint32_t thread, std::uint32_t location,
+  void add(std::vector<TransactionPart>& parts, Cta& cta, std::uint32_t thread, std::uint32_t location,
            std::uint64_t bytes);
 
   bool any_ = false;

@@ -1,4 +1,4 @@
-/// Asynchronous copies by single threads. cp.async, its groups and its arrival at an mbarrier (PTX
+/// Asynchronous copies by single threads: cp.async, its groups and its arrival at an mbarrier (PTX
 /// ISA 9.7.9.25.3); st.async and red.async into the shared memory of another CTA of the cluster
 /// (9.7.9.12; 9.7.13, "red.async").
 #include "sim/cta/cta.hpp"
@@ -91,12 +91,12 @@ void select_st_async(Decoder& d) {
 }
 
 void select_red_async(Decoder& d) {
-  const std::optional<Atomic> what = atomic_of(d.instruction());
-  if (!what) d.unsupported();
+  const std::optional<Atomic> operation = atomic_of(d.instruction());
+  if (!operation) d.unsupported();
   const std::uint32_t destination = add_destination(d);
   const Slot a = d.read(1, d.type());
   const auto handler_of = []<typename T>(T) -> Handler { return &reduce_async<T>; };
-  d.emit(with_int32_or_64(d.type(), handler_of), 0, a, 0, static_cast<Slot>(*what), destination);
+  d.emit(with_int32_or_64(d.type(), handler_of), 0, a, 0, static_cast<Slot>(*operation), destination);
 }
 
 // cp.async.

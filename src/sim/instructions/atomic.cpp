@@ -80,9 +80,9 @@ std::uint32_t flushed_sum(std::uint32_t a, std::uint32_t b) {
 /// copy engine's reductions, except for f32 in global memory.
 template <typename Word>
 void combine_elements(Warp& warp, const MicroOp& op, Mask mask) {
-  const auto what = static_cast<Atomic>(op.c);
+  const auto operation = static_cast<Atomic>(op.c);
   const auto type = static_cast<ScalarType>(op.b);
-  const auto apply = reduction_of(what, type, ReductionTo::global)->apply;
+  const auto apply = reduction_of(operation, type, ReductionTo::global)->apply;
   const std::vector<Slot>& values = warp.program->accesses[op.aux].values;
   const auto count = static_cast<std::uint32_t>(op.a);
   change_memory(warp, op, mask, count * sizeof(Word),
@@ -95,7 +95,7 @@ void combine_elements(Warp& warp, const MicroOp& op, Mask mask) {
                         if (flushes) return flushed_sum(word, operand);
                       }
                       apply(reinterpret_cast<std::byte*>(&word), reinterpret_cast<const std::byte*>(&operand),
-                            sizeof word, what);
+                            sizeof word, operation);
                       return word;
                     });
                     if (values.size() > count) put<Word>(warp.registers + values[count + i], lane, old);
@@ -129,7 +129,7 @@ void exchange_128(Warp& warp, const MicroOp& op, Mask mask) {
 
 /// A decoded atomic.
 struct Form {
-  Atomic what{};
+  Atomic operation{};
   ScalarType type{};
   std::size_t address = 0;  ///< index of the address operand
   bool returns = false;     ///< atom; else red
@@ -141,8 +141,8 @@ void append_slots(Decoder& d, MemoryAccess& access, const Arg& arg, ScalarType t
 }
 
 void emit_128(Decoder& d, const Form& form, MemoryAccess access) {
-  const bool compares = form.what == Atomic::cas;
-  if (!compares && form.what != Atomic::exch) d.unsupported();
+  const bool compares = form.operation == Atomic::cas;
+  if (!compares && form.operation != Atomic::exch) d.unsupported();
   const auto append = [&](const Arg& arg, bool written) {
     if (elements(arg).size() != 2) d.unsupported("this operand");
     append_slots(d, access, arg, ScalarType::b64, written);
@@ -150,13 +150,13 @@ void emit_128(Decoder& d, const Form& form, MemoryAccess access) {
   append(d.arg(form.address + 1), false);
   if (compares) append(d.arg(form.address + 2), false);
   if (d.arg(0).kind != Arg::Kind::sink) append(d.arg(0), true);
-  d.emit(&exchange_128, 0, 0, 0, static_cast<Slot>(form.what), d.add(std::move(access)));
+  d.emit(&exchange_128, 0, 0, 0, static_cast<Slot>(form.operation), d.add(std::move(access)));
 }
 
 /// Whether combine_elements() executes the atomic.
 bool by_elements(const Decoder& d, const Form& form) {
   return d.instruction().vector_width() != 1 || is_half(form.type) ||
-         (form.type == ScalarType::f32 && form.what == Atomic::add);
+         (form.type == ScalarType::f32 && form.operation == Atomic::add);
 }
 
 void emit_elements(Decoder& d, const Form& form, MemoryAccess access) {
@@ -166,10 +166,11 @@ void emit_elements(Decoder& d, const Form& form, MemoryAccess access) {
   const ScalarType word = ptx::bits_of(t) == 16 ? ScalarType::b16 : ScalarType::b32;
   const ScalarType element = !halves ? t : is_bfloat(t) ? ScalarType::bf16 : ScalarType::f16;
   // The ISA has min and max of f16 and bf16 only for vectors, and only sums of f32.
-  const bool supported = (halves || t == ScalarType::f32) &&
-                         (form.what == Atomic::add ||
-                          (halves && count > 1 && (form.what == Atomic::min || form.what == Atomic::max))) &&
-                         count * ptx::bits_of(t) <= 128 && (!halves || d.has("noftz"));
+  const bool supported =
+      (halves || t == ScalarType::f32) &&
+      (form.operation == Atomic::add ||
+       (halves && count > 1 && (form.operation == Atomic::min || form.operation == Atomic::max))) &&
+      count * ptx::bits_of(t) <= 128 && (!halves || d.has("noftz"));
   if (!supported) d.unsupported();
   const auto append = [&](const Arg& arg, bool written) {
     if (elements(arg).size() != count) d.unsupported("this operand");
@@ -178,7 +179,7 @@ void emit_elements(Decoder& d, const Form& form, MemoryAccess access) {
   append(d.arg(form.address + 1), false);
   if (form.returns && d.arg(0).kind != Arg::Kind::sink) append(d.arg(0), true);
   d.emit(word == ScalarType::b16 ? &combine_elements<std::uint16_t> : &combine_elements<std::uint32_t>, 0,
-         count, static_cast<Slot>(element), static_cast<Slot>(form.what), d.add(std::move(access)));
+         count, static_cast<Slot>(element), static_cast<Slot>(form.operation), d.add(std::move(access)));
 }
 
 void emit_number(Decoder& d, const Form& form, MemoryAccess access) {
@@ -190,17 +191,18 @@ void emit_number(Decoder& d, const Form& form, MemoryAccess access) {
       return &atomic<T>;
   });
   // For 16-bit words the ISA has only cas.
-  if (handler == nullptr || (ptx::bits_of(t) == 16 && form.what != Atomic::cas)) d.unsupported();
+  if (handler == nullptr || (ptx::bits_of(t) == 16 && form.operation != Atomic::cas)) d.unsupported();
   const std::uint32_t index = d.add(std::move(access));
   const Slot a = d.read(form.address + 1, t);
-  const Slot b = form.what == Atomic::cas ? d.read(form.address + 2, t) : a;
-  d.emit(handler, d.write(form.returns ? d.arg(0) : Arg{}, t), a, b, static_cast<Slot>(form.what), index);
+  const Slot b = form.operation == Atomic::cas ? d.read(form.address + 2, t) : a;
+  d.emit(handler, d.write(form.returns ? d.arg(0) : Arg{}, t), a, b, static_cast<Slot>(form.operation),
+         index);
 }
 
 void select_atom_red(Decoder& d) {
-  const std::optional<Atomic> what = atomic_of(d.instruction());
-  if (!what) d.unsupported();
-  Form form{.what = *what, .type = d.type()};
+  const std::optional<Atomic> operation = atomic_of(d.instruction());
+  if (!operation) d.unsupported();
+  Form form{.operation = *operation, .type = d.type()};
   form.returns = d.instruction().opcode == Opcode::atom;
   form.address = form.returns ? 1 : 0;
   MemoryAccess access = d.address(d.arg(form.address), d.space());

@@ -227,11 +227,11 @@ void load(Warp& warp, std::uint32_t lane, const BulkOperands& operands) {
 
 /// The reduction into a tensor: the instruction gives the operation, the tensor map the element type.
 Reduction tensor_reduction(Warp& warp, std::uint32_t lane, const BulkOperands& operands, const Copy& copy) {
-  const Atomic what = operands.reduction.what;
+  const Atomic operation = operands.reduction.operation;
   const ElementType type = copy.map.spec.type;
-  const std::optional<Reduction> reduction = reduction_of(what, type);
+  const std::optional<Reduction> reduction = reduction_of(operation, type);
   if (!reduction) {
-    const bool signed_bits = type == ElementType::i64 && reduction_of(what, ElementType::u64);
+    const bool signed_bits = type == ElementType::i64 && reduction_of(operation, ElementType::u64);
     warp.fail(lane, "reduce.type", fmt::format("a reduction into a tensor of {}", name(type)),
               signed_bits ? "a map of u64, whose sums and bit-wise operations give the same bits" : "");
   }
@@ -386,13 +386,13 @@ void select_cp_async_bulk(Decoder& d) {
 }
 
 void select_cp_reduce_async_bulk(Decoder& d) {
-  const std::optional<Atomic> what = atomic_of(d.instruction());
+  const std::optional<Atomic> operation = atomic_of(d.instruction());
   const bool to_global =
       !d.instruction().spaces().empty() && d.instruction().spaces()[0] == StateSpace::global;
   const ScalarType type = d.type();
-  const bool half_sum = what == Atomic::add && is_half(type);
-  if (!what || d.has("noftz") != half_sum) d.unsupported();
-  const auto reduction = reduction_of(*what, type, to_global ? ReductionTo::global : ReductionTo::peer);
+  const bool half_sum = operation == Atomic::add && is_half(type);
+  if (!operation || d.has("noftz") != half_sum) d.unsupported();
+  const auto reduction = reduction_of(*operation, type, to_global ? ReductionTo::global : ReductionTo::peer);
   if (!reduction) d.unsupported("this operation on this type");
   select_bulk(d, &*reduction);
 }
@@ -423,7 +423,7 @@ void select_cp_async_bulk_tensor_store(Decoder& d) {
   operands.coordinates = coordinates(d, d.arg(0));
   read_mode(d, 2, operands);
   operands.reduces = d.instruction().opcode == Opcode::cp_reduce_async_bulk_tensor;
-  if (operands.reduces) operands.reduction.what = *atomic_of(d.instruction());
+  if (operands.reduces) operands.reduction.operation = *atomic_of(d.instruction());
   emit_bulk(d, &by_lane<store<tensor_copy>>, std::move(operands));
 }
 

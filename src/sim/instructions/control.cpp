@@ -63,13 +63,13 @@ void call(Warp& warp, const MicroOp& op, Mask mask) {
 /// Restores the registers that enter_frame() has saved.
 void leave_frame(Warp& warp, const Frame& frame, Mask mask) {
   if (warp.undefined) warp.undefined->leave(warp, frame, mask);
-  std::byte* const r = warp.registers;
+  std::byte* const registers = warp.registers;
   for_lanes(mask, [&](std::uint32_t lane) {
     const std::uint64_t* from = warp.calls->calls[lane].back().saved.data();
-    for (const Slot slot : frame.narrow) put(r + slot, lane, static_cast<std::uint32_t>(*from++));
-    for (const Slot slot : frame.wide) put(r + slot, lane, *from++);
+    for (const Slot slot : frame.narrow) put(registers + slot, lane, static_cast<std::uint32_t>(*from++));
+    for (const Slot slot : frame.wide) put(registers + slot, lane, *from++);
     for (const Slot slot : frame.predicates) write_lane(warp, slot, lane, *from++ != 0);
-    put(r + frame.base, lane, *from);
+    put(registers + frame.base, lane, *from);
   });
 }
 
@@ -110,14 +110,14 @@ struct CallForm {
 CallForm call_form(Decoder& d) {
   CallForm form;
   for (const Arg& arg : d.args()) {
-    const bool named = form.function != nullptr || form.pointer;
-    if (arg.kind == Arg::Kind::function && !named) {
+    const bool has_target = form.function != nullptr || form.pointer;
+    if (arg.kind == Arg::Kind::function && !has_target) {
       form.function = arg.function;
     } else if (arg.kind == Arg::Kind::group) {
-      (named ? form.arguments : form.results) = arg.elements;
+      (has_target ? form.arguments : form.results) = arg.elements;
     } else if (arg.kind == Arg::Kind::targets) {
       form.targets = arg;
-    } else if (!named) {
+    } else if (!has_target) {
       form.pointer = arg;
     } else {
       d.unsupported("this operand");
@@ -155,8 +155,9 @@ void check_target(Warp& warp, const MicroOp& op, Mask mask) {
 /// Predicate d = (address a == address b).
 void is_address(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
-    const std::byte* const r = warp.registers;
-    write_lane(warp, op.d, lane, get<std::uint64_t>(r + op.a, lane) == get<std::uint64_t>(r + op.b, lane));
+    const std::byte* const registers = warp.registers;
+    write_lane(warp, op.d, lane,
+               get<std::uint64_t>(registers + op.a, lane) == get<std::uint64_t>(registers + op.b, lane));
   });
 }
 
@@ -239,18 +240,18 @@ void stop_at_full_stack(Warp& warp, std::uint32_t lane, std::string found) {
 void enter_frame(Warp& warp, const MicroOp& op, Mask mask) {
   const Frame& frame = warp.program->frames[op.aux];
   track_call(warp, frame, mask);
-  std::byte* const r = warp.registers;
+  std::byte* const registers = warp.registers;
   for_lanes(mask, [&](std::uint32_t lane) {
     std::uint32_t& top = warp.calls->top[lane];
     if (frame.bytes > stack_bytes - top)
       stop_at_full_stack(warp, lane, fmt::format("{} bytes of the stack are in use", top));
     auto& saved = warp.calls->calls[lane].back().saved;
     saved.reserve(frame.narrow.size() + frame.wide.size() + frame.predicates.size() + 1);
-    for (const Slot slot : frame.narrow) saved.push_back(get<std::uint32_t>(r + slot, lane));
-    for (const Slot slot : frame.wide) saved.push_back(get<std::uint64_t>(r + slot, lane));
+    for (const Slot slot : frame.narrow) saved.push_back(get<std::uint32_t>(registers + slot, lane));
+    for (const Slot slot : frame.wide) saved.push_back(get<std::uint64_t>(registers + slot, lane));
     for (const Slot slot : frame.predicates) saved.push_back(predicate(warp, slot) >> lane & 1);
-    saved.push_back(get<std::uint64_t>(r + frame.base, lane));
-    put<std::uint64_t>(r + frame.base, lane, warp.program->stack_begin + top);
+    saved.push_back(get<std::uint64_t>(registers + frame.base, lane));
+    put<std::uint64_t>(registers + frame.base, lane, warp.program->stack_begin + top);
     top += frame.bytes;
   });
 }

@@ -105,8 +105,9 @@ Handler least_or_greatest(const Decoder& d) {
 }
 
 void fuse(Warp& warp, const MicroOp& op, Mask mask) {
-  std::byte* const r = warp.registers;
-  if (mask == all_lanes) return fuse_all(r + op.d, r + op.a, r + op.b, r + op.c);
+  std::byte* const registers = warp.registers;
+  if (mask == all_lanes)
+    return fuse_all(registers + op.d, registers + op.a, registers + op.b, registers + op.c);
   uniform<plain<multiply_add>, float, 3>(warp, op, mask);
 }
 

@@ -101,10 +101,10 @@ constexpr auto multiply_add_saturated = [](std::int64_t a, std::int64_t b, std::
 /// The product of the low 24 bits of both operands: its bits 47 to 16 (`high`), or 31 to 0.
 template <bool high>
 constexpr auto product_of_24 = []<typename T>(T a, T b) {
-  const auto cut = [](T v) -> std::int64_t {
+  const auto low_24 = [](T v) -> std::int64_t {
     return static_cast<T>(static_cast<T>(static_cast<U32>(v) << 8) >> 8);
   };
-  const std::int64_t product = cut(a) * cut(b);
+  const std::int64_t product = low_24(a) * low_24(b);
   return static_cast<T>(static_cast<U32>(high ? product >> 16 : product));
 };
 constexpr auto multiply_add_24_saturated = [](S32 a, S32 b, S32 c) {
@@ -126,7 +126,8 @@ constexpr auto bit_mask = [](U32 a, U32 b) -> U32 {
   const U32 width = clamps ? std::min(b, 32U) : b & 31;
   return static_cast<U32>(((1ULL << width) - 1) << position);
 };
-/// fns: the position of the set bit of `mask` that is number |offset| from bit `base`; ~0 if there is none.
+/// fns: the position of set bit number |offset| of `mask`, counted from bit `base` upwards, or downwards if
+/// the offset is negative. ~0 if there is none.
 constexpr auto find_nth = [](U32 mask, U32 base, S32 offset) {
   const int step = offset < 0 ? -1 : 1;
   // Count set bits from bit `base` on, inclusive. An offset of 0 asks for bit `base` only.
@@ -206,7 +207,7 @@ Handler least_or_greatest(const Decoder& d, ScalarType t) {
 
 /// Selects add, sub and mad, which can saturate for s32.
 template <auto operation, auto saturating, std::size_t operands>
-Handler can_saturate(const Decoder& d, ScalarType t) {
+Handler saturable(const Decoder& d, ScalarType t) {
   if (!d.has("sat")) return integers<operation, operands>(d, t);
   return t == ScalarType::s32 ? uniform<saturating, S32, operands> : nullptr;
 }
@@ -251,11 +252,11 @@ Handler dot_products(const Decoder& d, ScalarType) {
 Handler arithmetic(const Decoder& d, ScalarType t) {
   const bool high = d.has("hi");
   switch (d.instruction().opcode) {
-    case Opcode::add: return is_pair(t) ? pairs<add>(t, false) : can_saturate<add, add_saturated, 2>(d, t);
-    case Opcode::sub: return can_saturate<subtract, subtract_saturated, 2>(d, t);
+    case Opcode::add: return is_pair(t) ? pairs<add>(t, false) : saturable<add, add_saturated, 2>(d, t);
+    case Opcode::sub: return saturable<subtract, subtract_saturated, 2>(d, t);
     case Opcode::mul: return high ? integers<high_product, 2>(d, t) : integers<low_product, 2>(d, t);
     case Opcode::mad:
-      return high ? can_saturate<multiply_add<high_product>, multiply_add_saturated, 3>(d, t)
+      return high ? saturable<multiply_add<high_product>, multiply_add_saturated, 3>(d, t)
                   : integers<multiply_add<low_product>, 3>(d, t);
     case Opcode::div: return integers<quotient, 2>(d, t);
     case Opcode::min: return least_or_greatest<least>(d, t);
@@ -294,16 +295,16 @@ enum class First : std::uint8_t { operand, low, high };
 template <typename T, First first, bool subtracts, bool reads, bool writes>
 void with_carry(Warp& warp, const MicroOp& op, Mask mask) {
   using U = std::make_unsigned_t<T>;
-  std::byte* const r = warp.registers;
+  std::byte* const registers = warp.registers;
   Mask& carry = predicate(warp, carry_slot);
   for_lanes(mask, [&](std::uint32_t lane) {
-    const T a = get<T>(r + op.a, lane);
-    const T b = get<T>(r + op.b, lane);
+    const T a = get<T>(registers + op.a, lane);
+    const T b = get<T>(registers + op.b, lane);
     U left = static_cast<U>(a);
     U right = static_cast<U>(b);
     if constexpr (first != First::operand) {
       left = first == First::low ? static_cast<U>(left * right) : static_cast<U>(multiply_high(a, b));
-      right = static_cast<U>(get<T>(r + op.c, lane));
+      right = static_cast<U>(get<T>(registers + op.c, lane));
     }
     const U extra = reads ? static_cast<U>(carry >> lane & 1) : U{0};
     U result = 0;
@@ -317,7 +318,7 @@ void with_carry(Warp& warp, const MicroOp& op, Mask mask) {
       out = sum < left || result < sum;
     }
     if constexpr (writes) write_lane(warp, carry_slot, lane, out);
-    put<U>(r + op.d, lane, result);
+    put<U>(registers + op.d, lane, result);
   });
 }
 

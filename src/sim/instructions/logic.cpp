@@ -190,9 +190,11 @@ U32 true_value(ScalarType to, ScalarType from) {
 /// d = a if predicate c is true, else b.
 template <typename T>
 void select_by(Warp& warp, const MicroOp& op, Mask mask) {
-  std::byte* const r = warp.registers;
+  std::byte* const registers = warp.registers;
   const Mask p = read_mask(warp, op.c);
-  for_lanes(mask, [&](U32 i) { put<T>(r + op.d, i, get<T>(r + ((p >> i & 1) != 0 ? op.a : op.b), i)); });
+  for_lanes(mask, [&](U32 i) {
+    put<T>(registers + op.d, i, get<T>(registers + ((p >> i & 1) != 0 ? op.a : op.b), i));
+  });
 }
 
 template <bool flushes>
@@ -201,6 +203,7 @@ constexpr auto by_sign = [](auto a, auto b, auto sign) {
   return sign >= 0 ? a : b;
 };
 
+/// setp p, a, b or setp p|q, a, b, optionally with a predicate c that is combined with the results.
 void select_setp(Decoder& d) {
   const ScalarType t = d.type();
   const auto to = elements(d.arg(0));
@@ -303,17 +306,17 @@ Handler bitwise(ScalarType t) {
 
 /// lop3. aux: the truth table; bit 4 a + 2 b + c is the result for bits a, b and c.
 void lop3(Warp& warp, const MicroOp& op, Mask mask) {
-  std::byte* const r = warp.registers;
+  std::byte* const registers = warp.registers;
   for_lanes(mask, [&](U32 i) {
-    const auto a = get<U32>(r + op.a, i);
-    const auto b = get<U32>(r + op.b, i);
-    const auto c = get<U32>(r + op.c, i);
+    const auto a = get<U32>(registers + op.a, i);
+    const auto b = get<U32>(registers + op.b, i);
+    const auto c = get<U32>(registers + op.c, i);
     U32 result = 0;
     for (U32 n = 0; n < 8; ++n) {
       if ((op.aux >> n & 1) == 0) continue;
       result |= ((n & 4) != 0 ? a : ~a) & ((n & 2) != 0 ? b : ~b) & ((n & 1) != 0 ? c : ~c);
     }
-    put(r + op.d, i, result);
+    put(registers + op.d, i, result);
   });
 }
 

@@ -273,7 +273,7 @@ void wait(Warp& warp, const MicroOp& op, Mask mask) {
   const MemoryAccess& access = warp.program->accesses[op.aux];
   Mask done = 0;
   std::optional<Wait> reason;
-  Mask together = 0;
+  Mask same_phase = 0;
   for_lanes(mask, [&](std::uint32_t lane) {
     const MbarrierAt at = find_mbarrier(warp, access, lane);
     bool complete = false;
@@ -292,7 +292,7 @@ void wait(Warp& warp, const MicroOp& op, Mask mask) {
       return;
     }
     if (!reason) reason = Wait{Wait::Kind::mbarrier, at.offset, detail};
-    if (reason->what == at.offset && reason->detail == detail) together |= 1U << lane;
+    if (reason->what == at.offset && reason->detail == detail) same_phase |= 1U << lane;
   });
   const Mask failed = mask & ~done;
   write_mask(warp, op.d, mask, done);
@@ -310,10 +310,10 @@ void wait(Warp& warp, const MicroOp& op, Mask mask) {
   }
   if (failed == 0) return;
   if (blocks && !warp.timed_out) {
-    // The instruction runs again when the lanes are woken. `together` are the lanes that wait for one phase
+    // The instruction runs again when the lanes are woken. `same_phase` are the lanes that wait for one phase
     // of one mbarrier; the other lanes run it again at once.
-    warp.park(together, warp.here(), *reason);
-    if (const Mask others = failed & ~together; others != 0) warp.park(others, warp.here(), {});
+    warp.park(same_phase, warp.here(), *reason);
+    if (const Mask others = failed & ~same_phase; others != 0) warp.park(others, warp.here(), {});
     return;
   }
   warp.timed_out = false;

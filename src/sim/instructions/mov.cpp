@@ -87,8 +87,8 @@ void emit_split(Decoder& d, ScalarType t, std::span<const Arg> parts, const Arg&
 void emit_mov_128(Decoder& d, const Arg& to, const Arg& from) {
   const std::span<const Arg> sources = elements(from);
   const std::span<const Arg> targets = elements(to);
-  const auto known = [](std::span<const Arg> parts) { return parts.size() == 2 || parts.size() == 4; };
-  if (!known(sources) || !known(targets)) d.unsupported();
+  const auto supported = [](std::span<const Arg> parts) { return parts.size() == 2 || parts.size() == 4; };
+  if (!supported(sources) || !supported(targets)) d.unsupported();
   Arg copies[2];
   for (std::size_t i = 0; i < 2; ++i) {
     copies[i] = {.kind = Arg::Kind::reg, .slot = d.temporary(true), .wide = true};

@@ -115,7 +115,7 @@ void check_unused(Warp& warp, std::uint32_t lane, std::uint64_t address) {
   }
 }
 
-/// If all 128 bytes are zero, the map that they stand for: compilers start with zeros and then set every
+/// Returns a map without extents if all 128 bytes are zero: compilers start with zeros and then set every
 /// field. A copy by a map with missing fields is reported as a copy by an illegal map.
 std::optional<TensorMap> blank_map(const std::byte* bytes) {
   if (!std::all_of(bytes, bytes + map_bytes, [](std::byte each) { return each == std::byte{}; }))

@@ -69,6 +69,7 @@ class Trace {
     publish(Memory::global, global_);
     if (global_ != 0) step_.emplace(*races_, addresses_, global_);
   }
+  /// Records the accesses of all lanes, and then the releases that strong accesses have read.
   void finish() {
     if (races_ == nullptr) return;
     finish(Memory::shared, shared_);

@@ -130,11 +130,11 @@ class Reader {
 /// Runs a video instruction. aux: index into Program::videos.
 void run_video(Warp& warp, const MicroOp& op, Mask mask) {
   const Video& video = warp.program->videos[op.aux];
-  std::byte* const r = warp.registers;
+  std::byte* const registers = warp.registers;
   for_lanes(mask, [&](std::uint32_t lane) {
-    put(r + op.d, lane,
-        compute(video, get<std::uint32_t>(r + op.a, lane), get<std::uint32_t>(r + op.b, lane),
-                get<std::uint32_t>(r + op.c, lane)));
+    put(registers + op.d, lane,
+        compute(video, get<std::uint32_t>(registers + op.a, lane), get<std::uint32_t>(registers + op.b, lane),
+                get<std::uint32_t>(registers + op.c, lane)));
   });
 }
 

@@ -287,12 +287,12 @@ void select_match(Decoder& d) {
 
 void select_redux(Decoder& d) {
   const ScalarType t = d.type();
-  const std::optional<Atomic> what = atomic_of(d.instruction());
-  if (t == ScalarType::f32 || !what) d.unsupported();
+  const std::optional<Atomic> operation = atomic_of(d.instruction());
+  if (t == ScalarType::f32 || !operation) d.unsupported();
   const Slot a = d.read(1, t);
   const Slot members = d.read(2, ScalarType::b32);
   d.emit(t == ScalarType::s32 ? &reduce<std::int32_t> : &reduce<std::uint32_t>, d.write(0, t), a, members,
-         static_cast<Slot>(*what));
+         static_cast<Slot>(*operation));
 }
 
 constexpr Selector warp_table[] = {

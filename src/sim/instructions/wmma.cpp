@@ -41,6 +41,7 @@ struct Fragment {
   }
 };
 
+// The largest fragment: its rows (or columns) in memory, their bytes, and its elements.
 constexpr std::uint32_t max_lines = 32;
 constexpr std::uint32_t max_line_bytes = 128;
 constexpr std::uint32_t max_elements = 1024;  ///< of a or b
@@ -61,7 +62,8 @@ struct Lines {
   std::uint32_t alignment = 0;
 };
 
-/// Copies lines between memory and `buffer`. Lane i, or the first lane if it does not exist, accesses line i.
+/// Copies lines between memory and `buffer`. Lane i accesses line i; if it is not in `mask`, the
+/// first lane does.
 /// Sets targets[i] to the memory of line i. Returns whether bytes that are read may be undefined.
 template <bool loads>
 bool move_lines(Warp& warp, const MemoryAccess& access, Mask mask, const Lines& lines, std::byte* buffer,
@@ -101,23 +103,23 @@ bool move_lines(Warp& warp, const MemoryAccess& access, Mask mask, const Lines& 
 template <bool loads, typename Position>
 void track_lines(Warp& warp, Mask mask, const std::array<Target, max_lines>& targets, std::size_t registers,
                  std::uint32_t per, std::uint32_t bytes, const Position& position) {
-  for (std::uint32_t r = 0; r < registers; ++r) {
+  for (std::uint32_t reg = 0; reg < registers; ++reg) {
     Mask to_global = 0;
     for_lanes(mask, [&](std::uint32_t lane) {
       std::vector<std::uint32_t> pieces;
       Cta* owner = nullptr;
       for (std::uint32_t i = 0; i < per; ++i) {
-        const auto [line, at] = position(lane, r * per + i);
+        const auto [line, at] = position(lane, reg * per + i);
         const Target& target = targets[line];
         if (target.global) to_global |= 1U << lane;
         if (!target.shared) return;
         owner = target.owner;
         pieces.push_back(target.offset + at);
-        if (!loads) warp.undefined->store_piece(warp, lane, r, *owner, pieces.back(), bytes);
+        if (!loads) warp.undefined->store_piece(warp, lane, reg, *owner, pieces.back(), bytes);
       }
-      if (loads) track_pieces(warp, lane, r, *owner, pieces.data(), pieces.size(), bytes);
+      if (loads) track_pieces(warp, lane, reg, *owner, pieces.data(), pieces.size(), bytes);
     });
-    if (!loads) warp.undefined->report_if_operand_undefined(warp, r, to_global);
+    if (!loads) warp.undefined->report_if_operand_undefined(warp, reg, to_global);
   }
 }
 
@@ -150,11 +152,11 @@ void move_fragment(Warp& warp, const MicroOp& op, Mask mask) {
   // Calls use(byte in buffer, bit in the byte, bit in the register, register) for each element.
   const auto visit = [&](const auto& use) {
     for_lanes(mask, [&](std::uint32_t lane) {
-      for (std::uint32_t r = 0; r < access.values.size(); ++r) {
-        std::byte* const slot = warp.registers + access.values[r];
+      for (std::uint32_t reg = 0; reg < access.values.size(); ++reg) {
+        std::byte* const slot = warp.registers + access.values[reg];
         Register all = loads ? Register{0} : get<Register>(slot, lane);
         for (std::uint32_t i = 0; i < per; ++i) {
-          const auto [row, column] = fragment.position(lane, r * per + i);
+          const auto [row, column] = fragment.position(lane, reg * per + i);
           const std::uint32_t at = (by_column ? row : column) * bits;
           const std::size_t line = by_column ? column : row;
           use(buffer.data() + line * max_line_bytes + at / 8, at % 8, i * bits, all);
@@ -212,11 +214,11 @@ class UndefinedElements {
   template <typename Use>
   void visit_operand(Warp& warp, Mask mask, const Fragment& fragment, std::uint32_t first, std::uint32_t per,
                      const Use& use) {
-    for (std::uint32_t r = 0; r * per < fragment.run(); ++r) {
-      const Undefined::State found = warp.undefined->operand(warp, first + r, mask);
+    for (std::uint32_t reg = 0; reg * per < fragment.run(); ++reg) {
+      const Undefined::State found = warp.undefined->operand(warp, first + reg, mask);
       if (found.lanes != 0) origin_ = found.origin;
       for_lanes(found.lanes, [&](std::uint32_t lane) {
-        for (std::uint32_t i = r * per; i < std::min((r + 1) * per, fragment.run()); ++i) {
+        for (std::uint32_t i = reg * per; i < std::min((reg + 1) * per, fragment.run()); ++i) {
           const auto [row, column] = fragment.position(lane, i);
           use(row, column);
         }
@@ -226,16 +228,16 @@ class UndefinedElements {
 
   /// Marks each register of the result undefined in the lanes in which all its elements are undefined.
   void mark_result(Warp& warp, Mask mask, const Fragment& fragment, std::uint32_t per) {
-    for (std::uint32_t r = 0; r < fragment.run() / per; ++r) {
+    for (std::uint32_t reg = 0; reg < fragment.run() / per; ++reg) {
       Undefined::State found{0, origin_};
       for_lanes(mask, [&](std::uint32_t lane) {
         for (std::uint32_t i = 0; i < per; ++i) {
-          const auto [row, column] = fragment.position(lane, r * per + i);
+          const auto [row, column] = fragment.position(lane, reg * per + i);
           if (!rows[row] && !columns[column] && !addends[row * fragment.columns + column]) return;
         }
         found.lanes |= 1U << lane;
       });
-      warp.undefined->mark_result(warp, r, mask, found);
+      warp.undefined->mark_result(warp, reg, mask, found);
     }
   }
 
@@ -298,10 +300,10 @@ void multiply(Warp& warp, const MicroOp& op, Mask mask) {
   // d may share registers with a, b or c, so it is written after all sums have been computed.
   constexpr std::uint32_t per = per_register(d_type);
   for_lanes(mask, [&](std::uint32_t lane) {
-    for (std::uint32_t r = 0; r < result.run() / per; ++r) {
-      std::byte* const slot = warp.registers + slots[r];
+    for (std::uint32_t reg = 0; reg < result.run() / per; ++reg) {
+      std::byte* const slot = warp.registers + slots[reg];
       const auto sum = [&](std::uint32_t i) {
-        const auto [row, column] = result.position(lane, r * per + i);
+        const auto [row, column] = result.position(lane, reg * per + i);
         return sums[row * shape.n + column];
       };
       if constexpr (d_type == ScalarType::f16) {
@@ -319,6 +321,7 @@ void multiply(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
+/// A product that the ISA has. `ab`: the type of a and b.
 struct Product {
   ScalarType ab;
   ScalarType c;

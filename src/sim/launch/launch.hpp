@@ -41,14 +41,14 @@ struct Launch {
   std::atomic<std::uint64_t> next_cluster = 0;
   Triple cluster{1, 1, 1};                       ///< CTAs a cluster; divides the grid
   bool explicit_cluster = false;                 ///< the launch or the kernel asked for clusters
-  std::shared_ptr<LaunchOrder> order = nullptr;  ///< null: races are not looked for
+  std::shared_ptr<LaunchOrder> order = nullptr;  ///< null: SimOptions::races is off
   std::atomic<std::uint64_t> ctas_done = 0;
   std::mutex print_mutex{};
   std::uint64_t number = 0;  ///< TensorMaps::begin_launch()
   MapChanges map_changes{};
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
-  std::atomic<bool> late = false;    ///< the missed deadline has been reported
-  std::uint64_t ctas_at_once = 1;    ///< CTAs that the chip holds at a time
+  std::atomic<bool> deadline_reported = false;  ///< the missed deadline has been reported
+  std::uint64_t ctas_at_once = 1;               ///< CTAs that the chip holds at a time
   std::uint64_t grid_workspace = 0;  ///< cooperative launches: global address of the grid barrier's memory
   Flights overlapped{};
   std::atomic<bool> waited = false;         ///< a thread executed griddepcontrol.wait
@@ -67,6 +67,7 @@ struct Launch {
   [[nodiscard]] Triple ctaid(std::uint64_t cluster_number, std::uint32_t rank) const noexcept {
     return sim::ctaid(shape.grid, cluster, cluster_number, rank);
   }
+  /// Whether SimOptions::allowed has the rule.
   [[nodiscard]] bool allows(std::string_view rule) const {
     return std::ranges::find(options.allowed, rule) != options.allowed.end();
   }

@@ -25,7 +25,7 @@ class Reports {
   /// statement or name.
   struct Cause {
     std::uint32_t other_line = 0;  ///< PTX line of a second instruction; 0: there is none
-    std::uint32_t statement = 0;   ///< Place::statement; 0: unknown
+    std::uint32_t statement = 0;   ///< CodeLocation::statement; 0: unknown
     std::string name{};  ///< empty: unknown; if it begins with '*', it also merges reports of different rules
     // See About (cta.hpp).
     std::string symptom{};
@@ -43,8 +43,9 @@ class Reports {
   void drop_allowed(const std::vector<std::string>& allowed, bool stopped);
   /// If a report of this rule and line exists, counts one more of it and returns true.
   [[nodiscard]] bool count_repeat(std::string_view rule, std::uint32_t ptx_line);
-  /// Returns the reports in the order in which they were added, with one exception: a race of two
-  /// instructions follows a report that one of them accesses bytes of a load in flight by the other.
+  /// Returns the reports in the order in which they were added, with one exception. If one instruction
+  /// accesses bytes of a load in flight by another, a race of these two instructions comes after the report
+  /// of that access.
   [[nodiscard]] std::vector<Report> take();
 
  private:
@@ -68,6 +69,7 @@ class Reports {
   };
   bool count(std::string_view rule, std::uint32_t ptx_line);
   void merge_related();
+  /// The entry's report, with the PTX lines of the reports that were merged into it.
   [[nodiscard]] static Report finished(Entry entry);
 
   std::mutex mutex_;

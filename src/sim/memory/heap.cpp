@@ -152,9 +152,9 @@ std::vector<std::pair<std::uint64_t, DeviceHeap::Block>> DeviceHeap::lost(
         to_search.push_back(block->first);
     }
   };
-  const bool any = std::ranges::any_of(
+  const bool allocated_by_launch = std::ranges::any_of(
       unseen, [&](std::uint64_t at) { return blocks_.at(at).allocated.launch == launch; });
-  if (!any) return {};
+  if (!allocated_by_launch) return {};
   for (const Region& region : memory) search(region.memory.get(), region.begin, region.bytes);
   while (!to_search.empty()) {
     const std::uint64_t begin = to_search.back();

@@ -56,7 +56,7 @@ class DeviceHeap {
   [[nodiscard]] bool begin_launch();
 
   struct Block {
-    std::uint64_t bytes = 0;          ///< as the kernel asked for
+    std::uint64_t bytes = 0;          ///< that the kernel asked for
     std::uint64_t room = 0;           ///< bytes up to the next block: `bytes` and the gap after them
     HeapCall allocated;               ///< the malloc
     std::optional<HeapCall> freed{};  ///< the free, if there was one

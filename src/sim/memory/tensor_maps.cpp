@@ -8,11 +8,12 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
+/// The first bytes of an encoded map. The checksum detects other bytes that happen to begin with `magic`.
 struct Handle {
   std::array<char, 16> magic{};
-  std::uint64_t index = 0;
+  std::uint64_t index = 0;  ///< in TensorMaps::maps_
   std::uint64_t checksum = 0;
-  std::uint64_t changed_in = 0;
+  std::uint64_t changed_in = 0;  ///< TensorMap::changed_in
 };
 constexpr std::array<char, 16> magic{"tmajit sim map"};
 

@@ -23,8 +23,8 @@ struct Flow {
   bool guarded = false;       ///< the instruction has side effects, so an undefined guard must be reported
   bool packs = false;         ///< Kind::fragments: a result register holds two f16 values
   std::uint8_t bytes = 0;     ///< size of a stored element, or of an operand; 0: a predicate
-  std::uint32_t first = ~0U;  ///< the instruction's first micro-operation …
-  std::uint32_t last = ~0U;   ///< … and its last
+  std::uint32_t first = ~0U;  ///< index of the instruction's first micro-operation
+  std::uint32_t last = ~0U;   ///< index of its last micro-operation
   RegisterNumber guard = 0;
   std::uint32_t access = none;  ///< ld, st: index into Program::accesses
   static constexpr std::uint32_t none = ~0U;

@@ -83,8 +83,8 @@ enum class Atomic : std::uint8_t;
 /// A bulk reduction (reduction.hpp). `apply` combines `bytes` bytes of elements at `to` with those at `from`,
 /// each element atomically. It is null for a plain copy, and while the type of a tensor is unknown.
 struct Reduction {
-  Atomic what{};
-  void (*apply)(std::byte* to, const std::byte* from, std::uint32_t bytes, Atomic what) = nullptr;
+  Atomic operation{};
+  void (*apply)(std::byte* to, const std::byte* from, std::uint32_t bytes, Atomic operation) = nullptr;
 };
 
 /// Operands of an asynchronous copy.
@@ -173,7 +173,7 @@ struct CodeLocation {
   std::uint64_t source_line = 0;
   std::string text;
   std::uint32_t statement = 0;  ///< number of the source statement and its chain of inlined calls; 0: unknown
-  std::uint32_t segment = 0;    ///< number of the run of instructions between two that wait
+  std::uint32_t segment = 0;    ///< number of the run of instructions between two waits or barriers
 };
 
 struct Parameter {

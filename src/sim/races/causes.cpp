@@ -183,8 +183,8 @@ std::optional<std::pair<Conflict, Touch>> Races::as_next_iteration(const Conflic
   return next;
 }
 
-std::optional<std::pair<Conflict, Touch>> Races::store_against(const Warp& warp, std::uint32_t lane,
-                                                               const Copy& store, std::uint64_t group) {
+std::optional<std::pair<Conflict, Touch>> Races::conflict_with_store(const Warp& warp, std::uint32_t lane,
+                                                                     const Copy& store, std::uint64_t group) {
   const auto agents = stores_.find(store.issuer->rank * warps_each_ * lanes + store.thread);
   if (agents == stores_.end()) return std::nullopt;
   const Touch read = copy_touch(store, Memory::shared, agents->second.reads,
@@ -197,7 +197,7 @@ std::optional<std::pair<Conflict, Touch>> Races::store_against(const Warp& warp,
 
 bool Races::report_unsynchronised_write(const Warp& warp, std::uint32_t lane, std::uint32_t address,
                                         const Copy& store, std::uint64_t group) {
-  const auto both = store_against(warp, lane, store, group);
+  const auto both = conflict_with_store(warp, lane, store, group);
   if (!both || !lacks_barrier(both->first.earlier, both->second.knowledge->of(lane))) return false;
   report_unsynchronised_write(both->first, both->second, fmt::format("shared memory at {:#x}", address));
   return true;
@@ -224,7 +224,7 @@ void Races::report_unsynchronised_write(const Conflict& conflict, const Touch& t
 
 std::optional<Report> Races::missing_barrier(const Warp& warp, std::uint32_t lane, const Copy& store,
                                              std::uint64_t group) {
-  const auto both = store_against(warp, lane, store, group);
+  const auto both = conflict_with_store(warp, lane, store, group);
   return both ? opposite_order(both->first, both->second) : std::nullopt;
 }
 

@@ -28,10 +28,12 @@ class Clock {
     return entry != nullptr && time <= entry->times[lane];
   }
 
+  /// Raises the time of an agent to `time`.
   void learn(Agent agent, std::uint32_t time);
   /// Raises the time of the lanes `of` of a warp to `time`. Only the lanes `existing` of the warp are
   /// threads.
   void learn(Agent warp, Mask of, Mask existing, std::uint32_t time);
+  /// Raises each time to that of `other`.
   void join(const Clock& other);
   /// Whether no agent is known.
   [[nodiscard]] bool empty() const noexcept { return times_.empty() && lanes_.empty(); }
@@ -69,6 +71,7 @@ class Knowledge {
   [[nodiscard]] Mask existing() const noexcept { return existing_; }
   void tick() noexcept { ++time_; }
   [[nodiscard]] const Clock& common() const noexcept { return common_; }
+  /// The clock of a lane.
   [[nodiscard]] const Clock& of(std::uint32_t lane) const noexcept {
     return (diverged_ >> lane & 1) != 0 ? *own_[lane] : common_;
   }

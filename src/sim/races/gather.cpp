@@ -79,10 +79,10 @@ void Gather::add_folded(const std::array<std::uint64_t, lanes>& at,
       piece.access.first = static_cast<std::int8_t>(piece.access.first | fold);
       continue;
     }
-    const Mask some = piece.access.spread == a_set ? piece.table.set : 1U << piece.access.first;
+    const Mask half_lanes = piece.access.spread == a_set ? piece.table.set : 1U << piece.access.first;
     piece.access.spread = a_set;
     piece.access.first = 0;
-    piece.table.set = some * (twice ? 0x00010001U : 0xffffU);
+    piece.table.set = half_lanes * (twice ? 0x00010001U : 0xffffU);
   }
 }
 

@@ -39,8 +39,8 @@ class Gather {
   };
 
   /// Lane i of `mask` accesses `bytes` bytes at address at[i], which is a multiple of `bytes`. `bytes` is a
-  /// power of two up to 16. If both halves of a warp read equal words, a piece is folded: it stands for both
-  /// halves.
+  /// power of two up to 16. If both halves of a warp read the same words, a piece is folded: it stands for
+  /// both halves.
   Gather(const Touch& touch, const std::array<std::uint64_t, lanes>& at, Mask mask, std::uint32_t bytes,
          GatherPatterns& patterns);
   /// The same accesses, without folding.
@@ -55,9 +55,12 @@ class Gather {
 
  private:
   Gather(const Touch& touch, std::uint32_t bytes);
+  /// Adds the accesses of a full warp to one line. Takes the pieces from the pattern if it matches, else
+  /// updates the pattern.
   void add_line(const std::array<std::uint64_t, lanes>& at, GatherPatterns::Pattern& pattern);
   void add_folded(const std::array<std::uint64_t, lanes>& at, const std::array<std::uint8_t, lanes>& offsets);
   void add_all(const std::array<std::uint64_t, lanes>& at, Mask mask);
+  /// Adds the access of a lane that begins at byte `byte` of a line.
   void add(std::uint32_t lane, std::uint64_t line, std::uint32_t byte);
   /// Adds the lane's bytes to a piece if the piece can represent them; returns whether it can.
   bool join(Piece& piece, std::uint32_t lane, ByteMask mask, std::uint32_t byte) const;

@@ -73,10 +73,10 @@ void Races::record(std::uint64_t line, const Piece& piece, const Touch& touch) {
 }
 
 void Races::record_bytes(std::uint64_t line, ByteMask bytes, const Access& now, const Touch& touch) {
-  Piece some;
-  some.bytes = bytes;
-  some.access = now;
-  record(line, some, touch);
+  Piece piece;
+  piece.bytes = bytes;
+  piece.access = now;
+  record(line, piece, touch);
 }
 
 void Races::record_lines(std::uint64_t line, std::uint64_t end, const Touch& touch, int first, int step) {

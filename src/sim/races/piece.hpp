@@ -76,6 +76,8 @@ struct Access {
   [[nodiscard]] bool writes() const noexcept { return (location & written) != 0; }
   [[nodiscard]] bool is_weak_write() const noexcept { return (location & (written | strong)) == written; }
 
+  /// Whether each byte belongs to the same lane in both accesses, neither of which has a LaneTable. False for
+  /// copies.
   [[nodiscard]] bool same_threads(const Access& other) const noexcept {
     return agent == other.agent && first == other.first && spread == other.spread && !is_copy();
   }

@@ -47,7 +47,7 @@ class Races {
   /// For a cluster whose CTAs exist already.
   Races(Cluster& cluster, const Launch& launch);
 
-  /// Resets all state; a cluster with this linear index in its grid has begun.
+  /// Resets all state. Called when the cluster with this linear index in its grid begins.
   void start(std::uint32_t number);
 
   // Shared addresses are offsets in the concatenated shared memory of all CTAs of the cluster, as
@@ -91,7 +91,8 @@ class Races {
     std::size_t count_ = 0;
   };
 
-  // Barriers.
+  // Barriers and mbarriers: …_arrive() is called when lanes arrive, …_done() or …_phase() when all lanes have
+  // arrived, …_pass() when the wait of lanes has ended.
 
   /// The lanes of `mask` have synchronised at a warp-wide instruction.
   void synchronise(const Warp& warp, Mask mask) {
@@ -154,8 +155,7 @@ class Races {
   void product_read(const Warp& warp, std::uint32_t at, std::uint32_t bytes, std::uint64_t group, bool quiet);
   /// The lanes of `mask` execute fence.proxy.async.
   void fence_async(const Warp& warp, Mask mask);
-  /// Whether the lane knew of the last write of 4 bytes of shared memory when it last executed
-  /// fence.proxy.async.
+  /// Whether the last write of 4 bytes of shared memory happens before the lane's last fence.proxy.async.
   [[nodiscard]] bool fenced(const Warp& warp, std::uint32_t lane, std::uint32_t offset);
   /// Whether the last write of 4 bytes precedes the last completed phase of the cluster's barrier, even if
   /// its arrivals were relaxed.
@@ -208,11 +208,12 @@ class Races {
   };
   /// The state of a lane that its fences act on.
   struct LaneFences {
-    Fenced cta_scope;                    ///< the last fence of any scope
-    Fenced wider_scope;                  ///< the last fence with a scope wider than the CTA
-    std::vector<Pending> seen;           ///< releases seen by relaxed reads; a fence acquires them
-    Clock waited;                        ///< knowledge of relaxed waits for mbarriers; a fence acquires it
-    std::uint64_t published_at = ~0ULL;  ///< where the last relaxed access since the fence published
+    Fenced cta_scope;           ///< the last fence of any scope
+    Fenced wider_scope;         ///< the last fence with a scope wider than the CTA
+    std::vector<Pending> seen;  ///< releases seen by relaxed reads; a fence acquires them
+    Clock waited;               ///< knowledge of relaxed waits for mbarriers; a fence acquires it
+    /// Address at which the last relaxed access since the fence published; ~0: none.
+    std::uint64_t published_at = ~0ULL;
     /// Knowledge of other threads at their fence.sc, after which they have synchronised with this thread at a
     /// barrier. Relaxed accesses of this thread publish it, too.
     std::shared_ptr<const Clock> fenced_by_others;
@@ -333,9 +334,10 @@ class Races {
   /// (About::replacement).
   [[nodiscard]] std::optional<Report> opposite_order(const Conflict& conflict, const Touch& touch);
   /// The read by a bulk store as the earlier access, and a write by the lane as the later one.
-  [[nodiscard]] std::optional<std::pair<Conflict, Touch>> store_against(const Warp& warp, std::uint32_t lane,
-                                                                        const Copy& store,
-                                                                        std::uint64_t group);
+  [[nodiscard]] std::optional<std::pair<Conflict, Touch>> conflict_with_store(const Warp& warp,
+                                                                              std::uint32_t lane,
+                                                                              const Copy& store,
+                                                                              std::uint64_t group);
   void report_unsynchronised_write(const Conflict& conflict, const Touch& touch, const std::string& where);
   /// If a bulk store conflicts with a write by a thread that is an iteration ahead, returns the same conflict
   /// with the two accesses exchanged, so that the write comes after the store's read. Returns nothing in any

@@ -82,13 +82,13 @@ bool Imports::knows(const Clock& clock, std::uint32_t cluster, Agent agent, std:
     const std::uint32_t known = clock.time_of(importer);
     if (known == 0) continue;
     std::vector<Seen>& of_cluster = list.by_cluster[cluster];
-    const auto tells = [&](const Seen& seen) {
+    const auto includes_access = [&](const Seen& seen) {
       return seen.time <= known && seen.release->clock.knows(agent, lane, time);
     };
-    if (std::any_of(of_cluster.rbegin(), of_cluster.rend(), tells)) return true;
-    for (std::size_t asked = of_cluster.size(); expand(list, known);) {
-      for (; asked < of_cluster.size(); ++asked) {
-        if (tells(of_cluster[asked])) return true;
+    if (std::any_of(of_cluster.rbegin(), of_cluster.rend(), includes_access)) return true;
+    for (std::size_t checked = of_cluster.size(); expand(list, known);) {
+      for (; checked < of_cluster.size(); ++checked) {
+        if (includes_access(of_cluster[checked])) return true;
       }
     }
   }

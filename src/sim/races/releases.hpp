@@ -87,12 +87,13 @@ class Imports {
   /// is wider than the CTA. Calls visit(own) for each release `own` of this cluster that led to `release`,
   /// unless it has been visited for this agent before.
   template <typename Visit>
-  std::uint32_t add(Agent agent, const Release& release, bool wide, Releases& all, const Visit& visit) {
+  std::uint32_t add(Agent agent, const Release& release, bool wide, Releases& releases, const Visit& visit) {
     List& list = lists_[agent];
     visit_own_releases(list, release, visit);
     const Release* const foreign = release.cluster != cluster_ ? &release : release.foreign;
     if (wide && foreign != nullptr && list.acquired_set.insert(foreign).second) {
-      list.acquired.push_back(all.append(*foreign, list.acquired.empty() ? nullptr : list.acquired.back()));
+      list.acquired.push_back(
+          releases.append(*foreign, list.acquired.empty() ? nullptr : list.acquired.back()));
       list.open[static_cast<std::uint32_t>(list.acquired.size())].push_back({foreign, nullptr});
     }
     return static_cast<std::uint32_t>(list.acquired.size());
@@ -151,6 +152,7 @@ class Imports {
     if (step.release->cluster == cluster_) return;
     for (const Release::Import& import : step.release->imports) add({nullptr, import.last});
   }
+  /// Identifies a step.
   [[nodiscard]] static const void* key(const Step& step) noexcept {
     return step.release != nullptr ? static_cast<const void*>(step.release) : step.acquired;
   }

@@ -198,16 +198,16 @@ void Block::begin_pieces(std::uint32_t line) {
   }
 }
 
-std::optional<Conflict> Block::last(std::uint32_t line, ByteMask some, bool writes) {
+std::optional<Conflict> Block::last(std::uint32_t line, ByteMask accessed, bool writes) {
   std::optional<Conflict> found;
   const auto take = [&](const Piece& piece) {
-    const std::uint32_t byte = first_of(piece.bytes & some);
+    const std::uint32_t byte = first_of(piece.bytes & accessed);
     found = Conflict{piece.access, first_lane(piece.lanes_at(byte)), piece.access.writes(), 0, byte};
     return writes;  // the last write counts, so continue; else the first access found is enough
   };
   if ((split_ >> line & 1) != 0) {
     const auto counts = [&](const Part& part) {
-      return (part.bytes & some) != 0 && (part.access.writes() || !writes);
+      return (part.bytes & accessed) != 0 && (part.access.writes() || !writes);
     };
     (*lists_.load(std::memory_order_relaxed))[line].for_each(counts, take);
     return found;

@@ -92,9 +92,9 @@ class Block {
     return (split_ >> line & 1) == 0 && touch.follows(writes_.at(line), touch.access) &&
            touch.follows(reads_.at(line), touch.access);
   }
-  /// With `writes`, the last write to any of the bytes `some`; else one of the last accesses to them. nullopt
-  /// if there is none.
-  [[nodiscard]] std::optional<Conflict> last(std::uint32_t line, ByteMask some, bool writes);
+  /// With `writes`, the last write to any of the bytes `accessed`; else one of the last accesses to them.
+  /// nullopt if there is none.
+  [[nodiscard]] std::optional<Conflict> last(std::uint32_t line, ByteMask accessed, bool writes);
   /// An earlier access that conflicts with `piece`; nullopt if there is none.
   [[nodiscard]] std::optional<Conflict> check(std::uint32_t line, const Piece& piece, const Touch& touch);
   void add(std::uint32_t line, const Piece& piece, const Touch& touch);

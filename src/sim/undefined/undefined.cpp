@@ -308,13 +308,13 @@ void Undefined::multiply(Warp& warp, const Flow& flow, Mask mask) {
 void Undefined::transpose(Warp& warp, const Flow& flow, Mask mask) {
   const RegisterNumber* const numbers = registers(warp, flow);
   const State from = state_of(warp, numbers[flow.results + flow.addresses], mask);
-  Mask gets = 0;
+  Mask undefined_lanes = 0;
   // A lane gets rows 2 (lane % 4) and 2 (lane % 4) + 1 of column lane / 4. Four lanes hold each row.
   for_lanes(mask, [&](std::uint32_t lane) {
     const std::uint32_t first = lane % 4 * 8 + lane / 8;
-    gets |= (from.lanes >> first & from.lanes >> (first + 4) & 1) << lane;
+    undefined_lanes |= (from.lanes >> first & from.lanes >> (first + 4) & 1) << lane;
   });
-  mark(numbers[0], mask, gets, from.origin);
+  mark(numbers[0], mask, undefined_lanes, from.origin);
 }
 
 void Undefined::store(Warp& warp, const Flow& flow, Mask mask) {

@@ -27,8 +27,8 @@ struct Party;
 
 /// The source of an undefined value: an unwritten register, or a load of unwritten shared memory.
 struct Origin {
-  RegisterNumber number = 0;  ///< the unwritten register; 0: a load
-  bool read = false;          ///< `location` is set; it is not before the first read of an unwritten register
+  RegisterNumber number = 0;   ///< the unwritten register; 0: a load
+  bool read = false;           ///< `location` is set; false until an unwritten register is first read
   std::uint32_t location = 0;  ///< location (index into Program::locations) of the load, or of the first read
   Cta* cta = nullptr;          ///< loads: CTA of the thread that loads
   std::uint32_t thread = 0;    ///< loads: the thread
@@ -104,6 +104,7 @@ class Undefined {
   /// The lanes in which any, or all, of `count` registers are undefined.
   [[nodiscard]] State any_of(Warp& warp, const RegisterNumber* first, std::size_t count, Mask mask);
   [[nodiscard]] State all_of(Warp& warp, const RegisterNumber* first, std::size_t count, Mask mask);
+  /// The lanes of `mask` in which a register is undefined.
   [[nodiscard]] State state_of(Warp& warp, RegisterNumber number, Mask mask);
   /// The state of the result of selp.
   [[nodiscard]] State selected(Warp& warp, const Flow& flow, Mask mask);
@@ -111,6 +112,8 @@ class Undefined {
   /// result absorbs an undefined one.
   [[nodiscard]] State absorbed(Warp& warp, const Flow& flow, Mask mask);
   void mark_results(Warp& warp, const Flow& flow, Mask mask, State found);
+  // These functions track instructions of one kind: matrix products, movmatrix, stores, loads.
+
   void multiply(Warp& warp, const Flow& flow, Mask mask);
   void transpose(Warp& warp, const Flow& flow, Mask mask);
   void store(Warp& warp, const Flow& flow, Mask mask);

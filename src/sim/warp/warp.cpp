@@ -67,15 +67,15 @@ void Warp::require_progress(Mask mask, Mask members, Mask missing) const {
   if ((reached & mask) == 0) return;
   const auto other = std::ranges::find_if(
       groups, [&](const Group& group) { return (group.mask & missing) != 0 && awaited(group) != 0; });
-  const std::uint32_t location_there = program->location_of[other->pc];
-  const CodeLocation& there = program->locations[location_there];
+  const std::uint32_t other_location = program->location_of[other->pc];
+  const CodeLocation& other_code = program->locations[other_location];
   cta->report(
       thread(first_lane(mask)), location(), "warp.diverged",
       fmt::format("lanes {:#x} of warp {} wait here for lanes {:#x} (mask of members {:#x}), and lanes "
                   "{:#x} wait at PTX line {} \"{}\" for lanes {:#x} (mask {:#x}): none of them can continue",
-                  mask, index, missing, members, other->mask, there.line, there.text, awaited(*other),
-                  other->wait.kind == Wait::Kind::warp ? other->wait.detail : all_lanes),
-      {}, {}, About(location_there));
+                  mask, index, missing, members, other->mask, other_code.line, other_code.text,
+                  awaited(*other), other->wait.kind == Wait::Kind::warp ? other->wait.detail : all_lanes),
+      {}, {}, About(other_location));
   throw Stop{"warp.diverged"};
 }
 

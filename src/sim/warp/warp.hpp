@@ -141,6 +141,7 @@ struct Warp {
   void require_progress(Mask mask, Mask members, Mask missing) const;
   /// Removes the lanes of `mask`, which have exited. Lanes that waited for them re-execute their instruction.
   void retire(Mask mask);
+  /// Sets `join`. Must be called after a change of `groups`.
   void update_join();
   /// Makes each group ready whose wait satisfies `ended`.
   template <typename Ended>
@@ -163,18 +164,18 @@ enum Assembly : std::uint32_t { cluster_arrival = 16, cluster_waiting = 17 };
 /// each group that came earlier; `visit` sets the group's pc and wait.
 template <typename Visit>
 bool assemble(Warp& warp, std::uint32_t barrier, Mask mask, const Visit& visit) {
-  const auto here = [&](const Group& group) {
+  const auto at_barrier = [&](const Group& group) {
     return group.wait.kind == Wait::Kind::assembly && group.wait.what == barrier;
   };
-  Mask all = mask;
-  for (const Group& group : warp.groups) all |= here(group) ? group.mask : 0;
-  if ((warp.live & ~all) != 0) {
-    warp.require_progress(mask, all_lanes, warp.live & ~all);
+  Mask arrived = mask;
+  for (const Group& group : warp.groups) arrived |= at_barrier(group) ? group.mask : 0;
+  if ((warp.live & ~arrived) != 0) {
+    warp.require_progress(mask, all_lanes, warp.live & ~arrived);
     warp.park(mask, warp.here(), {Wait::Kind::assembly, barrier, 0});
     return false;
   }
   for (Group& group : warp.groups) {
-    if (here(group)) visit(group);
+    if (at_barrier(group)) visit(group);
   }
   warp.update_join();
   return true;
@@ -268,17 +269,17 @@ inline void for_alike(Mask mask, const Key& key, const Visit& visit) {
 /// d = operation(a, b, c) for each lane.
 template <auto operation, typename D, typename... S>
 void apply(Warp& warp, const MicroOp& op, Mask mask) {
-  std::byte* const r = warp.registers;
-  std::byte* const d = r + op.d;
+  std::byte* const registers = warp.registers;
+  std::byte* const d = registers + op.d;
   const Slot slots[] = {op.a, op.b, op.c};
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     if (mask == all_lanes) {
       TMAJIT_SIM_LANES
       for (std::uint32_t i = 0; i < lanes; ++i)
-        put<D>(d, i, static_cast<D>(operation(get<S>(r + slots[I], i)...)));
+        put<D>(d, i, static_cast<D>(operation(get<S>(registers + slots[I], i)...)));
     } else {
       for_lanes(mask, [&](std::uint32_t i) {
-        put<D>(d, i, static_cast<D>(operation(get<S>(r + slots[I], i)...)));
+        put<D>(d, i, static_cast<D>(operation(get<S>(registers + slots[I], i)...)));
       });
     }
   }
