@@ -36,7 +36,7 @@ void choose_slices(Random& random, TileCopy& copy, const PixelFeatures& features
 
 void choose_channels(Random& random, TileCopy& copy, const PixelFeatures& features) {
   TensorMapSpec& map = copy.map;
-  const std::uint32_t unit = 16 / size_of(map.type);
+  const std::uint32_t unit = 16 / size_of(map.type);  // elements in 16 bytes
   const bool limited = map.swizzle != Swizzle::none && map.interleave == Interleave::none;
   const std::uint32_t most = limited ? span_bytes(map.swizzle) / size_of(map.type) : 16 * unit;
   map.pixel_box.channels = unit * static_cast<std::uint32_t>(between(random, 1, std::min(most, 64U) / unit));
