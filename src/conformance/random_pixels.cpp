@@ -98,7 +98,7 @@ void choose_image(Random& random, TileCopy& copy, const PixelFeatures& features)
     if (!features.between || one_in(random, 2))
       copy.at[d] = lower + (copy.at[d] - lower) / map.element_strides[d] * map.element_strides[d];
     if (one_in(random, 3)) copy.at[d] = lower;
-    // A tap of a dilated filter.
+    // The offset of a tap of a dilated filter.
     if (!store && features.offsets)
       copy.offsets[i] = static_cast<std::int64_t>(between(random, 0, 3) * between(random, 1, 4));
     positions *= static_cast<std::uint64_t>((last - lower) / map.element_strides[d] + 1);
