@@ -11,7 +11,7 @@ namespace conformance {
 
 /// One form of `cvt`, which converts one number, or two numbers into one register.
 struct CvtForm {
-  reference::Conversion how;
+  reference::Conversion how;  ///< the conversion of one number
   bool packed = false;  ///< two results in a register, from two f32 or from one register with both sources
 
   /// "cvt.rzi.ftz.s32.f32"

@@ -36,7 +36,7 @@ void choose_slices(Random& random, TileCopy& copy, const PixelFeatures& features
 
 void choose_channels(Random& random, TileCopy& copy, const PixelFeatures& features) {
   TensorMapSpec& map = copy.map;
-  const std::uint32_t unit = 16 / size_of(map.type);
+  const std::uint32_t unit = 16 / size_of(map.type);  // elements in 16 bytes
   const bool limited = map.swizzle != Swizzle::none && map.interleave == Interleave::none;
   const std::uint32_t most = limited ? span_bytes(map.swizzle) / size_of(map.type) : 16 * unit;
   map.pixel_box.channels = unit * static_cast<std::uint32_t>(between(random, 1, std::min(most, 64U) / unit));
@@ -98,7 +98,7 @@ void choose_image(Random& random, TileCopy& copy, const PixelFeatures& features)
     if (!features.between || one_in(random, 2))
       copy.at[d] = lower + (copy.at[d] - lower) / map.element_strides[d] * map.element_strides[d];
     if (one_in(random, 3)) copy.at[d] = lower;
-    // A tap of a dilated filter.
+    // The offset of a tap of a dilated filter.
     if (!store && features.offsets)
       copy.offsets[i] = static_cast<std::int64_t>(between(random, 0, 3) * between(random, 1, 4));
     positions *= static_cast<std::uint64_t>((last - lower) / map.element_strides[d] + 1);

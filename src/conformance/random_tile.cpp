@@ -103,7 +103,7 @@ void choose_strides(Random& random, TensorMapSpec& map, const TileFeatures& feat
   }
 }
 
-void choose_place(Random& random, TileCopy& copy, const TileFeatures& features) {
+void choose_coordinates(Random& random, TileCopy& copy, const TileFeatures& features) {
   const TensorMapSpec& map = copy.map;
   const std::uint32_t inner = map.rank - 1U;
   const bool loads = copy.way == TileCopy::Way::load;
@@ -132,7 +132,7 @@ TileCopy random_tile(Random& random, TileCopy::Way way, const TileFeatures& feat
     choose_shape(random, copy.map, features);
     choose_strides(random, copy.map, features);
     if (!validate(copy.map).empty() || tensor_bytes(copy.map) > max_tensor_bytes) continue;
-    choose_place(random, copy, features);
+    choose_coordinates(random, copy, features);
     if (features.shifted) copy.begin = static_cast<std::uint32_t>(128 * between(random, 1, 7));
     if (features.hints) copy.hint = static_cast<std::uint32_t>(between(random, 1, hint_count - 1));
     copy.prefetch = features.prefetch && way == TileCopy::Way::load;

@@ -20,8 +20,11 @@ std::vector<ReductionForm> reduction_forms(reference::ReductionTarget target) {
   std::vector<ReductionForm> forms;
   for (const EngineReduction operation : reference::all_engine_reductions) {
     for (const ElementType type : all_element_types) {
-      const bool twin = is_bitwise(operation) && (type == ElementType::i32 || type == ElementType::i64);
-      if (!twin && reference::engine_reduces(operation, type, target)) forms.push_back({operation, type});
+      // Bitwise operations are of .b32 and .b64, for which the unsigned types stand.
+      const bool is_duplicate =
+          is_bitwise(operation) && (type == ElementType::i32 || type == ElementType::i64);
+      if (!is_duplicate && reference::engine_reduces(operation, type, target))
+        forms.push_back({operation, type});
     }
   }
   return forms;

@@ -20,8 +20,9 @@ Shape warps(std::uint32_t count) {
           .options = {.mode = any_mode(), .seed = GENERATE(1U, 2U, 3U)}};
 }
 
-/// %p2: the lane is odd. %r11: the thread's word of shared memory. %r12: the word of a lane of the other
-/// parity in the next of two warps. %rd3: the thread's word of global memory.
+/// PTX that sets %p2 to whether the lane is odd, %r11 to the address of the thread's word of shared memory,
+/// %r12 to that of the word of a lane of the other parity in the other warp, and %rd3 to the address of the
+/// thread's word of global memory.
 const std::string begin = registers + element +
                           "and.b32 %r10, %r1, 1;\nsetp.ne.u32 %p2, %r10, 0;\nshl.b32 %r11, %r1, 2;\n"
                           "add.u32 %r11, %r11, %r5;\nxor.b32 %r12, %r1, 33;\nshl.b32 %r12, %r12, 2;\n"

@@ -18,8 +18,8 @@ struct Case {
   std::string or_rule = "?";  ///< alternative to `rule`, for other orders of execution
 };
 
-/// Runs each kernel in every mode with three seeds. The first report must be of its rule, or there must be
-/// none.
+/// Runs each kernel in every mode with three seeds. The first report must be of the case's rule. If the case
+/// has no rule, there must be no report.
 void check(const std::vector<Case>& cases) {
   for (const Case& each : cases) {
     for (const auto mode : {SimOptions::Mode::late, SimOptions::Mode::early, SimOptions::Mode::random}) {

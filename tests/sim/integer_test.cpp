@@ -66,7 +66,8 @@ std::uint32_t saturated(std::int64_t v) {
 }  // namespace
 
 TEST_CASE("carries are passed on in 128-bit sums, differences and products") {
-  // (c : a) ± (a : b), 128 bits; the high half, then the low.
+  // 128-bit sums and differences of the pairs (c, a) and (a, b), high half first. The high half of the sum is
+  // compared, then its low half, then the high half of the difference.
   const auto wide = [](std::uint64_t high, std::uint64_t low) { return Wide{high} << 64 | low; };
   const std::string add = "add.cc.u64 %rd4, %rd1, %rd2;\naddc.u64 %rd5, %rd3, %rd1;\n";
   compare(add + "mov.b64 %rd9, %rd5;", [&](auto a, auto b, auto c) {

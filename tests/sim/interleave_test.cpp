@@ -25,8 +25,8 @@ TensorMapSpec slices() {
           .element_strides = {1, 1, 1}};
 }
 
-/// One warp loads slice 1 of row 1, waits for `bytes` of the load, and writes 32 of its words to the words
-/// from 512 on.
+/// One warp loads slice 1 of row 1 with an mbarrier that expects `bytes` bytes, waits for them, and writes 32
+/// of the loaded words to the words from 512 on.
 Outcome load(const std::string& bytes) {
   const std::string body =
       registers +

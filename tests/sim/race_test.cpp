@@ -223,8 +223,8 @@ TEST_CASE("races: an mbarrier's init must be ordered before other threads' uses 
 
 namespace {
 
-/// A kernel of 64 threads. The mbarrier `full` counts the loads of one thread, `empty` the arrivals of
-/// `readers`.
+/// A kernel of 64 threads with two mbarriers. `full` takes one arrival, by the thread that loads, and `empty`
+/// takes as many as `readers` says.
 std::string pipeline(const std::string& readers, const std::string& body) {
   return "__shared__ u64 storage[2]; __shared__ __align__(128) u32 stage[64];\n"
          "const u32 full = ptx::shared_address(&storage[0]), empty = ptx::shared_address(&storage[1]);\n"

@@ -136,6 +136,7 @@ TEST_CASE("SIMD video instructions equal the ISA's pseudo-code in random cases")
     const bool saturates = !sets && !adds && cases.maybe();
     const std::uint32_t words[] = {cases.word(), cases.word(), cases.word()};
     std::string operands[] = {"%r9", "%r1", "%r2"};
+    // The parts of both sources that each part of the result uses. Parts from `count` on are those of %r2.
     int chosen[3][4] = {{0, 1, 2, 3}, {0, 1, 2, 3}, {count, count + 1, count + 2, count + 3}};
     for (int operand = 1; operand < 3; ++operand) {
       if (cases.maybe()) continue;
@@ -146,7 +147,7 @@ TEST_CASE("SIMD video instructions equal the ISA's pseudo-code in random cases")
       }
       operands[operand] += (count == 2 ? ".h" : ".b") + digits;
     }
-    std::uint32_t written = (1U << count) - 1;
+    std::uint32_t written = (1U << count) - 1;  // mask of the parts that the instruction writes
     if (cases.maybe()) {
       written = 1 + cases.below((1U << count) - 1);
       std::string digits;
