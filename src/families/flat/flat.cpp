@@ -196,6 +196,7 @@ class Flat final : public FlatBase {
                         .tiles = layout.x_tiles() * layout.y_tiles(),
                         .dynamic_shared_bytes = layout.shared_bytes(),
                         .max_dynamic_shared_bytes = max_flat_shared_bytes,
+                        // About 24 registers, and those that hold the loads in flight.
                         .registers = 24 + layout.loads * layout.group * (layout.element_bytes > 4 ? 2 : 1),
                         .store_bytes = layout.in_word * layout.element_bytes,
                         .passes = static_cast<std::uint32_t>(passes),
@@ -203,7 +204,7 @@ class Flat final : public FlatBase {
     // Instructions of a thread, fitted to measurements (docs/model.md).
     constexpr double per_load = 10;     // load of an element or short word into the tile
     constexpr double per_word = 30.6;   // word that is stored from the tile
-    constexpr double per_shift = 9.95;  // such a word, in addition, if rows are not aligned to words
+    constexpr double per_shift = 9.95;  // additional cost of a stored word if rows are not aligned to words
     constexpr double per_entry = 15.5;  // entry of a table of offsets, for each of its divisions
     const std::uint64_t stored = passes * layout.threads * layout.stores;
     footprint.instructions =

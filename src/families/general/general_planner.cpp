@@ -64,11 +64,11 @@ class GeneralPlanner {
                        : source.alignment >= image_word_bytes         ? image_word_bytes
                        : interleaved                                  ? bytes
                                                                       : 1;
-    const auto longest = bytes < 4 && !interleaved ? longest_stride : 1;
+    const auto max_run_stride = bytes < 4 && !interleaved ? longest_stride : 1;
     if (row_stride == 0) {
       source.access = Access::repeat;
       source.alignment = bytes;
-    } else if (std::abs(row_stride) <= longest && facts_.chunk * bytes >= 4) {
+    } else if (std::abs(row_stride) <= max_run_stride && facts_.chunk * bytes >= 4) {
       source.access = Access::run;
       source.stride = static_cast<std::int32_t>(row_stride);
       source.interleaved = interleaved ? 1 : 0;
@@ -168,10 +168,10 @@ class GeneralPlanner {
       const std::uint32_t d = source.order[k];
       if (stride(operand, d) != expected) break;
       ++source.run;
-      const auto take = clamp_to(extent(d), std::max<std::uint64_t>(wanted / run, 1));
+      const auto side = clamp_to(extent(d), std::max<std::uint64_t>(wanted / run, 1));
       facts_.box[d] = d == row() ? std::max(facts_.box[d], clamp_to(round_up(extent(d), facts_.chunk),
-                                                                    round_up(take, facts_.chunk)))
-                                 : std::max(facts_.box[d], take);
+                                                                    round_up(side, facts_.chunk)))
+                                 : std::max(facts_.box[d], side);
       run *= facts_.box[d];
       // A line ends with the row's dimension, in which staggered tiles begin before their origin.
       if (facts_.box[d] != extent(d) || run >= wanted || d == row()) break;
@@ -228,6 +228,7 @@ class GeneralPlanner {
 }  // namespace
 
 GeneralKernel plan_general(const Problem& problem, const GeneralTuning& tuning) {
+  // The longer side of the tile is halved until the images fit shared memory.
   GeneralTuning fitting = tuning;
   for (;;) {
     GeneralKernel kernel = GeneralPlanner(problem, fitting).plan();

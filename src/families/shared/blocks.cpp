@@ -35,15 +35,15 @@ std::uint32_t tile_side(std::uint64_t extent, std::uint64_t most, std::uint64_t 
   }
   if (extent <= most) return static_cast<std::uint32_t>(units * unit);
   // The extent that tiles cover, in eighths of the given extent.
-  const auto waste = [&](std::uint64_t side) { return round_up(extent, side) * 8 / extent; };
+  const auto covered_eighths = [&](std::uint64_t side) { return round_up(extent, side) * 8 / extent; };
   if (extent >= 8 * most) return static_cast<std::uint32_t>(most);  // wastes less than an eighth
   std::uint64_t best = most;
-  std::uint64_t least = waste(most);
+  std::uint64_t least = covered_eighths(most);
   for (const std::uint64_t side : {most / 4 * 3 / unit * unit, most / 2 / unit * unit}) {
     if (side == 0) continue;
-    const std::uint64_t wasted = waste(side);
-    if (wasted >= least) continue;
-    least = wasted;
+    const std::uint64_t covered = covered_eighths(side);
+    if (covered >= least) continue;
+    least = covered;
     best = side;
   }
   return static_cast<std::uint32_t>(best);
@@ -63,8 +63,8 @@ void lengthen(BlockFacts& facts, const Problem& problem, std::uint32_t operand, 
     if (strides[d] != expected) return;
     const bool has_blocks = d + 1 == facts.rank || d == facts.column;
     const std::uint64_t unit = has_blocks ? facts.vector : 1;
-    const std::uint64_t room = round_up(std::max<std::uint64_t>(wanted / run, 1), unit);
-    facts.box[d] = std::max(facts.box[d], tile_side(nest.shape[d], room, unit, problem, small));
+    const std::uint64_t side = round_up(std::max<std::uint64_t>(wanted / run, 1), unit);
+    facts.box[d] = std::max(facts.box[d], tile_side(nest.shape[d], side, unit, problem, small));
     run *= facts.box[d];
     if (facts.box[d] < nest.shape[d] || run >= wanted) return;
     expected *= static_cast<std::int64_t>(nest.shape[d]);
@@ -241,8 +241,9 @@ Footprint block_footprint(const BlockFacts& facts, const Problem& problem, bool 
   // full_cost_bytes take this time in full, and moves of no_cost_bytes or more take none of it.
   if (!by_engine && facts.element_bytes == 1 && facts.vector == 16 && facts.alignment < 16) {
     const auto moved = static_cast<double>(problem.bytes_read() + problem.bytes_written());
-    const double shown = std::clamp((no_cost_bytes - moved) / (no_cost_bytes - full_cost_bytes), 0.0, 1.0);
-    footprint.instructions += per_piece * shown * lines * words;
+    const double cost_share =
+        std::clamp((no_cost_bytes - moved) / (no_cost_bytes - full_cost_bytes), 0.0, 1.0);
+    footprint.instructions += per_piece * cost_share * lines * words;
   }
   if (staggered) footprint.instructions += per_shift * vectors * (words + 2);
   if (staggered || problem.nest.shape[row] % facts.vector != 0) {

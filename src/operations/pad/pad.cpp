@@ -38,21 +38,20 @@ void check_pad(MoveRules& rules) {
 
 Problem pad_problem(const Move& move) {
   const auto& padding = std::get<Padding>(move.body);
-  // The source as a view with the destination's shape, in which the source's first element has index
-  // `before`.
-  Move seen = move;
-  TensorView& source = seen.sources.front().view;
+  // In this move the source is a view with the destination's shape: its first element has index `before`.
+  Move windowed = move;
+  TensorView& source = windowed.sources.front().view;
   SourceWindow window;
   for (std::uint32_t d = 0; d < source.rank; ++d) {
     window.first[d] = padding.before[d];
     window.extent[d] = source.shape[d];
     // The address may wrap: kernels load only elements inside of the source.
-    seen.sources.front().address -= static_cast<DevicePtr>(padding.before[d]) *
-                                    static_cast<DevicePtr>(source.strides[d]) * size_of(source.type);
+    windowed.sources.front().address -= static_cast<DevicePtr>(padding.before[d]) *
+                                        static_cast<DevicePtr>(source.strides[d]) * size_of(source.type);
   }
-  source.shape = seen.destination.view.shape;
+  source.shape = windowed.destination.view.shape;
   Problem problem{.body = PadProblem{padding.value}};
-  set_operands(problem, seen, {.window = &window});
+  set_operands(problem, windowed, {.window = &window});
   set_reach(problem, move);
   return problem;
 }
