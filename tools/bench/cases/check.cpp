@@ -40,7 +40,8 @@ std::uint64_t elements(const tmajit::TensorView& view) {
 }
 
 /// A part of about `count` elements: whole inner dimensions and a range of the next one. `position` selects
-/// its position: 0 is the beginning of the view, UINT64_MAX its end.
+/// where the part begins: 0 is the beginning of the view, UINT64_MAX its end. Other numbers are split into
+/// one digit for each dimension.
 Part part_at(const tmajit::TensorView& view, std::uint64_t count, std::uint64_t position) {
   Part part = reference::whole(view);
   for (std::uint32_t d = view.rank; d-- > 0;) {
@@ -105,6 +106,7 @@ std::string compare(const tmajit::Move& move, const ComputedPart& computed, tmaj
   return wrong;
 }
 
+/// Computes a part of move `number` over the same initial bytes as on the device.
 ComputedPart compute(const tmajit::Move& move, std::size_t number, const Part& part) {
   const tmajit::Tensor& to = move.destination;
   reference::for_each_index(to.view.rank, part, [&](const Index& index) {
