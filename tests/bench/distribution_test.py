@@ -15,7 +15,7 @@ from report_test import case, measured
 
 
 def random_report(ratios, group="random permutation", types="f32", copy=0.95, operation="permute", **more):
-    """A report with one case for each ratio: tmajit's speed over that of the best peer, which takes 20 us."""
+    """A report with one case for each ratio of tmajit's speed to the best peer's. The best peer takes 20 us."""
     results = [case(f"{group}: case {n} {types}", operation=operation,
                     microseconds=measured(tmajit=20 / ratio, driver=20 / ratio * copy, jax=20.0, compile=25.0))
                for n, ratio in enumerate(ratios)]

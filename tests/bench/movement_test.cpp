@@ -29,17 +29,17 @@ using tmajit::ElementType;
 namespace {
 
 Case slice_case(ElementType type, const Shape& to, const Shape& from, std::vector<tmajit::Slice> slices) {
-  Case c;
-  c.operation = "slice";
-  c.sources = {{type, from}};
-  c.destinations = {{type, to}};
-  c.arguments.set("slices", std::move(slices));
-  return c;
+  Case bench_case;
+  bench_case.operation = "slice";
+  bench_case.sources = {{type, from}};
+  bench_case.destinations = {{type, to}};
+  bench_case.arguments.set("slices", std::move(slices));
+  return bench_case;
 }
 
 Case labelled(const std::string& label) {
-  for (const Case& c : list_cases({.seed = 1, .tiny = true})) {
-    if (c.label() == label) return c;
+  for (const Case& bench_case : list_cases({.seed = 1, .tiny = true})) {
+    if (bench_case.label() == label) return bench_case;
   }
   throw std::runtime_error("no case " + label);
 }
@@ -63,12 +63,13 @@ TEST_CASE("labels of cases are unique, and every expression has a text") {
   std::set<std::string> labels;
   for (const bool tiny : {false, true}) {
     labels.clear();
-    for (const Case& c : list_cases({.seed = 1, .tiny = tiny})) {
-      CAPTURE(c.label());
-      CHECK(labels.insert(c.label()).second);
-      if (!c.expression.empty()) CHECK_NOTHROW(expression_text(c.expression, c.data_type()));
-      CHECK(buffer_bytes(c, c.sources) >= buffer_layout(c.sources).bytes);
-      CHECK(2 * buffer_bytes(c, c.destinations) >= traffic(c).sectors);
+    for (const Case& bench_case : list_cases({.seed = 1, .tiny = tiny})) {
+      CAPTURE(bench_case.label());
+      CHECK(labels.insert(bench_case.label()).second);
+      if (!bench_case.expression.empty())
+        CHECK_NOTHROW(expression_text(bench_case.expression, bench_case.data_type()));
+      CHECK(buffer_bytes(bench_case, bench_case.sources) >= buffer_layout(bench_case.sources).bytes);
+      CHECK(2 * buffer_bytes(bench_case, bench_case.destinations) >= traffic(bench_case).sectors);
     }
   }
   CHECK(labels.size() > 200);
@@ -78,18 +79,19 @@ TEST_CASE("the check finds one wrong element") {
   const auto device = tmajit::make_sim_device();
   const std::string label =
       GENERATE(std::string("peers: (64,128,256,512)->(3,2,1,0) f32"), std::string("copy: 1 GiB bf16"));
-  const Case c = labelled(label);
-  const tmajit::Buffer destination(device, buffer_bytes(c, c.destinations));
-  const Pattern pattern(c.sources[0].type, 1);
+  const Case bench_case = labelled(label);
+  const tmajit::Buffer destination(device, buffer_bytes(bench_case, bench_case.destinations));
+  const Pattern pattern(bench_case.sources[0].type, 1);
 
   // The expected values come from loops of this test, not from the library.
-  const Shape& shape = c.destinations[0].shape;
-  const std::uint64_t size = tmajit::size_of(c.sources[0].type);
-  std::vector<std::byte> result(c.destinations[0].bytes());
-  const tmajit::Dims axes = c.arguments.dims("axes");
+  const Shape& shape = bench_case.destinations[0].shape;
+  const std::uint64_t size = tmajit::size_of(bench_case.sources[0].type);
+  std::vector<std::byte> result(bench_case.destinations[0].bytes());
+  const tmajit::Dims axes = bench_case.arguments.dims("axes");
   std::vector<std::uint64_t> pitch(shape.size(), size);
-  for (std::size_t d = shape.size() - 1; d-- > 0;) pitch[d] = pitch[d + 1] * c.sources[0].shape[d + 1];
-  for (std::uint64_t i = 0; i < c.destinations[0].elements(); ++i) {
+  for (std::size_t d = shape.size() - 1; d-- > 0;)
+    pitch[d] = pitch[d + 1] * bench_case.sources[0].shape[d + 1];
+  for (std::uint64_t i = 0; i < bench_case.destinations[0].elements(); ++i) {
     std::uint64_t from = 0;
     std::uint64_t rest = i;
     for (std::size_t d = shape.size(); d-- > 0; rest /= shape[d]) {
@@ -99,7 +101,7 @@ TEST_CASE("the check finds one wrong element") {
   }
   const auto checked = [&] {
     device->memory().copy_in(destination.address(), result, nullptr);
-    return Check(c, pattern, 1).wrong(*device, destination.address(), nullptr);
+    return Check(bench_case, pattern, 1).wrong(*device, destination.address(), nullptr);
   };
   CHECK(checked().empty());
   result[result.size() / 2] ^= std::byte{1};
@@ -108,11 +110,11 @@ TEST_CASE("the check finds one wrong element") {
 
 TEST_CASE("a wrong value of a computation is found, a rounding is not") {
   const auto device = tmajit::make_sim_device();
-  const Case c = labelled("map: silu(a)*b+1 f32");
-  const tmajit::Buffer destination(device, buffer_bytes(c, c.destinations));
+  const Case bench_case = labelled("map: silu(a)*b+1 f32");
+  const tmajit::Buffer destination(device, buffer_bytes(bench_case, bench_case.destinations));
   const Pattern pattern(ElementType::f32, 1);
-  std::vector<float> result(c.destinations[0].elements());
-  const BufferLayout layout = buffer_layout(c.sources);
+  std::vector<float> result(bench_case.destinations[0].elements());
+  const BufferLayout layout = buffer_layout(bench_case.sources);
   const auto value = [&](std::size_t array, std::uint64_t i) {
     return reference::as_double(
         reference::decode(ElementType::f32, pattern.at(layout.offsets[array] + 4 * i)));
@@ -123,7 +125,7 @@ TEST_CASE("a wrong value of a computation is found, a rounding is not") {
   }
   const auto checked = [&] {
     device->memory().copy_in(destination.address(), std::as_bytes(std::span(result)), nullptr);
-    return Check(c, pattern, 1).wrong(*device, destination.address(), nullptr);
+    return Check(bench_case, pattern, 1).wrong(*device, destination.address(), nullptr);
   };
   CHECK(checked().empty());
   result[3] += 1e-3F;
@@ -155,21 +157,21 @@ TEST_CASE("every family has a representative case that is planned with it") {
 }
 
 TEST_CASE("a tile of the caller's choice changes the kernel, not the bytes that it moves") {
-  const Case c = labelled("tile map: 1 GiB 2a+1 f32");
-  const Case other = with_tile(c, {.box = {8, 32}, .stages = 3});
-  CHECK(plan_case(c).front().key() != plan_case(other).front().key());
-  CHECK(traffic(c).bytes() == traffic(other).bytes());
+  const Case bench_case = labelled("tile map: 1 GiB 2a+1 f32");
+  const Case other = with_tile(bench_case, {.box = {8, 32}, .stages = 3});
+  CHECK(plan_case(bench_case).front().key() != plan_case(other).front().key());
+  CHECK(traffic(bench_case).bytes() == traffic(other).bytes());
   CHECK(plan_case(other).front().shape().tile == std::vector<std::uint32_t>{8, 32});
-  CHECK_THROWS_AS(plan_case(with_tile(c, {.box = {8, 3}})), tmajit::SpecError);
+  CHECK_THROWS_AS(plan_case(with_tile(bench_case, {.box = {8, 3}})), tmajit::SpecError);
 }
 
 TEST_CASE("large copies have a bandwidth target, small ones a limit of extra time") {
-  Case c = labelled("copy: 1 GiB f32");
-  CHECK(target_of(c, 100, 98)->met());
-  CHECK_FALSE(target_of(c, 100, 96)->met());
-  c = labelled("small: 64 KiB copy f32");
-  CHECK(target_of(c, 1.3, 1.05)->met());
-  CHECK_FALSE(target_of(c, 1.4, 1.05)->met());
+  Case bench_case = labelled("copy: 1 GiB f32");
+  CHECK(target_of(bench_case, 100, 98)->met());
+  CHECK_FALSE(target_of(bench_case, 100, 96)->met());
+  bench_case = labelled("small: 64 KiB copy f32");
+  CHECK(target_of(bench_case, 1.3, 1.05)->met());
+  CHECK_FALSE(target_of(bench_case, 1.4, 1.05)->met());
   CHECK_FALSE(target_of(labelled("small: 16 MiB copy f32"), 9, 1));
 }
 
@@ -177,18 +179,18 @@ TEST_CASE("the list of casts has every pair of different types once") {
   const std::vector<Case> casts = list_cases({.operation = "cast"});
   std::set<std::pair<ElementType, ElementType>> pairs;
   std::size_t quick = 0;
-  for (const Case& c : casts) {
-    CAPTURE(c.label());
-    const Array& from = c.sources.at(0);
-    const Array& to = c.destinations.at(0);
+  for (const Case& bench_case : casts) {
+    CAPTURE(bench_case.label());
+    const Array& from = bench_case.sources.at(0);
+    const Array& to = bench_case.destinations.at(0);
     pairs.insert({from.type, to.type});
     CHECK(from.type != to.type);
     CHECK(from.elements() == to.elements());
     CHECK(std::max(from.bytes(), to.bytes()) == 256 * MiB);
-    CHECK(operation_of(c).moves.size() == 1);
-    CHECK_FALSE(target_of(c, 100, 92.9)->met());
-    CHECK(target_of(c, 100, 93.1)->met());
-    quick += c.quick ? 1 : 0;
+    CHECK(operation_of(bench_case).moves.size() == 1);
+    CHECK_FALSE(target_of(bench_case, 100, 92.9)->met());
+    CHECK(target_of(bench_case, 100, 93.1)->met());
+    quick += bench_case.quick ? 1 : 0;
   }
   CHECK(casts.size() == pairs.size());
   CHECK(pairs.size() == tmajit::all_element_types.size() * (tmajit::all_element_types.size() - 1));

@@ -1,4 +1,4 @@
-/// Completions of shells, and the manual page. The scripts run in those shells that this machine has.
+/// Completions of shells, and the manual page. Each script runs if its shell is installed.
 #include "subprocess.hpp"
 
 #include <algorithm>

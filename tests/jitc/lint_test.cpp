@@ -11,7 +11,8 @@ using Catch::Matchers::StartsWith;
 
 namespace {
 
-/// A kernel with one tensor load. Its map decides whether the expected bytes are too few.
+/// A kernel with one tensor load, which expects 8192 bytes. The box of its tensor map decides whether that is
+/// right.
 const std::string kernel = R"(.version 9.0
 .target sm_90a
 .address_size 64

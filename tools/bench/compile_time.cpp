@@ -168,15 +168,15 @@ void measure_compile_time(const Options& options, const RawNvrtc& nvrtc, const s
       "\nNVRTC's CPU time as multiples of its time for an empty kernel, measured alternately; medians");
   report.line(fmt::format("{:<26}{:<18}{:>9}{:>9}{:>9}{:>11}{:>11}{:>11}", "kernel", "family", "CPU ms",
                           "wall ms", "multiple", "front end", "NVVM", "ptxas"));
-  for (const Case& c : cases()) {
-    report.progress(fmt::format("compile {}", c.name));
+  for (const Case& bench_case : cases()) {
+    report.progress(fmt::format("compile {}", bench_case.name));
     try {
-      const tmajit::KernelPlan plan = plan_case(c).front();
+      const tmajit::KernelPlan plan = plan_case(bench_case).front();
       Race race(nvrtc, folder);
       race.run(tmajit::source(plan), options.rounds);
-      race.print(c.name, std::string(plan.family().name), report);
+      race.print(bench_case.name, std::string(plan.family().name), report);
     } catch (const tmajit::Error& error) {
-      report.failure(fmt::format("compile {}", c.name), error);
+      report.failure(fmt::format("compile {}", bench_case.name), error);
     }
   }
 }

@@ -28,8 +28,9 @@ using tmajit::DevicePtr, tmajit::Tensor;
 /// queue; beyond its capacity the host would wait.
 constexpr std::size_t pairs_in_round = 100;
 constexpr std::size_t warm_up_rounds = 3;  // not counted
-constexpr std::size_t warm_rounds = 150;
-constexpr std::size_t cold_rounds = 30;  // few: evicting the caches takes longer than the timed launches
+constexpr std::size_t warm_cache_rounds = 150;
+constexpr std::size_t cold_cache_rounds =
+    30;  // few: evicting the caches takes longer than the timed launches
 constexpr std::array<unsigned, 2> thread_counts{1, 16};
 constexpr std::uint64_t slot = 1 << 16;  // bytes of a tensor's memory, far more than it needs
 
@@ -179,9 +180,9 @@ class Dispatch {
         const auto ours = [&](std::size_t i) { way(i, launch.stream); };
         const auto raw = [&] { launch.raw(); };
         const auto wait = [&] { device_->streams().synchronize(launch.stream); };
-        return cold_ ? race(cold_rounds, ours, raw, evict_caches, wait)
+        return cold_ ? race(cold_cache_rounds, ours, raw, evict_caches, wait)
                      : race(
-                           warm_rounds, ours, raw, [] {}, wait);
+                           warm_cache_rounds, ours, raw, [] {}, wait);
       });
       show(path, maps, threads, cost);
     };

@@ -92,8 +92,8 @@ struct Buffers {
   struct Pair {
     tmajit::DevicePtr destination, source;
   };
-  Buffers(Machine& machine, const Case& c)
-      : bytes(buffer_bytes(c, c.destinations)),
+  Buffers(Machine& machine, const Case& bench_case)
+      : bytes(buffer_bytes(bench_case, bench_case.destinations)),
         memory(machine.device, 4 * bytes),
         first{memory.address(), memory.address() + bytes},
         second{first.destination + 2 * bytes, first.source + 2 * bytes} {}
@@ -109,11 +109,12 @@ struct Buffers {
 };
 
 void measure_copy(const Options& options, Machine& machine, Report& report) {
-  Case c = small_case("copy");
-  c.family = "copy";
-  c = with_tile(c, {});
-  Buffers buffers(machine, c);
-  const tmajit::KernelPlan plan = plan_case(c, buffers.first.destination, buffers.first.source).front();
+  Case bench_case = small_case("copy");
+  bench_case.family = "copy";
+  bench_case = with_tile(bench_case, {});
+  Buffers buffers(machine, bench_case);
+  const tmajit::KernelPlan plan =
+      plan_case(bench_case, buffers.first.destination, buffers.first.source).front();
   const tmajit::Kernel kernel = machine.runtime.kernel(plan);
   tmajit::PreparedLaunch prepared = kernel.prepare(plan);
   tmajit::PreparedLaunch rebound = kernel.prepare(plan);
@@ -122,11 +123,12 @@ void measure_copy(const Options& options, Machine& machine, Report& report) {
   measure_custom(options, machine, report, parameters.map());
   const RawLauncher raw(machine, kernel, plan.launch_shape(), machine.stream);
   // Both sides must do the same work.
-  const reference::Pattern pattern(c.sources[0].type, options.seed);
+  const reference::Pattern pattern(bench_case.sources[0].type, options.seed);
   fill(*machine.device, pattern, buffers.first.source, buffers.bytes, machine.stream);
   raw(parameters.pointers());
   machine.device->streams().synchronize(machine.stream);
-  Check(c, pattern, options.seed).require_right(*machine.device, buffers.first.destination, machine.stream);
+  Check(bench_case, pattern, options.seed)
+      .require_right(*machine.device, buffers.first.destination, machine.stream);
 
   race_host(options, machine, report, "copy, one tile",
             {raw_way(raw, parameters.pointers()),
@@ -144,12 +146,12 @@ void measure_copy(const Options& options, Machine& machine, Report& report) {
 /// each launch.
 void measure_move(const Options& options, Machine& machine, Report& report) {
   const tmajit::Dims axes{1, 0};
-  const Case c = small_case("permute", {{"axes", axes}});
-  Buffers buffers(machine, c);
-  const tmajit::Tensor destination = tensors(c.destinations, buffers.first.destination).front();
-  const tmajit::Tensor source = tensors(c.sources, buffers.first.source).front();
-  const tmajit::Plan move =
-      tmajit::plan(machine.runtime, operation_of(c, buffers.first.destination, buffers.first.source));
+  const Case bench_case = small_case("permute", {{"axes", axes}});
+  Buffers buffers(machine, bench_case);
+  const tmajit::Tensor destination = tensors(bench_case.destinations, buffers.first.destination).front();
+  const tmajit::Tensor source = tensors(bench_case.sources, buffers.first.source).front();
+  const tmajit::Plan move = tmajit::plan(
+      machine.runtime, operation_of(bench_case, buffers.first.destination, buffers.first.source));
   const tmajit::PreparedLaunch prepared = move.kernels().front().prepare(move.plans().front());
   race_host(options, machine, report, "transpose, one tile",
             {{"PreparedLaunch", [&] { prepared(machine.stream); }},

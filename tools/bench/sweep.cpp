@@ -23,17 +23,17 @@ constexpr std::size_t printed_finalists = 10;
 
 /// The case to tune: a case of the list, with the user's expression if there is one.
 Case sweep_case(const Options& options, tmajit::ElementType type, std::uint64_t size) {
-  for (Case& c : list_cases({.types = {type}, .sizes = {size}})) {
-    if (!c.tile || c.family != options.sweep) continue;
-    if (options.expression.empty()) return c;
-    c.expression.clear();
-    c.arguments.set("expression", options.expression);
+  for (Case& bench_case : list_cases({.types = {type}, .sizes = {size}})) {
+    if (!bench_case.tile || bench_case.family != options.sweep) continue;
+    if (options.expression.empty()) return bench_case;
+    bench_case.expression.clear();
+    bench_case.arguments.set("expression", options.expression);
     // As many inputs as the expression reads, all of one type.
     for (std::size_t i = 1; i < tmajit::max_inputs; ++i) {
       if (options.expression.find('x' + std::to_string(i)) != std::string::npos)
-        c.sources.resize(i + 1, c.sources[0]);
+        bench_case.sources.resize(i + 1, bench_case.sources[0]);
     }
-    return c;
+    return bench_case;
   }
   throw tmajit::Error(tmajit::ErrorCode::unsupported,
                       fmt::format("the list has no case of the family {}", options.sweep));
@@ -42,13 +42,13 @@ Case sweep_case(const Options& options, tmajit::ElementType type, std::uint64_t 
 using Box = std::vector<std::uint32_t>;
 
 /// Boxes for which the largest operand has 2 to 64 KiB.
-std::vector<Box> boxes(const Case& c) {
+std::vector<Box> boxes(const Case& bench_case) {
   constexpr std::uint32_t smallest = 2 << 10;
   constexpr std::uint32_t largest = 64 << 10;
-  const std::uint32_t size =
-      std::max(tmajit::size_of(c.sources.front().type), tmajit::size_of(c.destinations.front().type));
+  const std::uint32_t size = std::max(tmajit::size_of(bench_case.sources.front().type),
+                                      tmajit::size_of(bench_case.destinations.front().type));
   std::vector<Box> result;
-  if (c.sources.front().shape.size() == 1) {
+  if (bench_case.sources.front().shape.size() == 1) {
     for (std::uint32_t bytes = smallest; bytes <= largest; bytes *= 2) result.push_back({bytes / size});
     return result;
   }
@@ -71,14 +71,14 @@ bool plausible(const tmajit::KernelPlan& plan, std::uint32_t ctas_per_sm) {
 }
 
 /// All combinations of the tile's parameters that the family uses; parameters that it ignores are 0.
-std::vector<Tile> grid(const Case& c) {
-  const bool computes = tmajit::find_family(c.family).computes;
+std::vector<Tile> grid(const Case& bench_case) {
+  const bool computes = tmajit::find_family(bench_case.family).computes;
   using Values = std::vector<std::uint32_t>;
   const Values output_stages = computes ? Values{2, 3, 4} : Values{0};
   const Values warps = computes ? Values{4, 8, 12, 16} : Values{0};
   constexpr std::array counts{1U, 2U, 3U, 4U, 6U, 8U, 12U, 16U};  // of stages, and of CTAs on an SM
   std::vector<Tile> tiles;
-  for (const Box& box : boxes(c)) {
+  for (const Box& box : boxes(bench_case)) {
     for (const std::uint32_t stages : counts) {
       for (const std::uint32_t out : output_stages) {
         for (const std::uint32_t warp : warps) {
@@ -104,9 +104,10 @@ std::vector<Case> candidates(const Case& standard, std::size_t limit, std::uint6
   for (const Tile& tile : tiles) {
     if (cases.size() > limit) break;
     try {
-      Case c = with_tile(standard, tile);
-      const tmajit::KernelPlan plan = plan_case(c).front();
-      if (plan.key() != default_key && plausible(plan, tile.ctas_per_sm)) cases.push_back(std::move(c));
+      Case bench_case = with_tile(standard, tile);
+      const tmajit::KernelPlan plan = plan_case(bench_case).front();
+      if (plan.key() != default_key && plausible(plan, tile.ctas_per_sm))
+        cases.push_back(std::move(bench_case));
     } catch (const tmajit::SpecError&) {
       // This tile is not legal: for instance it needs too much shared memory.
     }
@@ -154,12 +155,13 @@ bool faster(const Entrant& a, const Entrant& b) {
   return a.gbps > b.gbps;
 }
 
-nlohmann::ordered_json spec_of(const Case& c) {
-  nlohmann::ordered_json json = to_json(plan_case(c).front());
-  json["options"] = to_json(*c.tile);
+nlohmann::ordered_json spec_of(const Case& bench_case) {
+  nlohmann::ordered_json json = to_json(plan_case(bench_case).front());
+  json["options"] = to_json(*bench_case.tile);
   return json;
 }
 
+/// Finds the fastest tiles: heats of all entrants, then a final of the fastest.
 class SweepRun {
  public:
   SweepRun(Machine& machine, Report& report, std::vector<Case> cases, const Options& options)
@@ -167,7 +169,7 @@ class SweepRun {
         report_(report),
         timing_(machine.contest.plan(traffic(cases.front()).bytes(), options.rounds, Memory::beyond_l2)),
         workload_(machine, largest(cases), timing_.sets, options.seed) {
-    for (Case& c : cases) entrants_.push_back({std::move(c)});
+    for (Case& bench_case : cases) entrants_.push_back({std::move(bench_case)});
   }
 
   /// Checks every entrant and times it briefly. Entrants with wrong results are reported and removed.
@@ -250,7 +252,8 @@ class SweepRun {
   /// The case with the largest destination, whose memory is enough for all: the size of a snapshot's
   /// destination depends on the tile.
   static const Case& largest(const std::vector<Case>& cases) {
-    return *std::ranges::max_element(cases, {}, [](const Case& c) { return c.destinations.front().bytes(); });
+    return *std::ranges::max_element(
+        cases, {}, [](const Case& bench_case) { return bench_case.destinations.front().bytes(); });
   }
 
   Machine& machine_;

@@ -160,7 +160,8 @@ int run(int argc, const char* const* argv) {
     if (!parse(app, argc, argv)) return 0;
   } catch (const std::exception& error) {
     const int code = report_error(error, wants_json(argc, argv));
-    if (code == exit_code::refused) tell("jitc --help and jitc COMMAND --help say what is possible\n");
+    if (code == exit_code::refused)
+      write_stderr("jitc --help and jitc COMMAND --help say what is possible\n");
     return code;
   }
   try {

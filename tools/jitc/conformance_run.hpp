@@ -23,7 +23,7 @@ struct ConformanceResults {
 };
 
 /// Runs the cases in child processes. A process whose kernel faults on a GPU cannot use the GPU any more, so
-/// the remaining cases run in a new one. Throws Error if there is no such device.
+/// the remaining cases run in a new one. Throws Error if the device is not available.
 [[nodiscard]] ConformanceResults run_conformance(const ConformanceRun& run);
 
 }  // namespace jitc

@@ -337,19 +337,19 @@ int lint(const LintCommand& command, bool json) {
   write_stdout(result.report);
   for (const tmajit::Finding& finding : result.findings) say_places(subject, finding);
   for (const std::string& check : result.unfinished)
-    tell("{} too many paths to follow them all, {}\n", styled("unfinished:", Style::warn, STDERR_FILENO),
-         check);
+    write_stderr("{} too many paths to follow them all, {}\n",
+                 styled("unfinished:", Style::warn, STDERR_FILENO), check);
   if (!result.allowed.empty())
-    tell("{} {}, by an option or a comment\n", styled("allowed:", Style::warn, STDERR_FILENO),
-         result.allowed.size());
+    write_stderr("{} {}, by an option or a comment\n", styled("allowed:", Style::warn, STDERR_FILENO),
+                 result.allowed.size());
   if (result.findings.empty()) {
     write_stdout("{}: {}, {}\n", styled("clean", Style::good, STDOUT_FILENO), subject.options.name,
                  result.kernels.size() == 1 ? "kernel " + tmajit::check::shown_name(result.kernels.front())
                                             : fmt::format("{} kernels", result.kernels.size()));
     return 0;
   }
-  tell("{} {} in {}\n", styled("findings:", Style::bad, STDERR_FILENO), result.findings.size(),
-       subject.options.name);
+  write_stderr("{} {} in {}\n", styled("findings:", Style::bad, STDERR_FILENO), result.findings.size(),
+               subject.options.name);
   return failed ? exit_code::found : exit_code::done;
 }
 

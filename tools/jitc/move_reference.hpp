@@ -11,7 +11,7 @@
 
 namespace jitc {
 
-/// How an output differs from what it should be.
+/// How an output differs from the expected output.
 struct Difference {
   std::uint64_t elements = 0;        ///< elements of the output
   std::uint64_t wrong = 0;           ///< wrong elements

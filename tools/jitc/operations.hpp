@@ -21,7 +21,7 @@ using Shape = std::vector<std::uint64_t>;
 /// Every word that OPERATION may be.
 [[nodiscard]] std::vector<std::string_view> operation_words();
 
-/// What OPERATION and its options ask for.
+/// The request that OPERATION and its options make.
 struct Request {
   const tmajit::OperationInfo* operation = nullptr;  ///< never null after read_request()
   const tmajit::FamilyInfo* family = nullptr;        ///< only this family's kernels are requested; null: any

@@ -29,7 +29,7 @@ void add_launch_option(CLI::App& command, OwnOptions& values);
 /// Whether an OPERATION is a file of CUDA C++: it ends with ".cu".
 [[nodiscard]] bool is_own_kernel(std::string_view word);
 /// Throws Error{invalid_argument} for an option of operations given with a file, or of files given with an
-/// operation. --entry is legal for PTX, too.
+/// operation. With `may_be_ptx`, `word` may also be a file of PTX, for which --entry is legal.
 void check_own_usage(const CLI::App& command, std::string_view word, bool may_be_ptx = false);
 
 /// Calls tmajit::read_kernel_file() with the options.

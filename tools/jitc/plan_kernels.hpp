@@ -27,9 +27,9 @@ struct ChipChoice {
   bool present = false;  ///< whether the device is in this machine
   std::string why;       ///< why "auto" chose no GPU; empty if it chose one
 };
-/// Finds the chip of --device: "auto" is the first Hopper GPU's, else an H200's; "h200" is an H200's; "gpu"
-/// and "gpu:N" are that GPU's. Opens no device. Throws Error{invalid_argument} for another text,
-/// Error{unavailable} for an absent GPU.
+/// Finds the chip that --device names: "gpu" and "gpu:N" are GPUs of this machine, "h200" is an H200, and
+/// "auto" is the first Hopper GPU of this machine, else an H200. Opens no device. Throws
+/// Error{invalid_argument} for another text, Error{unavailable} for an absent GPU.
 [[nodiscard]] ChipChoice select_chip(const std::string& text);
 
 /// A runtime without a device, which plans for `chip` and compiles.

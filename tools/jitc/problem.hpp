@@ -57,7 +57,7 @@ struct Problem {
   [[nodiscard]] Addresses planning_addresses() const;
 };
 
-/// What a problem is made for.
+/// The use of a problem: planning only, or a run.
 enum class Purpose {
   look,  ///< nothing runs: the default shape of inputs is the box's, or 4096x4096
   run,   ///< inputs need files or a shape; rows that tiles cannot take are padded on the device

@@ -65,7 +65,7 @@ void print_json(const Json& json) {
 
 void report_failure(tmajit::ErrorCode code, const std::string& message, Json& report,
                     const std::vector<tmajit::Violation>& violations) {
-  tell("{} {}\n", styled("jitc: error:", Style::bad, STDERR_FILENO), message);
+  write_stderr("{} {}\n", styled("jitc: error:", Style::bad, STDERR_FILENO), message);
   report["error"] = {{"code", tmajit::name(code)}, {"message", message}, {"violations", to_json(violations)}};
 }
 

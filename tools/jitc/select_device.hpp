@@ -31,8 +31,9 @@ struct GpuSearch {
                                                                std::string_view alternative);
 
 /// The device that --device names: "gpu", "gpu:N", "sim" or "auto". "auto" is the first Hopper GPU, else the
-/// simulated device; with `wants_simulation` it is always the latter. Throws Error{invalid_argument} for
-/// another text, or a GPU with `wants_simulation`, and Error{unavailable} that says what this machine lacks.
+/// simulated device; with `wants_simulation` it is always the simulated device. Throws
+/// Error{invalid_argument} for another text, or a GPU with `wants_simulation`, and Error{unavailable} that
+/// says what this machine lacks.
 [[nodiscard]] DeviceChoice select_device(const std::string& text, const SimulationOptions& simulation,
                                          bool wants_simulation);
 

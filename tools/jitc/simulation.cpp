@@ -63,7 +63,7 @@ void say_result(const SimulationOptions& options, const Result& result, const Ar
   for (const auto& report : result.reports) {
     say("report", styled(report.rule, Style::bad, STDERR_FILENO) +
                       (report.count > 1 ? fmt::format(", {} times", report.count) : ""));
-    tell(report_text(report, artifacts, width, takes_colour(STDERR_FILENO)));
+    write_stderr(report_text(report, artifacts, width, takes_colour(STDERR_FILENO)));
   }
 }
 

@@ -30,7 +30,7 @@ std::string styled(std::string_view text, Style style, int fd) {
   return tmajit::styled(text, style, takes_colour(fd));
 }
 
-void tell(std::string_view text) noexcept {
+void write_stderr(std::string_view text) noexcept {
   static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
   static_cast<void>(std::fflush(stderr));
 }
@@ -41,7 +41,7 @@ void say(std::string_view title, std::string_view text) {
   const std::size_t width = is_terminal(STDERR_FILENO) ? columns(STDERR_FILENO) : std::string::npos;
   std::string front = styled(fmt::format("{:<8}", title), Style::bold, STDERR_FILENO) + ' ';
   for (const auto& line : tmajit::wrap(text, std::max(width, margin + 20) - margin)) {
-    tell("{}{}\n", front, line);
+    write_stderr("{}{}\n", front, line);
     front.assign(margin, ' ');
   }
 }
@@ -77,9 +77,9 @@ void Progress::show() {
         : total_ == 0
             ? std::string()
             : fmt::format(" {:.0f} %", 100.0 * static_cast<double>(done_) / static_cast<double>(total_));
-    tell("\r\x1b[K{} …{} ({:.0f} s)", label_, part, seconds);
+    write_stderr("\r\x1b[K{} …{} ({:.0f} s)", label_, part, seconds);
   } while (!wake_.wait_for(lock, 200ms, [this] { return stop_; }));
-  tell("\r\x1b[K");
+  write_stderr("\r\x1b[K");
 }
 
 }  // namespace jitc

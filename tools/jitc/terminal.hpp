@@ -31,10 +31,10 @@ using tmajit::Style;
 inline constexpr std::size_t widest_page = 118;
 
 /// Writes to standard error. Ignores failures, because there is no other stream to report them on.
-void tell(std::string_view text) noexcept;
+void write_stderr(std::string_view text) noexcept;
 template <class... Values>
-void tell(fmt::format_string<Values...> text, Values&&... values) {
-  tell(std::string_view(fmt::format(text, std::forward<Values>(values)...)));
+void write_stderr(fmt::format_string<Values...> text, Values&&... values) {
+  write_stderr(std::string_view(fmt::format(text, std::forward<Values>(values)...)));
 }
 
 /// Writes one line to standard error, with `title` as a heading.

@@ -42,7 +42,8 @@ int validate(const ProblemOptions& options, bool json) {
     write_stdout(text);
   } else {
     write_stdout(tmajit::violations_text(broken, columns(STDOUT_FILENO)));
-    tell("{} {} broken\n", styled("illegal:", Style::bad, STDERR_FILENO), counted(broken.size(), "rule"));
+    write_stderr("{} {} broken\n", styled("illegal:", Style::bad, STDERR_FILENO),
+                 counted(broken.size(), "rule"));
   }
   return broken.empty() ? 0 : 2;
 }

@@ -70,12 +70,12 @@ std::uint64_t total_bytes(const std::vector<Array>& arrays) {
 
 }  // namespace
 
-Traffic traffic(const Case& c) {
+Traffic traffic(const Case& bench_case) {
   Traffic result;
-  result.written = total_bytes(c.destinations);
-  const bool is_slice = c.operation == "slice";
-  result.read = is_slice ? result.written : total_bytes(c.sources);
-  result.sectors = is_slice ? sector_bytes_of(c) + result.written : result.bytes();
+  result.written = total_bytes(bench_case.destinations);
+  const bool is_slice = bench_case.operation == "slice";
+  result.read = is_slice ? result.written : total_bytes(bench_case.sources);
+  result.sectors = is_slice ? sector_bytes_of(bench_case) + result.written : result.bytes();
   return result;
 }
 
@@ -88,8 +88,8 @@ BufferLayout buffer_layout(const std::vector<Array>& arrays) {
   return result;
 }
 
-std::uint64_t buffer_bytes(const Case& c, const std::vector<Array>& arrays) {
-  return round_up(std::max(buffer_layout(arrays).bytes, traffic(c).sectors / 2), alignment);
+std::uint64_t buffer_bytes(const Case& bench_case, const std::vector<Array>& arrays) {
+  return round_up(std::max(buffer_layout(arrays).bytes, traffic(bench_case).sectors / 2), alignment);
 }
 
 nlohmann::ordered_json to_json(const Tile& tile) {
@@ -102,36 +102,36 @@ nlohmann::ordered_json to_json(const Tile& tile) {
   return json;
 }
 
-nlohmann::ordered_json to_json(const Case& c) {
+nlohmann::ordered_json to_json(const Case& bench_case) {
   constexpr std::array peers{"none", "eager", "all"};  // the names of enum Peers
-  const Traffic bytes = traffic(c);
+  const Traffic bytes = traffic(bench_case);
   nlohmann::ordered_json json{
-      {"label", c.label()},
-      {"group", c.group},
-      {"name", c.name},
-      {"types", c.types()},
-      {"operation", c.operation},
-      {"arguments", to_json(c.arguments)},
-      {"sources", to_json(c.sources)},
-      {"destinations", to_json(c.destinations)},
-      {"source_bytes", buffer_bytes(c, c.sources)},
-      {"destination_bytes", buffer_bytes(c, c.destinations)},
+      {"label", bench_case.label()},
+      {"group", bench_case.group},
+      {"name", bench_case.name},
+      {"types", bench_case.types()},
+      {"operation", bench_case.operation},
+      {"arguments", to_json(bench_case.arguments)},
+      {"sources", to_json(bench_case.sources)},
+      {"destinations", to_json(bench_case.destinations)},
+      {"source_bytes", buffer_bytes(bench_case, bench_case.sources)},
+      {"destination_bytes", buffer_bytes(bench_case, bench_case.destinations)},
       {"bytes_read", bytes.read},
       {"bytes_written", bytes.written},
       {"bytes", bytes.bytes()},
       {"sector_bytes", bytes.sectors},
-      {"peers", peers.at(static_cast<std::size_t>(c.peers))},
-      {"quick", c.quick},
-      {"odd", c.odd},
+      {"peers", peers.at(static_cast<std::size_t>(bench_case.peers))},
+      {"quick", bench_case.quick},
+      {"odd", bench_case.odd},
   };
-  if (!c.orders.empty()) json["orders"] = c.orders;
-  if (!c.expression.empty()) json["expression"] = c.expression;
-  if (const auto allowed = tolerance(c)) json["tolerance"] = *allowed;
-  if (!c.family.empty()) json["family"] = c.family;
-  if (c.tile) json["tile"] = to_json(*c.tile);
-  if (!c.image.empty()) json["image"] = c.image;
-  if (c.min_ratio) json["min_ratio"] = *c.min_ratio;
-  if (c.max_extra_us) json["max_extra_us"] = *c.max_extra_us;
+  if (!bench_case.orders.empty()) json["orders"] = bench_case.orders;
+  if (!bench_case.expression.empty()) json["expression"] = bench_case.expression;
+  if (const auto allowed = tolerance(bench_case)) json["tolerance"] = *allowed;
+  if (!bench_case.family.empty()) json["family"] = bench_case.family;
+  if (bench_case.tile) json["tile"] = to_json(*bench_case.tile);
+  if (!bench_case.image.empty()) json["image"] = bench_case.image;
+  if (bench_case.min_ratio) json["min_ratio"] = *bench_case.min_ratio;
+  if (bench_case.max_extra_us) json["max_extra_us"] = *bench_case.max_extra_us;
   return json;
 }
 

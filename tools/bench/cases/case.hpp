@@ -18,7 +18,7 @@ struct Traffic {
   std::uint64_t sectors = 0;
   [[nodiscard]] std::uint64_t bytes() const { return read + written; }
 };
-Traffic traffic(const Case& c);
+Traffic traffic(const Case& bench_case);
 
 /// Offset of each array in the buffer of its side (sources or destinations), and the bytes that the arrays
 /// need.
@@ -29,10 +29,10 @@ struct BufferLayout {
 BufferLayout buffer_layout(const std::vector<Array>& arrays);
 /// Bytes to allocate for the buffer of one side: enough for its arrays, and for the driver's copy, which
 /// moves as many bytes as the case.
-std::uint64_t buffer_bytes(const Case& c, const std::vector<Array>& arrays);
+std::uint64_t buffer_bytes(const Case& bench_case, const std::vector<Array>& arrays);
 
 /// The case with traffic and layout as JSON, for the Python programs.
-nlohmann::ordered_json to_json(const Case& c);
+nlohmann::ordered_json to_json(const Case& bench_case);
 nlohmann::ordered_json to_json(const Tile& tile);
 
 }  // namespace bench

@@ -45,18 +45,18 @@ void add_tile(CaseBuilder& list, const ListOptions& options, std::string_view gr
   for (const std::uint64_t bytes : options.sizes) {
     const Shape shape = shape_of(list, family.flat, bytes, from, to);
     const std::vector<Array> sources(inputs, {from, shape});
-    Case c = expression.empty() ? make_case({}, {}, "copy", sources)
-                                : computation({}, {}, expression, sources, {to, shape});
-    if (family.writes_images) c.operation = "snapshot";
+    Case bench_case = expression.empty() ? make_case({}, {}, "copy", sources)
+                                         : computation({}, {}, expression, sources, {to, shape});
+    if (family.writes_images) bench_case.operation = "snapshot";
     if (family.does("reduce_into")) {
-      c.operation = "reduce_into";
-      c.arguments.set("op", "add");
+      bench_case.operation = "reduce_into";
+      bench_case.arguments.set("op", "add");
     }
-    c.group = fmt::format("tile {}", group);
-    c.name = human_bytes(bytes) + (expression.empty() ? "" : " ") + expression;
-    c.family = family.name;
-    c.peers = Peers::none;
-    list.add(with_tile(std::move(c), {}));
+    bench_case.group = fmt::format("tile {}", group);
+    bench_case.name = human_bytes(bytes) + (expression.empty() ? "" : " ") + expression;
+    bench_case.family = family.name;
+    bench_case.peers = Peers::none;
+    list.add(with_tile(std::move(bench_case), {}));
   }
 }
 
@@ -95,9 +95,10 @@ CaseBuilder measured(const ListOptions& options) {
     if (add != nullptr) add(all);
   }
   std::vector<Case> cases = all.take();
-  std::ranges::stable_sort(
-      cases, {}, [](const Case& c) { return std::ranges::find(group_order, c.group) - group_order.begin(); });
-  for (Case& c : cases) all.add(std::move(c));
+  std::ranges::stable_sort(cases, {}, [](const Case& bench_case) {
+    return std::ranges::find(group_order, bench_case.group) - group_order.begin();
+  });
+  for (Case& bench_case : cases) all.add(std::move(bench_case));
   return all;
 }
 

@@ -40,7 +40,8 @@ std::uint64_t elements(const tmajit::TensorView& view) {
 }
 
 /// A part of about `count` elements: whole inner dimensions and a range of the next one. `position` selects
-/// its position: 0 is the beginning of the view, UINT64_MAX its end.
+/// where the part begins: 0 is the beginning of the view, UINT64_MAX its end. Other numbers are split into
+/// one digit for each dimension.
 Part part_at(const tmajit::TensorView& view, std::uint64_t count, std::uint64_t position) {
   Part part = reference::whole(view);
   for (std::uint32_t d = view.rank; d-- > 0;) {
@@ -105,6 +106,7 @@ std::string compare(const tmajit::Move& move, const ComputedPart& computed, tmaj
   return wrong;
 }
 
+/// Computes a part of move `number` over the same initial bytes as on the device.
 ComputedPart compute(const tmajit::Move& move, std::size_t number, const Part& part) {
   const tmajit::Tensor& to = move.destination;
   reference::for_each_index(to.view.rank, part, [&](const Index& index) {
@@ -144,20 +146,20 @@ void compute_parts(const tmajit::Move& move, std::size_t number, std::uint64_t s
 
 /// Checks about `byte_count` bytes of a snapshot, which holds the tiles in row-major order of their
 /// positions, with zeros outside of the tensor: the last tile and random tiles.
-std::string check_images(const Case& c, const std::byte* source, tmajit::Device& device,
+std::string check_images(const Case& bench_case, const std::byte* source, tmajit::Device& device,
                          tmajit::DevicePtr destination, std::uint64_t seed, tmajit::Stream stream,
                          std::uint64_t byte_count) {
-  const tmajit::BoxLayout layout(c.sources.front().type, c.image);
-  const Shape& shape = c.sources.front().shape;
+  const tmajit::BoxLayout layout(bench_case.sources.front().type, bench_case.image);
+  const Shape& shape = bench_case.sources.front().shape;
   const auto byte_of = [&](std::uint64_t tile, std::uint32_t byte) {
     const auto element = layout.element(byte);
     if (!element) return std::byte{0};
     const auto within = layout.index(*element);
     std::uint64_t source_offset = 0;
-    std::uint64_t step = tmajit::size_of(c.sources.front().type);
+    std::uint64_t step = tmajit::size_of(bench_case.sources.front().type);
     for (std::size_t d = shape.size(); d-- > 0;) {
-      const std::uint64_t tiles = (shape[d] + c.image[d] - 1) / c.image[d];
-      const std::uint64_t at = tile % tiles * c.image[d] + within.at(d);
+      const std::uint64_t tiles = (shape[d] + bench_case.image[d] - 1) / bench_case.image[d];
+      const std::uint64_t at = tile % tiles * bench_case.image[d] + within.at(d);
       tile /= tiles;
       if (at >= shape[d]) return std::byte{0};
       source_offset += at * step;
@@ -165,7 +167,7 @@ std::string check_images(const Case& c, const std::byte* source, tmajit::Device&
     }
     return source[source_offset + byte - layout.offset_of(*element)];
   };
-  const Shape& images = c.destinations.front().shape;
+  const Shape& images = bench_case.destinations.front().shape;
   std::mt19937_64 random(seed);
   for (std::uint64_t checked_bytes = 0; checked_bytes < byte_count; checked_bytes += images[1]) {
     const std::uint64_t tile = checked_bytes == 0 ? images[0] - 1 : random() % images[0];
@@ -182,7 +184,7 @@ std::string check_images(const Case& c, const std::byte* source, tmajit::Device&
 }  // namespace
 
 struct Check::State {
-  Case c;
+  Case bench_case;
   std::uint64_t seed;
   std::uint64_t part_elements;
   RepeatedMemory sources;
@@ -191,13 +193,13 @@ struct Check::State {
   std::vector<ComputedPart> computed = {};
 };
 
-Check::Check(const Case& c, const reference::Pattern& pattern, std::uint64_t seed,
+Check::Check(const Case& bench_case, const reference::Pattern& pattern, std::uint64_t seed,
              std::uint64_t part_elements)
-    : state_(new State{c, seed, part_elements,
-                       RepeatedMemory(pattern.period(), buffer_layout(c.sources).bytes)}) {
-  if (!c.image.empty()) return;
-  state_->results.reset(new std::byte[buffer_layout(c.destinations).bytes]);
-  state_->operation = operation_of(c, reinterpret_cast<tmajit::DevicePtr>(state_->results.get()),
+    : state_(new State{bench_case, seed, part_elements,
+                       RepeatedMemory(pattern.period(), buffer_layout(bench_case.sources).bytes)}) {
+  if (!bench_case.image.empty()) return;
+  state_->results.reset(new std::byte[buffer_layout(bench_case.destinations).bytes]);
+  state_->operation = operation_of(bench_case, reinterpret_cast<tmajit::DevicePtr>(state_->results.get()),
                                    reinterpret_cast<tmajit::DevicePtr>(state_->sources.data()));
   for (std::size_t i = 0; i < state_->operation.moves.size(); ++i)
     compute_parts(state_->operation.moves[i], i, seed + i, part_elements, state_->computed);
@@ -206,8 +208,8 @@ Check::~Check() = default;
 
 std::string Check::wrong(tmajit::Device& device, tmajit::DevicePtr destination, tmajit::Stream stream) const {
   const State& state = *state_;
-  if (!state.c.image.empty())
-    return check_images(state.c, state.sources.data(), device, destination, state.seed, stream,
+  if (!state.bench_case.image.empty())
+    return check_images(state.bench_case, state.sources.data(), device, destination, state.seed, stream,
                         16 * state.part_elements);
   const auto host = reinterpret_cast<tmajit::DevicePtr>(state.results.get());
   for (const ComputedPart& one : state.computed) {
@@ -225,20 +227,21 @@ void Check::require_right(tmajit::Device& device, tmajit::DevicePtr destination,
   if (!found.empty()) throw tmajit::Error(tmajit::ErrorCode::internal, found);
 }
 
-std::optional<double> tolerance(const Case& c) {
+std::optional<double> tolerance(const Case& bench_case) {
   using tmajit::ElementType;
-  const ElementType type = c.destinations.front().type;
-  if (!c.image.empty() || tmajit::find_operation(c.operation).moves_bits) return std::nullopt;
-  const tmajit::Move move = operation_of(c).moves.front();
+  const ElementType type = bench_case.destinations.front().type;
+  if (!bench_case.image.empty() || tmajit::find_operation(bench_case.operation).moves_bits)
+    return std::nullopt;
+  const tmajit::Move move = operation_of(bench_case).moves.front();
   if (!reference::understands(move)) return std::nullopt;
   if (!tmajit::is_float(type)) return 0;
-  if (c.arguments.text("op") == "sum") {
+  if (bench_case.arguments.text("op") == "sum") {
     // The error grows with the number of summands, because the peer chooses the type in which it accumulates.
     const Part one = part_at(move.destination.view, 1, 0);
     const double rounding = type == ElementType::bf16 ? 8e-3 : 1e-6;
     return 2e-7 * static_cast<double>(reference::reads_of(move, one)) + rounding;
   }
-  const auto expression = reference::Expression::parse(c.library_expression());
+  const auto expression = reference::Expression::parse(bench_case.library_expression());
   if (!expression || (expression->is_exact() && expression->offsets() == 0)) return 0;
   // A few roundings in the destination's type.
   switch (type) {

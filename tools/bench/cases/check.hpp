@@ -24,7 +24,7 @@ inline constexpr std::byte poison{0xA5};
 /// not support is not checked.
 class Check {
  public:
-  Check(const Case& c, const reference::Pattern& pattern, std::uint64_t seed,
+  Check(const Case& bench_case, const reference::Pattern& pattern, std::uint64_t seed,
         std::uint64_t part_elements = compared_part_elements);
   Check(const Check&) = delete;
   Check& operator=(const Check&) = delete;
@@ -44,6 +44,6 @@ class Check {
 /// Allowed difference between a peer's result and tmajit's, due to the order and precision of roundings,
 /// relative to the larger of 1 and the value. Empty if the case computes nothing, or if the reference does
 /// not support its expression.
-std::optional<double> tolerance(const Case& c);
+std::optional<double> tolerance(const Case& bench_case);
 
 }  // namespace bench

@@ -18,9 +18,9 @@ using tmajit::Tensor;
 namespace {
 
 /// The case's plan for a kernel of `family`; empty if the family cannot do the case.
-std::optional<tmajit::KernelPlan> find_plan(const Case& c, std::string_view family) {
+std::optional<tmajit::KernelPlan> find_plan(const Case& bench_case, std::string_view family) {
   try {
-    for (const tmajit::KernelPlan& plan : plan_case(c)) {
+    for (const tmajit::KernelPlan& plan : plan_case(bench_case)) {
       if (plan.family().name == family) return plan;
     }
   } catch (const tmajit::Error& error) {
@@ -41,44 +41,47 @@ std::vector<Tensor> tensors(const std::vector<Array>& arrays, tmajit::DevicePtr 
   return result;
 }
 
-std::vector<Tensor> source_tensors(const Case& c, tmajit::DevicePtr buffer) {
-  std::vector<Tensor> result = tensors(c.sources, buffer);
+std::vector<Tensor> source_tensors(const Case& bench_case, tmajit::DevicePtr buffer) {
+  std::vector<Tensor> result = tensors(bench_case.sources, buffer);
   for (std::size_t i = 0; i < result.size(); ++i) {
-    const std::vector<std::uint32_t> order = c.order(i);
+    const std::vector<std::uint32_t> order = bench_case.order(i);
     if (!order.empty()) result[i] = tmajit::permuted(result[i], order);
   }
   return result;
 }
 
-tmajit::Operation operation_of(const Case& c, tmajit::DevicePtr destination, tmajit::DevicePtr source) {
-  return tmajit::make_operation(c.operation, tensors(c.destinations, destination), source_tensors(c, source),
-                                c.arguments);
+tmajit::Operation operation_of(const Case& bench_case, tmajit::DevicePtr destination,
+                               tmajit::DevicePtr source) {
+  return tmajit::make_operation(bench_case.operation, tensors(bench_case.destinations, destination),
+                                source_tensors(bench_case, source), bench_case.arguments);
 }
 
-std::vector<tmajit::KernelPlan> plan_case(const Case& c, tmajit::DevicePtr destination,
+std::vector<tmajit::KernelPlan> plan_case(const Case& bench_case, tmajit::DevicePtr destination,
                                           tmajit::DevicePtr source, tmajit::PlanOptions options) {
-  if (!c.tile) {
-    options.family = c.family;
-    return tmajit::plan_kernels(operation_of(c, destination, source), options);
+  if (!bench_case.tile) {
+    options.family = bench_case.family;
+    return tmajit::plan_kernels(operation_of(bench_case, destination, source), options);
   }
-  const std::string expression = c.library_expression();
-  return {tmajit::plan_tiles({.family = c.family,
-                              .destination = tensors(c.destinations, destination).front(),
-                              .sources = source_tensors(c, source),
+  const std::string expression = bench_case.library_expression();
+  return {tmajit::plan_tiles({.family = bench_case.family,
+                              .destination = tensors(bench_case.destinations, destination).front(),
+                              .sources = source_tensors(bench_case, source),
                               .expression = expression,
-                              .tiles = c.tile->options(),
+                              .tiles = bench_case.tile->options(),
                               .chip = options.chip})};
 }
 
-Case with_tile(Case c, const Tile& tile) {
-  c.tile = tile;
-  if (c.operation == "snapshot") {
-    const tmajit::TensorView images = tmajit::destination_view(
-        {.family = c.family, .sources = tensors(c.sources, some_source), .tiles = c.tile->options()});
-    c.destinations = {{images.type, {images.shape.begin(), images.shape.begin() + images.rank}}};
-    c.image = plan_case(c).front().shape().tile;
+Case with_tile(Case bench_case, const Tile& tile) {
+  bench_case.tile = tile;
+  if (bench_case.operation == "snapshot") {
+    const tmajit::TensorView images =
+        tmajit::destination_view({.family = bench_case.family,
+                                  .sources = tensors(bench_case.sources, some_source),
+                                  .tiles = bench_case.tile->options()});
+    bench_case.destinations = {{images.type, {images.shape.begin(), images.shape.begin() + images.rank}}};
+    bench_case.image = plan_case(bench_case).front().shape().tile;
   }
-  return c;
+  return bench_case;
 }
 
 nlohmann::ordered_json to_json(const tmajit::KernelPlan& plan) {
@@ -107,20 +110,20 @@ Representative representative(std::string_view family) {
   const std::vector<Case> all =
       list_cases({.operation = tmajit::find_family(family).does("reduce") ? "reduce" : "",
                   .types = {tmajit::ElementType::f32}});
-  const auto made_for = [&](const Case& c) { return c.family == family; };
-  const auto possible_for = [&](Case c) {
-    if (!c.family.empty()) return false;
-    c.family = family;
+  const auto made_for = [&](const Case& bench_case) { return bench_case.family == family; };
+  const auto possible_for = [&](Case bench_case) {
+    if (!bench_case.family.empty()) return false;
+    bench_case.family = family;
     try {
-      return find_plan(c, family).has_value();
+      return find_plan(bench_case, family).has_value();
     } catch (const tmajit::Error& error) {
       // No kernel of the family, or no tile of the case, is legal.
       if (error.code() != tmajit::ErrorCode::invalid_argument) throw;
       return false;
     }
   };
-  const auto chosen_for = [&](const Case& c) {
-    return c.family.empty() && find_plan(c, family).has_value() && possible_for(c);
+  const auto chosen_for = [&](const Case& bench_case) {
+    return bench_case.family.empty() && find_plan(bench_case, family).has_value() && possible_for(bench_case);
   };
   auto found = std::ranges::find_if(all, made_for);
   if (found == all.end()) found = std::ranges::find_if(all, chosen_for);

@@ -19,19 +19,20 @@ inline constexpr tmajit::DevicePtr some_destination = 1ULL << 41;
 std::vector<tmajit::Tensor> tensors(const std::vector<Array>& arrays, tmajit::DevicePtr buffer);
 
 /// The sources of a case, with its views applied.
-std::vector<tmajit::Tensor> source_tensors(const Case& c, tmajit::DevicePtr buffer);
+std::vector<tmajit::Tensor> source_tensors(const Case& bench_case, tmajit::DevicePtr buffer);
 
 /// A case as an operation of the library; not for snapshots, which have no operation.
-tmajit::Operation operation_of(const Case& c, tmajit::DevicePtr destination = some_destination,
+tmajit::Operation operation_of(const Case& bench_case, tmajit::DevicePtr destination = some_destination,
                                tmajit::DevicePtr source = some_source);
 
 /// The kernels of a case: with its tile, or chosen by the planner within its family. Throws tmajit::Error.
-std::vector<tmajit::KernelPlan> plan_case(const Case& c, tmajit::DevicePtr destination = some_destination,
+std::vector<tmajit::KernelPlan> plan_case(const Case& bench_case,
+                                          tmajit::DevicePtr destination = some_destination,
                                           tmajit::DevicePtr source = some_source,
                                           tmajit::PlanOptions options = {});
 
 /// The case with a tile of the caller's choice. Throws tmajit::SpecError if the tile is not legal.
-Case with_tile(Case c, const Tile& tile);
+Case with_tile(Case bench_case, const Tile& tile);
 
 /// A plan's kernel, tile and launch parameters as JSON. Compiles nothing.
 nlohmann::ordered_json to_json(const tmajit::KernelPlan& plan);

@@ -6,13 +6,14 @@
 
 namespace bench {
 
-PreparedCase::PreparedCase(tmajit::Runtime& runtime, const Case& c, tmajit::DevicePtr destination,
+PreparedCase::PreparedCase(tmajit::Runtime& runtime, const Case& bench_case, tmajit::DevicePtr destination,
                            tmajit::DevicePtr source) {
-  if (c.tile) {
-    *this = PreparedCase(runtime, plan_case(c, destination, source, {.chip = runtime.chip()}).front());
+  if (bench_case.tile) {
+    *this =
+        PreparedCase(runtime, plan_case(bench_case, destination, source, {.chip = runtime.chip()}).front());
     return;
   }
-  move_ = tmajit::plan(runtime, operation_of(c, destination, source), c.family);
+  move_ = tmajit::plan(runtime, operation_of(bench_case, destination, source), bench_case.family);
   plans_.assign(move_->plans().begin(), move_->plans().end());
   kernels_.assign(move_->kernels().begin(), move_->kernels().end());
 }
@@ -63,15 +64,15 @@ void fill(tmajit::Device& device, const reference::Pattern& pattern, tmajit::Dev
   device.streams().synchronize(stream);
 }
 
-Workload::Workload(Machine& machine, const Case& c, std::size_t sets, std::uint64_t seed)
+Workload::Workload(Machine& machine, const Case& bench_case, std::size_t sets, std::uint64_t seed)
     : machine_(machine),
       seed_(seed),
       sets_(sets),
-      pattern_(c.data_type(), seed),
+      pattern_(bench_case.data_type(), seed),
       // The driver's copy reads as many bytes as it writes.
-      source_bytes_(std::max(buffer_bytes(c, c.sources), traffic(c).sectors / 2)),
-      destination_bytes_(buffer_bytes(c, c.destinations)),
-      copied_bytes_(traffic(c).sectors / 2),
+      source_bytes_(std::max(buffer_bytes(bench_case, bench_case.sources), traffic(bench_case).sectors / 2)),
+      destination_bytes_(buffer_bytes(bench_case, bench_case.destinations)),
+      copied_bytes_(traffic(bench_case).sectors / 2),
       sources_(machine.device, sets * source_bytes_),
       destinations_(machine.device, sets * destination_bytes_) {
   for (std::size_t set = 0; set < sets; ++set) {
@@ -79,21 +80,21 @@ Workload::Workload(Machine& machine, const Case& c, std::size_t sets, std::uint6
   }
 }
 
-std::vector<PreparedCase> Workload::prepare(const Case& c) const {
+std::vector<PreparedCase> Workload::prepare(const Case& bench_case) const {
   std::vector<PreparedCase> prepared;
   for (std::size_t set = 0; set < sets_; ++set) {
-    prepared.emplace_back(machine_.runtime, c, destinations_.address() + set * destination_bytes_,
+    prepared.emplace_back(machine_.runtime, bench_case, destinations_.address() + set * destination_bytes_,
                           sources_.address() + set * source_bytes_);
   }
   return prepared;
 }
 
-void Workload::require_right(const Case& c, const PreparedCase& prepared) const {
-  require_right(expected(c, compared_part_elements), prepared);
+void Workload::require_right(const Case& bench_case, const PreparedCase& prepared) const {
+  require_right(expected(bench_case, compared_part_elements), prepared);
 }
 
-Check Workload::expected(const Case& c, std::uint64_t part_elements) const {
-  return Check(c, pattern_, seed_, part_elements);
+Check Workload::expected(const Case& bench_case, std::uint64_t part_elements) const {
+  return Check(bench_case, pattern_, seed_, part_elements);
 }
 
 void Workload::require_right(const Check& expected, const PreparedCase& prepared) const {

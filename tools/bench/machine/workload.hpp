@@ -19,7 +19,7 @@ namespace bench {
 /// A case on given buffers, compiled and ready to be enqueued repeatedly. It must not outlive its Runtime.
 class PreparedCase {
  public:
-  PreparedCase(tmajit::Runtime& runtime, const Case& c, tmajit::DevicePtr destination,
+  PreparedCase(tmajit::Runtime& runtime, const Case& bench_case, tmajit::DevicePtr destination,
                tmajit::DevicePtr source);
   /// Prepares a case that a given kernel does.
   PreparedCase(const tmajit::Runtime& runtime, const tmajit::KernelPlan& plan);
@@ -45,18 +45,18 @@ void fill(tmajit::Device& device, const reference::Pattern& pattern, tmajit::Dev
 class Workload {
  public:
   /// Throws tmajit::Error{out_of_memory}.
-  Workload(Machine& machine, const Case& c, std::size_t sets, std::uint64_t seed);
+  Workload(Machine& machine, const Case& bench_case, std::size_t sets, std::uint64_t seed);
 
   /// Addresses of the first set.
   [[nodiscard]] tmajit::DevicePtr source() const { return sources_.address(); }
   [[nodiscard]] tmajit::DevicePtr destination() const { return destinations_.address(); }
   /// The case of this memory, or another case whose arrays are no larger, prepared on each set.
-  [[nodiscard]] std::vector<PreparedCase> prepare(const Case& c) const;
+  [[nodiscard]] std::vector<PreparedCase> prepare(const Case& bench_case) const;
   /// Runs the case on the first set, over poisoned destinations, and compares with the host's results. Throws
   /// tmajit::Error{internal} that names the first difference.
-  void require_right(const Case& c, const PreparedCase& prepared) const;
+  void require_right(const Case& bench_case, const PreparedCase& prepared) const;
   /// Computes the host's results of a case, in parts of `part_elements` elements, to check several kernels.
-  [[nodiscard]] Check expected(const Case& c, std::uint64_t part_elements) const;
+  [[nodiscard]] Check expected(const Case& bench_case, std::uint64_t part_elements) const;
   /// Runs a kernel as above and compares with `expected`.
   void require_right(const Check& expected, const PreparedCase& prepared) const;
   /// Enqueues a copy by the driver of as many bytes as the case moves, counted in sectors.

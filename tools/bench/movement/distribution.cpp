@@ -44,11 +44,11 @@ nlohmann::ordered_json statistics(const std::string& group, const std::string& t
 
 }  // namespace
 
-void Distribution::add(const bench::Case& c, double ratio, std::string kernels) {
-  if (!ratios_.contains(c.group)) groups_.push_back(c.group);
+void Distribution::add(const bench::Case& bench_case, double ratio, std::string kernels) {
+  if (!ratios_.contains(bench_case.group)) groups_.push_back(bench_case.group);
   // Casts have too many pairs of types to list each pair.
-  ratios_[c.group][c.operation == "cast" ? "any" : c.types()].push_back(ratio);
-  cases_.push_back({c.label(), ratio, std::move(kernels)});
+  ratios_[bench_case.group][bench_case.operation == "cast" ? "any" : bench_case.types()].push_back(ratio);
+  cases_.push_back({bench_case.label(), ratio, std::move(kernels)});
 }
 
 nlohmann::ordered_json Distribution::json() const {
@@ -69,8 +69,8 @@ nlohmann::ordered_json Distribution::worst() const {
   std::ranges::stable_sort(ordered, {}, &Measured::ratio);
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < std::min(worst_count, ordered.size()); ++i) {
-    const Measured& c = ordered[i];
-    rows.push_back({{"label", c.label}, {"ratio", c.ratio}, {"kernels", c.kernels}});
+    const Measured& measured = ordered[i];
+    rows.push_back({{"label", measured.label}, {"ratio", measured.ratio}, {"kernels", measured.kernels}});
   }
   return rows;
 }

@@ -15,7 +15,7 @@ namespace movement {
 class Distribution {
  public:
   /// `kernels` names the kernels that did the case: "rows 1x4096, 256 threads".
-  void add(const bench::Case& c, double ratio, std::string kernels);
+  void add(const bench::Case& bench_case, double ratio, std::string kernels);
 
   /// [{"group": "random pad", "types": "f32", "cases": 60, "least": …, "percent_1": …, …}], in the format of
   /// peer_comparison/distribution.py. The types "all" stand for all types of a group.

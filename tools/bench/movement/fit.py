@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from peer_comparison.library import Library, find
 
 HEADER = Path(__file__).resolve().parents[3] / "include/tmajit/chip.hpp"
+# A line of the header: "  double launch_us = 2.1;  ///< …".
 CONSTANT = re.compile(r"^  double (\w+) = ([-+.\deE]+);( *)///<", re.MULTILINE)
 # Constants that are not fitted: properties of the chip, and thresholds in bytes.
 FIXED = ("gbps", "cached_bytes", "uncached_bytes", "crowded_bytes", "cached_tile_bytes", "instructions_per_us")
@@ -65,6 +66,7 @@ class Case:
         return min(allowed or range(len(counted)), key=lambda i: counted[i])
 
     def residuals(self, constants):
+        """The weighted logarithmic errors of the predictions: each candidate's distance from the mean, then the mean."""
         errors = [math.log(p / us) for p, us in zip(self.predicted(constants), self.us)]
         mean = sum(w * e for w, e in zip(self.weight, errors)) / sum(self.weight)
         inside = [w * (e - mean) for w, e in zip(self.weight, errors)]
@@ -134,17 +136,17 @@ def fit(cases, start, fixed=()):
             moved[k] += 1e-4
             columns.append([w * (b - a) / 1e-4 for w, a, b in zip(weights, values, residuals(moved))])
         weighted = [w * r for w, r in zip(weights, values)]
-        normal = [[sum(a * b for a, b in zip(one, other)) for other in columns] for one in columns]
-        slope = [sum(a * b for a, b in zip(one, weighted)) for one in columns]
+        normal_matrix = [[sum(a * b for a, b in zip(one, other)) for other in columns] for one in columns]
+        gradient = [sum(a * b for a, b in zip(one, weighted)) for one in columns]
         for k in range(len(x)):
-            normal[k][k] += PRIOR**2
-            slope[k] += PRIOR**2 * (x[k] - first[k])
+            normal_matrix[k][k] += PRIOR**2
+            gradient[k] += PRIOR**2 * (x[k] - first[k])
         before = cost(values, x)
         while damping < 1e6:
-            system = [row[:] for row in normal]
+            system = [row[:] for row in normal_matrix]
             for k in range(len(x)):
                 system[k][k] *= 1 + damping
-            step = solve(system, [-s for s in slope])
+            step = solve(system, [-s for s in gradient])
             trial = [a + max(-1, min(1, s)) for a, s in zip(x, step)]
             new = residuals(trial)
             if cost(new, trial) < before:

@@ -173,11 +173,11 @@ std::vector<Case> chosen(const Options& options) {
                                                .random_f64 = options.random_f64,
                                                .random_views = options.random_views,
                                                .operation = only_operation});
-  std::erase_if(cases, [&](const Case& c) {
-    const auto in_label = [label = c.label()](const std::string& part) {
+  std::erase_if(cases, [&](const Case& bench_case) {
+    const auto in_label = [label = bench_case.label()](const std::string& part) {
       return label.find(part) != std::string::npos;
     };
-    const bool is_long = options.random == 0 && !c.quick;
+    const bool is_long = options.random == 0 && !bench_case.quick;
     return (options.quick && !options.model && is_long) ||
            !(options.only.empty() || std::ranges::any_of(options.only, in_label));
   });
@@ -210,6 +210,7 @@ std::string kernels_of(const nlohmann::ordered_json& plan) {
   return fmt::format("{}", fmt::join(names, "; "));
 }
 
+/// Measures the chosen cases beside the driver's copy, and reports them.
 class Measurement {
  public:
   Measurement(const Options& options, const std::shared_ptr<tmajit::Device>& device, Report& report)
@@ -226,20 +227,20 @@ class Measurement {
                     "case", "tmajit", "spread", "driver", "ratio", "tmajit us", "driver us", "kernels"));
     std::size_t left_out = 0;
     for (std::size_t i = 0; i < cases.size(); ++i) {
-      const Case& c = cases[i];
+      const Case& bench_case = cases[i];
       const std::chrono::duration<double> spent = Clock::now() - start;
       if (options_.limit_s > 0 && spent.count() > options_.limit_s) {
         left_out = cases.size() - i;
         break;
       }
-      report_.progress(fmt::format("[{}/{}] {}", i + 1, cases.size(), c.label()));
-      nlohmann::ordered_json entry = to_json(c);
+      report_.progress(fmt::format("[{}/{}] {}", i + 1, cases.size(), bench_case.label()));
+      nlohmann::ordered_json entry = to_json(bench_case);
       bool lost = false;
       try {
-        measure_case(c, entry);
+        measure_case(bench_case, entry);
       } catch (const tmajit::Error& error) {
         entry["errors"]["tmajit"] = error.what();
-        report_.failure(c.label(), error);
+        report_.failure(bench_case.label(), error);
         lost = machine_.lost_by(error);
       }
       report_.json["results"].push_back(std::move(entry));
@@ -265,14 +266,14 @@ class Measurement {
   }
 
   /// Checks and measures a case. Throws the errors of the library.
-  void measure_case(const Case& c, nlohmann::ordered_json& entry) {
-    const bench::Traffic moved = traffic(c);
+  void measure_case(const Case& bench_case, nlohmann::ordered_json& entry) {
+    const bench::Traffic moved = traffic(bench_case);
     const bench::ContestPlan timing =
         machine_.contest.plan(moved.sectors, options_.rounds, bench::Memory::one_set);
-    const bench::Workload workload(machine_, c, timing.sets, options_.seed);
-    const std::vector<bench::PreparedCase> prepared = workload.prepare(c);
+    const bench::Workload workload(machine_, bench_case, timing.sets, options_.seed);
+    const std::vector<bench::PreparedCase> prepared = workload.prepare(bench_case);
     entry["notes"]["tmajit"] = prepared.front().describe();
-    workload.require_right(c, prepared.front());
+    workload.require_right(bench_case, prepared.front());
     const auto [our_times, driver_times] = workload.time_with_driver(prepared, timing);
     entry["graph"] = timing.graph;
     entry["launches"] = timing.launches;
@@ -280,16 +281,17 @@ class Measurement {
 
     const double ours = our_times.median();
     const double driver = driver_times.median();
-    report_.line(fmt::format("{:<54}{:>8.0f} {:>5.1f}% {:>8.0f} {:>7.3f} {:>10.2f} {:>9.2f}  {}", c.label(),
-                             gigabytes_per_second(moved.bytes(), ours), 100 * our_times.spread(),
-                             gigabytes_per_second(moved.sectors, driver), driver / ours, ours, driver,
-                             kernels_of(entry["notes"]["tmajit"])));
+    report_.line(fmt::format("{:<54}{:>8.0f} {:>5.1f}% {:>8.0f} {:>7.3f} {:>10.2f} {:>9.2f}  {}",
+                             bench_case.label(), gigabytes_per_second(moved.bytes(), ours),
+                             100 * our_times.spread(), gigabytes_per_second(moved.sectors, driver),
+                             driver / ours, ours, driver, kernels_of(entry["notes"]["tmajit"])));
     if (moved.sectors != moved.bytes()) {
       report_.line(fmt::format("{:<54}{:>8.0f}", "  counted in 32-byte sectors",
                                gigabytes_per_second(moved.sectors, ours)));
     }
-    if (const std::optional<Target> target = movement::target_of(c, ours, driver)) add(*target);
-    if (reports_distribution()) distribution_.add(c, driver / ours, kernels_of(entry["notes"]["tmajit"]));
+    if (const std::optional<Target> target = movement::target_of(bench_case, ours, driver)) add(*target);
+    if (reports_distribution())
+      distribution_.add(bench_case, driver / ours, kernels_of(entry["notes"]["tmajit"]));
   }
 
   void measure_planning() {
@@ -391,7 +393,7 @@ int main(int argc, char** argv) {
       return bench::run_with_report("tmajit-movement", options,
                                     [&](Report& report) { return measure(options, report); });
     }
-    for (const Case& c : chosen(options)) fmt::print("{}\n", c.label());
+    for (const Case& bench_case : chosen(options)) fmt::print("{}\n", bench_case.label());
     return 0;
   });
 }

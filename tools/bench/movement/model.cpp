@@ -56,10 +56,11 @@ constexpr CostName cost_names[] = {
 };
 
 /// Returns the candidates of a case that needs one kernel, the planner's choice first; empty for other cases.
-std::vector<KernelPlan> candidates_of(const Case& c, const tmajit::Chip& chip, tmajit::DevicePtr destination,
-                                      tmajit::DevicePtr source, std::string_view family) {
-  if (c.tile) return {};
-  const tmajit::Operation operation = bench::operation_of(c, destination, source);
+std::vector<KernelPlan> candidates_of(const Case& bench_case, const tmajit::Chip& chip,
+                                      tmajit::DevicePtr destination, tmajit::DevicePtr source,
+                                      std::string_view family) {
+  if (bench_case.tile) return {};
+  const tmajit::Operation operation = bench::operation_of(bench_case, destination, source);
   if (operation.moves.size() != 1) return {};
   try {
     return tmajit::plan_candidates(operation.moves.front(), {.chip = chip, .family = family});
@@ -103,16 +104,17 @@ Json to_json(const tmajit::KernelChoice& choice) {
   return json;
 }
 
-Json to_json(const Case& c, const std::vector<KernelPlan>& plans) {
-  const tmajit::Dims axes = c.arguments.dims("axes");
-  Json json{{"label", c.label()},
-            {"operation", c.operation},
-            {"type", c.types()},
-            {"shape", (c.sources.empty() ? c.destinations : c.sources).front().shape},
-            {"axes", std::vector<std::int64_t>(axes.begin(), axes.end())},
-            {"bytes", traffic(c).bytes()},
-            {"driver_us", nullptr},
-            {"candidates", Json::array()}};
+Json to_json(const Case& bench_case, const std::vector<KernelPlan>& plans) {
+  const tmajit::Dims axes = bench_case.arguments.dims("axes");
+  Json json{
+      {"label", bench_case.label()},
+      {"operation", bench_case.operation},
+      {"type", bench_case.types()},
+      {"shape", (bench_case.sources.empty() ? bench_case.destinations : bench_case.sources).front().shape},
+      {"axes", std::vector<std::int64_t>(axes.begin(), axes.end())},
+      {"bytes", traffic(bench_case).bytes()},
+      {"driver_us", nullptr},
+      {"candidates", Json::array()}};
   for (const KernelPlan& plan : plans) {
     const tmajit::KernelShape shape = plan.shape();
     json["candidates"].push_back({{"choice", plan.choice().text()},
@@ -175,6 +177,7 @@ std::vector<tmajit::Kernel> compile(const tmajit::Runtime& runtime, const std::v
   return result;
 }
 
+/// Measures the candidates of cases.
 class ModelMeasurement {
  public:
   ModelMeasurement(bench::Machine& machine, const ModelOptions& options)
@@ -183,23 +186,24 @@ class ModelMeasurement {
   /// Compiles the kernels of the cases. While the caller holds them, measure() finds them in the runtime.
   [[nodiscard]] std::vector<tmajit::Kernel> compile_all(std::span<const Case> cases) const {
     std::vector<KernelPlan> plans;
-    for (const Case& c : cases) {
-      std::vector<KernelPlan> case_plans = plans_to_measure(c, bench::some_destination, bench::some_source);
+    for (const Case& bench_case : cases) {
+      std::vector<KernelPlan> case_plans =
+          plans_to_measure(bench_case, bench::some_destination, bench::some_source);
       std::ranges::move(case_plans, std::back_inserter(plans));
     }
     return compile(machine_.runtime, plans);
   }
 
-  [[nodiscard]] Json measure(const Case& c) const {
+  [[nodiscard]] Json measure(const Case& bench_case) const {
     bench::ContestPlan timing =
-        machine_.contest.plan(traffic(c).bytes(), options_.rounds, bench::Memory::one_set);
+        machine_.contest.plan(traffic(bench_case).bytes(), options_.rounds, bench::Memory::one_set);
     timing.launches = std::min(timing.launches, launch_limit);
-    const bench::Workload workload(machine_, c, timing.sets, options_.seed);
-    const std::vector<Settled> settled = settle(c, workload);
+    const bench::Workload workload(machine_, bench_case, timing.sets, options_.seed);
+    const std::vector<Settled> settled = settle(bench_case, workload);
     const std::vector<KernelPlan> plans =
-        plans_to_measure(c, workload.destination(), workload.source(), settled);
+        plans_to_measure(bench_case, workload.destination(), workload.source(), settled);
     if (plans.empty()) return nullptr;
-    const bench::Check expected = workload.expected(c, compared_elements);
+    const bench::Check expected = workload.expected(bench_case, compared_elements);
     std::vector<bench::PreparedCase> prepared;
     for (const KernelPlan& plan : plans) {
       prepared.emplace_back(machine_.runtime, plan);
@@ -217,7 +221,7 @@ class ModelMeasurement {
       if (one.move) contestants.emplace_back([&one, this](std::size_t) { (*one.move)(machine_.stream); });
     }
     const std::vector<bench::Samples> times = machine_.contest.run(contestants, timing);
-    Json json = to_json(c, plans);
+    Json json = to_json(bench_case, plans);
     json["launches"] = timing.launches;
     json["driver_us"] = times[plans.size()].median();
     for (std::size_t i = 0; i < plans.size(); ++i) {
@@ -232,19 +236,21 @@ class ModelMeasurement {
 
  private:
   /// Returns the choices made by measuring, if the options ask for them.
-  [[nodiscard]] std::vector<Settled> settle(const Case& c, const bench::Workload& workload) const {
-    if (!options_.tuned || c.tile) return {};
-    const tmajit::Operation operation = bench::operation_of(c, workload.destination(), workload.source());
+  [[nodiscard]] std::vector<Settled> settle(const Case& bench_case, const bench::Workload& workload) const {
+    if (!options_.tuned || bench_case.tile) return {};
+    const tmajit::Operation operation =
+        bench::operation_of(bench_case, workload.destination(), workload.source());
     if (operation.moves.size() != 1) return {};
     return {settle_by_tuning(machine_, operation), settle_by_calls(machine_, operation, options_.improve)};
   }
 
   /// The candidates to measure: all with predictions below the limit, and the choices in `settled`.
-  [[nodiscard]] std::vector<KernelPlan> plans_to_measure(const Case& c, tmajit::DevicePtr destination,
+  [[nodiscard]] std::vector<KernelPlan> plans_to_measure(const Case& bench_case,
+                                                         tmajit::DevicePtr destination,
                                                          tmajit::DevicePtr source,
                                                          std::span<const Settled> settled = {}) const {
     std::vector<KernelPlan> plans =
-        candidates_of(c, machine_.runtime.chip(), destination, source, options_.family);
+        candidates_of(bench_case, machine_.runtime.chip(), destination, source, options_.family);
     if (plans.empty() || options_.max_predicted <= 0) return plans;
     const double least = std::ranges::min_element(plans, {}, &KernelPlan::predicted_us)->predicted_us();
     const tmajit::KernelChoice chosen = plans.front().choice();
@@ -263,15 +269,16 @@ class ModelMeasurement {
 
 }  // namespace
 
-Json predict_case(const Case& c, const tmajit::Chip& chip, std::string_view family) {
+Json predict_case(const Case& bench_case, const tmajit::Chip& chip, std::string_view family) {
   const std::vector<KernelPlan> plans =
-      candidates_of(c, chip, bench::some_destination, bench::some_source, family);
-  return plans.empty() ? Json(nullptr) : to_json(c, plans);
+      candidates_of(bench_case, chip, bench::some_destination, bench::some_source, family);
+  return plans.empty() ? Json(nullptr) : to_json(bench_case, plans);
 }
 
-Json predicted_times(const Case& c, const tmajit::Chip& chip) {
+Json predicted_times(const Case& bench_case, const tmajit::Chip& chip) {
   Json list = Json::array();
-  for (const KernelPlan& plan : candidates_of(c, chip, bench::some_destination, bench::some_source, {})) {
+  for (const KernelPlan& plan :
+       candidates_of(bench_case, chip, bench::some_destination, bench::some_source, {})) {
     list.push_back({{"choice", plan.choice().text()},
                     {"family", plan.family().name},
                     {"allowed", plan.common() || plan.is_default()},
@@ -300,7 +307,7 @@ void measure_model(bench::Machine* machine, const std::vector<Case>& cases, cons
     if (!result.is_null()) report.json["results"].push_back(std::move(result));
   };
   if (machine == nullptr) {
-    for (const Case& c : cases) add(predict_case(c, chip, options.family));
+    for (const Case& bench_case : cases) add(predict_case(bench_case, chip, options.family));
     save();
     return;
   }

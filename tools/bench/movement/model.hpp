@@ -19,11 +19,12 @@ namespace movement {
 /// "axes", "bytes" (read and written), and for each candidate, the planner's choice first, "choice",
 /// "family", "common", "default", "prediction" and "us" (null until it is measured). Null for cases that need
 /// several kernels, and for cases that `family` cannot do, if it is given.
-nlohmann::ordered_json predict_case(const bench::Case& c, const tmajit::Chip& chip, std::string_view family);
+nlohmann::ordered_json predict_case(const bench::Case& bench_case, const tmajit::Chip& chip,
+                                    std::string_view family);
 
 /// The predicted time on a chip of every kernel that could do a case, as JSON: a list of "choice", "family",
 /// "default", "allowed" (whether a planner may choose the kernel without a measurement) and "us".
-nlohmann::ordered_json predicted_times(const bench::Case& c, const tmajit::Chip& chip);
+nlohmann::ordered_json predicted_times(const bench::Case& bench_case, const tmajit::Chip& chip);
 /// The chip of a report. Its "costs" have the names of tmajit::Costs; missing costs are those of an H200.
 /// Throws Error{invalid_argument} for an unknown cost.
 tmajit::Chip chip_of(const nlohmann::ordered_json& json);

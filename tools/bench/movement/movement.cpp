@@ -67,7 +67,7 @@ int perform(const Call& call) noexcept {
 
 /// The JSON that `call` returns, as text; null if it throws.
 template <class Call>
-const char* tell(const Call& call) noexcept {
+const char* json_text(const Call& call) noexcept {
   return guard<const char*>(nullptr, [&] {
     answer().text = nlohmann::ordered_json(call()).dump();
     return answer().text.c_str();
@@ -100,14 +100,14 @@ const char* tmajit_movement_error_code() {
 /// this many random cases.
 const char* tmajit_movement_cases(uint64_t seed, int tiny, size_t random, int views, int reductions,
                                   int scans) {
-  return tell([&] {
+  return json_text([&] {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const bench::Case& c : bench::list_cases({.seed = seed,
-                                .tiny = tiny != 0,
-                                .random = random,
-                                .random_views = views != 0,
-                                .operation = only_operation(reductions, scans)}))
-      list.push_back(to_json(c));
+    for (const bench::Case& bench_case : bench::list_cases({.seed = seed,
+                                         .tiny = tiny != 0,
+                                         .random = random,
+                                         .random_views = views != 0,
+                                         .operation = only_operation(reductions, scans)}))
+      list.push_back(to_json(bench_case));
     return list;
   });
 }
@@ -134,7 +134,7 @@ void tmajit_movement_close(tmajit_movement_session* session) {
 
 /// The versions of tmajit and NVRTC, and the device, as JSON.
 const char* tmajit_movement_describe(tmajit_movement_session* session) {
-  return tell([&] {
+  return json_text([&] {
     nlohmann::ordered_json json{{"tmajit", TMAJIT_VERSION_STRING},
                                 {"device", bench::to_json(session->device->info())},
                                 {"nvrtc", nullptr}};
@@ -146,7 +146,7 @@ const char* tmajit_movement_describe(tmajit_movement_session* session) {
 /// The cost model's prediction for every kernel that could do case number `index`, as the JSON of
 /// predicted_times(). The chip is {"name", "gbps", "sm_count", "costs": {name: number}}.
 const char* tmajit_movement_predict(tmajit_movement_session* session, size_t index, const char* chip) {
-  return tell([&] {
+  return json_text([&] {
     return movement::predicted_times(session->cases.at(index),
                                      movement::chip_of(nlohmann::ordered_json::parse(chip)));
   });
@@ -164,7 +164,7 @@ tmajit_movement_plan* tmajit_movement_make_plan(tmajit_movement_session* session
 
 /// Kernels, choices and planning time, as JSON.
 const char* tmajit_movement_describe_plan(tmajit_movement_plan* plan) {
-  return tell([&] { return plan->prepared.describe(); });
+  return json_text([&] { return plan->prepared.describe(); });
 }
 
 /// Enqueues the move on a CUstream; works inside graph capture.
@@ -211,7 +211,7 @@ int tmajit_movement_read(tmajit_movement_session* session, void* bytes, uint64_t
 
 /// The cost of planning as JSON; see targets.hpp.
 const char* tmajit_movement_jit(tmajit_movement_session* session, unsigned rounds) {
-  return tell([&] { return movement::measure_jit(session->device, rounds); });
+  return json_text([&] { return movement::measure_jit(session->device, rounds); });
 }
 
 }  // extern "C"

@@ -37,11 +37,11 @@ struct Cost {
   tmajit::StageTimes stages;
 };
 
-Cost measure(const bench::Case& c, const std::shared_ptr<tmajit::Device>& device) {
+Cost measure(const bench::Case& bench_case, const std::shared_ptr<tmajit::Device>& device) {
   Cost cost;
   tmajit::Runtime runtime = fresh_runtime(device);
   const auto start = Clock::now();
-  const auto plan_again = [&] { return tmajit::plan(runtime, bench::operation_of(c)); };
+  const auto plan_again = [&] { return tmajit::plan(runtime, bench::operation_of(bench_case)); };
   const tmajit::Plan plan = plan_again();
   cost.cold_ms = milliseconds_since(start);
   const auto again = Clock::now();
@@ -59,22 +59,23 @@ Cost measure(const bench::Case& c, const std::shared_ptr<tmajit::Device>& device
 /// Cases whose planning is measured: some permutations and maps of the list.
 std::vector<bench::Case> cases_to_plan() {
   std::vector<bench::Case> result;
-  for (const bench::Case& c : bench::list_cases({})) {
-    const bool permutation = c.group == "peers" && c.quick && c.types() != "bf16";
-    if (permutation || (c.group == "map" && c.quick)) result.push_back(c);
+  for (const bench::Case& bench_case : bench::list_cases({})) {
+    const bool permutation = bench_case.group == "peers" && bench_case.quick && bench_case.types() != "bf16";
+    if (permutation || (bench_case.group == "map" && bench_case.quick)) result.push_back(bench_case);
   }
   return result;
 }
 
 }  // namespace
 
-std::optional<Target> target_of(const bench::Case& c, double ours_us, double driver_us) {
-  if (c.min_ratio) {
-    return Target{c.label() + ", speed relative to the driver's copy", *c.min_ratio, driver_us / ours_us,
-                  true};
+std::optional<Target> target_of(const bench::Case& bench_case, double ours_us, double driver_us) {
+  if (bench_case.min_ratio) {
+    return Target{bench_case.label() + ", speed relative to the driver's copy", *bench_case.min_ratio,
+                  driver_us / ours_us, true};
   }
-  if (c.max_extra_us) {
-    return Target{c.label() + ", us beyond the driver's copy", *c.max_extra_us, ours_us - driver_us, false};
+  if (bench_case.max_extra_us) {
+    return Target{bench_case.label() + ", us beyond the driver's copy", *bench_case.max_extra_us,
+                  ours_us - driver_us, false};
   }
   return std::nullopt;
 }
@@ -85,20 +86,20 @@ nlohmann::ordered_json measure_jit(const std::shared_ptr<tmajit::Device>& device
                               {"max_cold_ms", max_cold_ms},
                               {"max_hot_us", max_hot_us},
                               {"plans", nlohmann::ordered_json::array()}};
-  for (const bench::Case& c : cases) {
+  for (const bench::Case& bench_case : cases) {
     std::vector<double> cold;
     std::vector<double> hot;
     std::vector<double> choosing;
     tmajit::StageTimes last;
     for (unsigned round = 0; round < rounds; ++round) {
-      const Cost cost = measure(c, device);
+      const Cost cost = measure(bench_case, device);
       cold.push_back(cost.cold_ms);
       hot.push_back(cost.hot_us);
       choosing.push_back(cost.choosing_us);
       last = cost.stages;
     }
     json["plans"].push_back(
-        {{"label", c.label()},
+        {{"label", bench_case.label()},
          {"cold_ms", bench::Samples(cold).median()},
          {"hot_us", bench::Samples(hot).median()},
          {"choosing_us", bench::Samples(choosing).median()},

@@ -21,11 +21,13 @@ struct Target {
 };
 
 /// The target of a case, if it has one. Times are microseconds of a launch.
-std::optional<Target> target_of(const bench::Case& c, double ours_us, double driver_us);
-/// Measures planning for some of the permutations: milliseconds of a cold plan (a fresh Runtime without a
-/// disk cache: planning, source, NVRTC, load), microseconds of a hot one (its kernel in memory), and of
-/// choosing alone, as the plan itself reports it. The first plan of the process, with NVRTC's first compile,
-/// is separate. {"first_ms": …, "plans": [{"label": …, "cold_ms": …, "hot_us": …, …}]}
+std::optional<Target> target_of(const bench::Case& bench_case, double ours_us, double driver_us);
+/// Measures planning for some permutations and maps, as JSON:
+/// {"first_ms": …, "plans": [{"label": …, "cold_ms": …, "hot_us": …, "choosing_us": …, …}]}
+/// - first_ms: the first plan of the process, which includes NVRTC's first compile.
+/// - cold_ms: a plan by a new Runtime without a disk cache: planning, source, NVRTC and load.
+/// - hot_us: a plan whose kernel is in memory.
+/// - choosing_us: the choice of the kernel in such a plan, as the plan reports it.
 nlohmann::ordered_json measure_jit(const std::shared_ptr<tmajit::Device>& device, unsigned rounds);
 /// The targets of the result of measure_jit().
 std::vector<Target> targets_of_jit(const nlohmann::ordered_json& jit);

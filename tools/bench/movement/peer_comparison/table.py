@@ -94,8 +94,8 @@ def verdict(report):
 
 def summary(report):
     """The summary of all cases: means or distribution, then the verdict."""
-    told = distribution.text(report) if distribution.is_random(report) else means(report)
-    return "\n\n".join(part for part in (told, verdict(report)) if part)
+    overview = distribution.text(report) if distribution.is_random(report) else means(report)
+    return "\n\n".join(part for part in (overview, verdict(report)) if part)
 
 
 def setting(report):
@@ -105,6 +105,7 @@ def setting(report):
 
 
 def whole(report):
+    """The whole report: setting, planning times, a row for each case, and the summary."""
     parts = [setting(report)]
     if report.get("jit"):
         parts.append(planning(report))

@@ -56,7 +56,8 @@ class TorchMachine:
     def fits(self, case):
         """Whether the device has memory for a case's buffers, its reference and a result that a contestant allocates."""
         need = case["source_bytes"] + 4 * case["destination_bytes"]
-        return need + (4 << 30) < torch.cuda.get_device_properties(0).total_memory
+        spare = 4 << 30
+        return need + spare < torch.cuda.get_device_properties(0).total_memory
 
     def reserve(self, cases):
         """Allocates the two buffers that all cases share."""
