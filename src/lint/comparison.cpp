@@ -142,41 +142,41 @@ Formula Conditions::member(const Value& a, const NumberSet& set) {
 }
 
 Formula Conditions::equal(const Value& a, const Value& b, std::uint32_t place, std::int32_t home) {
-  const Value d = values_.subtract(a, b);
-  if (const auto number = d.number()) return *number == 0 ? always : never;
-  if (const Residue r = values_.residue(d); r.remainder != 0) return never;
-  if (const auto n = b.number(); n && *n > a.most) return never;
-  if (!d.exact()) return opaque(place, home);
-  if (const auto n = b.number()) return member(a, {{*n, *n}});
-  if (const auto n = a.number()) return member(b, {{*n, *n}});
-  return member(d, {{0, 0}});
+  const Value difference = values_.subtract(a, b);
+  if (const auto number = difference.number()) return *number == 0 ? always : never;
+  if (const Residue residue = values_.residue(difference); residue.remainder != 0) return never;
+  if (const auto number = b.number(); number && *number > a.most) return never;
+  if (!difference.exact()) return opaque(place, home);
+  if (const auto number = b.number()) return member(a, {{*number, *number}});
+  if (const auto number = a.number()) return member(b, {{*number, *number}});
+  return member(difference, {{0, 0}});
 }
 
 Formula Conditions::less(const Value& a, const Value& b, bool is_signed, std::uint32_t place,
                          std::int32_t home) {
-  const auto x = a.number();
-  const auto y = b.number();
+  const auto number_a = a.number();
+  const auto number_b = b.number();
   const std::uint32_t width = a.width;
   const std::uint64_t least = is_signed ? 1ULL << (width - 1) : 0;
   const std::uint64_t most = is_signed ? least - 1 : low_bits(width);
   const auto is_less = [&](std::uint64_t p, std::uint64_t q) {
     return is_signed ? as_signed(p, width) < as_signed(q, width) : p < q;
   };
-  if (x && y) return is_less(*x, *y) ? always : never;
-  if ((y && *y == least) || (x && *x == most)) return never;
-  if (!is_signed && y && *y > a.most) return always;
+  if (number_a && number_b) return is_less(*number_a, *number_b) ? always : never;
+  if ((number_b && *number_b == least) || (number_a && *number_a == most)) return never;
+  if (!is_signed && number_b && *number_b > a.most) return always;
   if (!a.exact() || !b.exact()) return opaque(place, home);
-  if (y) return member(a, between(least, (*y - 1) & low_bits(width), is_signed, width));
-  if (x) return member(b, between((*x + 1) & low_bits(width), most, is_signed, width));
+  if (number_b) return member(a, between(least, (*number_b - 1) & low_bits(width), is_signed, width));
+  if (number_a) return member(b, between((*number_a + 1) & low_bits(width), most, is_signed, width));
   Key key{key_less, is_signed ? 1ULL : 0ULL};
   Values::append(key, a);
   Values::append(key, b);
   if (const auto known = names_.find(key)) return *known;
-  Value d = values_.subtract(a, b);
+  Value difference = values_.subtract(a, b);
   Formula formula = never;
   if (const auto by_base = by_numbers(a, b, is_less)) {
     formula = *by_base;
-  } else if (d.terms.empty()) {
+  } else if (difference.terms.empty()) {
     formula = flag(key, [&] {
       Symbol both;
       values_.inherit(both, a);
@@ -185,9 +185,9 @@ Formula Conditions::less(const Value& a, const Value& b, bool is_signed, std::ui
   } else {
     // a < b if constant + form < 0.
     const std::uint64_t smallest = 1ULL << (width - 1);
-    const std::uint64_t bound = ~d.constant & low_bits(width);
-    d.constant = 0;
-    formula = form_member(d, between(smallest, bound, true, width),
+    const std::uint64_t bound = ~difference.constant & low_bits(width);
+    difference.constant = 0;
+    formula = form_member(difference, between(smallest, bound, true, width),
                           is_signed ? Reading::difference_signed : Reading::difference_unsigned);
   }
   names_.insert(key, formula);

@@ -260,15 +260,15 @@ class Evaluator {
   Value bitwise(Opcode opcode, const Value& a, const Value& b) {
     const std::uint32_t bits = a.width;
     const std::uint64_t all = low_bits(bits);
-    const auto x = a.number();
-    const auto y = b.number();
+    const auto number_a = a.number();
+    const auto number_b = b.number();
     const auto apply = [opcode](std::uint64_t p, std::uint64_t q) {
       return opcode == Opcode::and_ ? p & q : opcode == Opcode::or_ ? p | q : p ^ q;
     };
-    if (x && y) return Values::constant(apply(*x, *y), bits);
-    if (x) return bitwise(opcode, b, a);
-    if (opcode == Opcode::and_ && y) {
-      const std::uint64_t mask = *y;
+    if (number_a && number_b) return Values::constant(apply(*number_a, *number_b), bits);
+    if (number_a) return bitwise(opcode, b, a);
+    if (opcode == Opcode::and_ && number_b) {
+      const std::uint64_t mask = *number_b;
       if (mask == 0) return Values::constant(0, bits);
       if (mask == all) return a;
       if (std::has_single_bit(mask + 1)) {
@@ -288,7 +288,7 @@ class Evaluator {
         return residue.remainder == 0 && low.most <= low_bits(residue.bits);
       };
       if (fits(a, b) || fits(b, a)) return values_.add(a, b);
-      if (opcode == Opcode::xor_ && y == all) return values_.subtract(Values::constant(all, bits), a);
+      if (opcode == Opcode::xor_ && number_b == all) return values_.subtract(Values::constant(all, bits), a);
     }
     const Residue residue_a = values_.residue(a);
     const Residue residue_b = values_.residue(b);

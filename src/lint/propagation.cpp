@@ -53,24 +53,24 @@ void Propagation::find_slots() {
   }
   for (std::uint32_t i = 0; i < function_.instructions.size(); ++i) {
     if (!reachable(i)) continue;
-    std::uint32_t own = unwritten;
+    std::uint32_t own_result = unwritten;
     for (const ptx::Binding& binding : function_.instructions[i].bindings) {
       const auto* reg = std::get_if<ptx::RegisterRef>(&binding);
       if (reg == nullptr || slot_of_[reg->index] != single) continue;
-      const std::uint32_t by = writer[reg->index];
-      if (by == i && own != reg->index) {
+      const std::uint32_t writing_instruction = writer[reg->index];
+      if (writing_instruction == i && own_result != reg->index) {
         // The first binding is the result, not an operand.
-        own = reg->index;
+        own_result = reg->index;
         continue;
       }
-      if (by == unwritten || by == i) {
+      if (writing_instruction == unwritten || writing_instruction == i) {
         if (!read_unwritten[reg->index]) never_written_.push_back(reg->index);
         read_unwritten[reg->index] = true;
         continue;
       }
-      const std::uint32_t from = flow_.block_of(by);
+      const std::uint32_t from = flow_.block_of(writing_instruction);
       const std::uint32_t to = flow_.block_of(i);
-      if (from == to ? by > i : !flow_.dominates(from, to)) need_slot(reg->index);
+      if (from == to ? writing_instruction > i : !flow_.dominates(from, to)) need_slot(reg->index);
       auto& readers = readers_[reg->index];
       if (from != to && (readers.empty() || readers.back() != to)) readers.push_back(to);
     }

@@ -107,8 +107,9 @@ void Relevance::find_tests() {
     for (std::uint32_t e = kernel_.first_event[block]; e < kernel_.first_event[block + 1]; ++e) {
       if (concerns_[e]) note_test(kernel_.events[e].guard, block);
     }
-    const ptx::BasicBlock& its = kernel_.flow.blocks()[block];
-    if (decides_[block] && its.first != its.last) note_test(kernel_.guards[its.last - 1], block);
+    const ptx::BasicBlock& basic_block = kernel_.flow.blocks()[block];
+    if (decides_[block] && basic_block.first != basic_block.last)
+      note_test(kernel_.guards[basic_block.last - 1], block);
     // The content of an arrival is needed in the block that it comes from.
     for (const Arrival& arrival : kernel_.arrivals[block]) {
       if (!tests(arrival.subject)) continue;
