@@ -76,9 +76,9 @@ class Session {
     return values;
   }
 
-  /// With `--repeat N` measures N times ten calls of `launches` back to back; `launches` enqueues on the
-  /// stream that it is given. Prints the median and the best time of a call in microseconds, and `work` per
-  /// second in `unit`. Only times of a GPU are meaningful.
+  /// With `--repeat N` takes N measurements, each of ten calls of `launches` back to back. `launches`
+  /// enqueues on the stream that it is given. Prints the median and the best time of a call in microseconds,
+  /// and `work` per second in `unit`. Only times of a GPU are meaningful.
   void time(const std::function<void(tmajit::Stream)>& launches, double work, std::string_view unit);
   /// The same for one launch.
   void time(const tmajit::PreparedLaunch& launch, double work, std::string_view unit) {

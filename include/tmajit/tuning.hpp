@@ -30,8 +30,8 @@ struct ShapeClass {
   /// The order of each source's dimensions, by descending stride, as a permutation of the destination's: its
   /// index among all permutations in lexicographic order. 0: the destination's order.
   std::array<std::uint16_t, 8> order{};
-  /// log2 of the extents of dimensions, except the last, along which a tile's runs continue in some operand's
-  /// memory; 0 for other dimensions. Extents beyond the longest useful run are clamped.
+  /// For each dimension but the last: log2 of its extent if a tile's runs continue along it in some operand's
+  /// memory, else 0. Extents beyond the longest useful run are clamped.
   std::array<std::uint8_t, max_view_rank> inner{};
   std::uint8_t sources = 0;  ///< number of sources of an expression, or of views with arbitrary strides
   /// For each source 16 · a + b: a is a number for how the source is read, b is log2 of its element's bytes.

@@ -50,6 +50,7 @@ struct Part {
   std::size_t begin = 0;                                ///< beginning of its lines in the output
 };
 
+/// Evaluates the directives of one template.
 class Selection {
  public:
   Selection(std::string_view file, const Flags& flags) : file_(file), flags_(flags) {}

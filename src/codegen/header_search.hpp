@@ -35,12 +35,18 @@ class HeaderSearch {
     std::string body;       ///< "<cuda/std/header>", or a part of such a name: "thrust/system/cuda"
   };
 
+  /// Follows every `#include` and `#define` of a text. `folder` is the folder of its file; empty if it has
+  /// none.
   void scan(std::string_view text, const std::filesystem::path& folder);
+  /// Stores a macro; `rest` is the text after `#define`.
   void define(std::string_view rest);
+  /// Adds the headers that the text after `#include` names, directly or by a macro.
   void include(std::string_view rest, const std::filesystem::path& folder);
+  /// Adds the header of a text that begins with `<name>` or `"name"`.
   void include_name(std::string_view rest, const std::filesystem::path& folder);
   /// Every expansion of `text` by the known definitions of its macros, up to a limit.
   [[nodiscard]] std::vector<std::string> expanded(std::string_view text, std::uint32_t depth) const;
+  /// Adds one header and all that it includes. Missing headers are skipped.
   void add(const std::string& name, bool quoted, const std::filesystem::path& folder);
   [[nodiscard]] std::filesystem::path find(const std::string& name, bool quoted,
                                            const std::filesystem::path& folder) const;

@@ -35,6 +35,7 @@ class IncludeExpander {
   [[nodiscard]] const std::string& kernel_headers() const noexcept { return parts_[3]; }
 
  private:
+  /// Gathers a header, after those that it includes, unless it was gathered before.
   void add(std::string_view name);
 
   Flags flags_;

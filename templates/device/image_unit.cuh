@@ -22,7 +22,7 @@ __device__ __forceinline__ bool is_inner(const params::View<rank>& view, const T
   return low >= view.low + (unit - 1) && high + unit <= view.high;
 }
 
-// Copies a unit. Its bytes outside the view become zero; if it does not exist, all its bytes do. `from` is a multiple of 16.
+// Copies a unit. Its bytes outside the view become zero; without `exists`, all its bytes become zero. `from` is a multiple of 16.
 // `inner` says that all bytes belong to the view, `begins_inside` that at least the first does.
 template <u32 element_bytes, u32 rank, bool begins_inside = false>
 __device__ __forceinline__ void copy_unit(u32 to, const u8* from, bool exists, const params::View<rank>& view,

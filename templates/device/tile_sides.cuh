@@ -1,6 +1,6 @@
 // Tiles whose sides are powers of two, known at the launch. Byte d of `sides` is the base-2 logarithm of the side in
-// dimension d. A tile consists of parts of consecutive elements along the last dimension, one part for each step of a thread;
-// the last side counts parts, all other sides count elements.
+// dimension d. A tile consists of parts: runs of consecutive elements along the last dimension that a thread moves at once. The
+// last side counts parts, all other sides count elements.
 #pragma once
 #include "tmajit/types.cuh"
 

@@ -26,7 +26,7 @@ struct Slot {
 #pragma unroll
     for (u32 k = 0; k < words; ++k) word[k] = ptx::load_relaxed(from + 8 * k);
   }
-  __device__ __forceinline__ bool is(u32 tag) const {
+  __device__ __forceinline__ bool has_tag(u32 tag) const {
     bool same = true;
 #pragma unroll
     for (u32 k = 0; k < words; ++k) same = same && static_cast<u32>(word[k] >> 32) == tag;
@@ -57,27 +57,27 @@ struct LookBack {
   static constexpr u32 slot_bytes = sizeof(Slot<State>);
   const params::ScanRing& ring;
   u8* scratch;
-  u32 tiles;
-  u32 chains;
-  u32 chain;
-  u32 part;
-  u32 parts;
+  u32 tiles;   // tiles of the launch
+  u32 chains;  // rows, or groups of neighbouring columns
+  u32 chain;   // the tile's chain
+  u32 part;    // the tile's number in its chain
+  u32 parts;   // tiles of a chain
 
   // The address and the tag of member `n` of a level; n counts the members of the level in the row.
-  struct Where {
+  struct Location {
     u8* at;
     u32 tag;
   };
-  __device__ __forceinline__ Where where(u32 level, u32 n, u32 column) const {
+  __device__ __forceinline__ Location location(u32 level, u32 n, u32 column) const {
     const u32 number = n * chains + chain;
     const u32 log2_slots = ring.log2_tiles - level * ring.log2_unit;
     const u64 slot = static_cast<u64>(number & ((1u << log2_slots) - 1)) * ring.width + column;
     return {scratch + ring.first[level] + slot * slot_bytes, (number >> log2_slots) + 1};
   }
   // The number of the tile's own member of a level: the tile, its unit or its block.
-  __device__ __forceinline__ u32 unit_of(u32 level) const { return part >> level * ring.log2_unit; }
-  // Its position in the enclosing unit (level 0) or block (level 1), and whether it is the last one there.
-  __device__ __forceinline__ u32 place(u32 level) const { return unit_of(level) & ((1u << ring.log2_unit) - 1); }
+  __device__ __forceinline__ u32 own_member(u32 level) const { return part >> level * ring.log2_unit; }
+  // The position of this member in the enclosing unit (level 0) or block (level 1), and whether it is the last one there.
+  __device__ __forceinline__ u32 place(u32 level) const { return own_member(level) & ((1u << ring.log2_unit) - 1); }
   __device__ __forceinline__ bool is_last(u32 level) const { return place(level) + 1 == 1u << ring.log2_unit; }
 
   // Waits until no tile needs the old contents of this tile's slots: until all tiles of `waits` parts of the previous round are
@@ -95,12 +95,12 @@ struct LookBack {
   // peek() reads the slot of member `n` of a level once; wait() reads until the state is published.
   __device__ __forceinline__ Slot<State> peek(u32 level, u32 n, u32 column) const {
     Slot<State> slot;
-    slot.load(where(level, n, column).at);
+    slot.load(location(level, n, column).at);
     return slot;
   }
   __device__ __forceinline__ State wait(Slot<State> slot, u32 level, u32 n, u32 column) const {
-    const Where from = where(level, n, column);
-    while (!slot.is(from.tag)) slot.load(from.at);
+    const Location from = location(level, n, column);
+    while (!slot.has_tag(from.tag)) slot.load(from.at);
     return slot.state();
   }
   // Combines one of `shares` shares of the members before the tile in its unit (level 0) or block (level 1), in order. It
@@ -108,7 +108,7 @@ struct LookBack {
   __device__ __forceinline__ State share(u32 level, u32 share, u32 shares, u32 column) const {
     constexpr u32 at_once = 4;
     const u32 members = place(level);
-    const u32 begin = unit_of(level) - members;
+    const u32 begin = own_member(level) - members;
     const u32 per_share = (members + shares - 1) / shares;
     const u32 last = least(share * per_share + per_share, members);
     State all = Scanned::identity();
@@ -127,11 +127,11 @@ struct LookBack {
   }
   // The combined state of the blocks before the tile's block.
   __device__ __forceinline__ State block_prefix(u32 column) const {
-    const u32 block = unit_of(2);
+    const u32 block = own_member(2);
     return block == 0 ? Scanned::identity() : wait(peek(2, block - 1, column), 2, block - 1, column);
   }
   __device__ __forceinline__ void publish(u32 level, u32 column, const State& state) const {
-    const Where to = where(level, unit_of(level), column);
+    const Location to = location(level, own_member(level), column);
     Slot<State>::publish(to.at, to.tag, state);
   }
   // A tile publishes its own aggregate. The last tile of a unit publishes the unit's instead, and the last tile of a block the
@@ -199,16 +199,16 @@ __device__ __forceinline__ typename Scanned::State before_tile(const LookBack<Sc
   Slot<State> slots[2];
 #pragma unroll
   for (u32 level = 0; level < 2; ++level) {
-    if (lane < places[level]) slots[level] = tile.peek(level, tile.unit_of(level) - places[level] + lane, 0);
+    if (lane < places[level]) slots[level] = tile.peek(level, tile.own_member(level) - places[level] + lane, 0);
   }
-  const u32 block = tile.unit_of(2);
+  const u32 block = tile.own_member(2);
   Slot<State> prefix;
   if (lane == 0 && block > 0) prefix = tile.peek(2, block - 1, 0);
   State found = Scanned::identity();
 #pragma unroll
   for (u32 level = 0; level < 2; ++level) {
     State here = Scanned::identity();
-    if (lane < places[level]) here = tile.wait(slots[level], level, tile.unit_of(level) - places[level] + lane, 0);
+    if (lane < places[level]) here = tile.wait(slots[level], level, tile.own_member(level) - places[level] + lane, 0);
     found = Scanned::combine(combined_lanes<Scanned>(here), found);
     if (level == 0 && lane == 0) tile.publish_unit(0, Scanned::combine(found, own));
   }

@@ -58,18 +58,18 @@ __device__ __forceinline__ void combine_threads(typename Reduced::State (&state)
     for (u32 k = 0; k < n; ++k) state[k] = Reduced::combine(state[k], state_across(state[k], bit));
   }
   if (team.phases <= 32) return;
-  State* const of_warp = reinterpret_cast<State*>(shared) + threadIdx.x / 32 * n;
+  State* const warp_states = reinterpret_cast<State*>(shared) + threadIdx.x / 32 * n;
   meet();
   if (threadIdx.x % 32 == 0) {
 #pragma unroll
-    for (u32 k = 0; k < n; ++k) of_warp[k] = state[k];
+    for (u32 k = 0; k < n; ++k) warp_states[k] = state[k];
   }
   meet();
   if (place.phase != 0) return;
 #pragma unroll 1
   for (u32 w = 1; w < team.phases / 32; ++w) {
 #pragma unroll
-    for (u32 k = 0; k < n; ++k) state[k] = Reduced::combine(state[k], of_warp[w * n + k]);
+    for (u32 k = 0; k < n; ++k) state[k] = Reduced::combine(state[k], warp_states[w * n + k]);
   }
 }
 //@ end

@@ -35,7 +35,7 @@ __device__ __forceinline__ void load_window(Window<i>& window, const u8* const (
   using Element = typename From::Element;
 #pragma unroll
   for (u32 r = 0; r < From::rows; ++r) {
-    const u32 line = From::line_of().at[r];  // numbers the layers of all planes
+    const u32 line = From::line_of().at[r];  // number of a layer, counted through all planes
     const u8* const from = planes[From::first_plane + line / From::layers] + From::image + line % From::layers * From::layer_bytes +
                            (strip_at * strip + From::row_of().at[r]) * From::pitch + chunk_at * chunk * sizeof(Element) + From::margin;
 #pragma unroll

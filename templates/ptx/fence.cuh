@@ -9,7 +9,7 @@ __device__ __forceinline__ void fence_mbarrier_init() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
-// Orders this thread's ordinary accesses to shared memory before later accesses by the copy engine.  PTX 8.0, sm_90.
+// Orders this thread's ordinary accesses to shared memory before later accesses by the copy engine and by wgmma.  PTX 8.0, sm_90.
 //@ # Each thread that wrote, or that read bytes about to be overwritten, fences; then the threads synchronise; then one
 //@ # of them issues the copy.
 __device__ __forceinline__ void fence_proxy_async_shared() {
@@ -32,7 +32,7 @@ __device__ __forceinline__ void fence_proxy_async() {
 }
 
 //@ each scope of cta cluster gpu sys
-// fence.acq_rel.$scope: orders this thread's ordinary accesses before and after the fence. PTX 7.8 for the
+// fence.acq_rel.$scope: this thread's ordinary accesses before the fence are ordered before those after it. PTX 7.8 for the
 // cluster, sm_90.
 __device__ __forceinline__ void fence_$scope() {
   asm volatile("fence.acq_rel.$scope;" ::: "memory");

@@ -1,7 +1,7 @@
 // Products of 64 × 256 by 256 × N matrices of bits, in s32: how many are set in both.  PTX ISA, "wgmma.mma_async".  PTX 8.0, sm_90a.
 //@ # A and B in shared memory are contiguous along K.
-//@ # A's words hold 32 bits each: word i of warp w and lane l is of row 16·w + l / 4 + 8·(i % 2) from column
-//@ # 32·(l % 4) + 128·(i / 2) on. N is 8, 16, 24 or a multiple of 16 from 32 on.
+//@ # A's words hold 32 bits each: word i of lane l in warp w begins at row 16·w + l / 4 + 8·(i % 2), column
+//@ # 32·(l % 4) + 128·(i / 2). N is 8, 16, 24 or a multiple of 16 from 32 on.
 //@ # The template has one definition, which the generator writes once for every N, with lists of a thread's accumulators
 //@ # (`each` in templates/README.md). Their number selects the overload. wgmma.cuh states the common requirements.
 #pragma once

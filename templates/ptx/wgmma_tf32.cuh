@@ -1,8 +1,8 @@
 // Products of 64 × 8 by 8 × N matrices of tf32, in f32.  PTX ISA, "wgmma.mma_async".  PTX 8.0, sm_90a.
 //@ # A and B in shared memory are contiguous along K. The lower 13 bits of an element are not read. A's word i
-//@ # of lane l in warp w is the element at row 16·w + l / 4 + 8·(i % 2), column l % 4 + 4·(i / 2). The template has one definition, which
-//@ # the generator writes once for every N, with lists of a thread's accumulators (`each` in templates/README.md). Their
-//@ # number selects the overload. wgmma.cuh states the common requirements.
+//@ # of lane l in warp w is the element at row 16·w + l / 4 + 8·(i % 2), column l % 4 + 4·(i / 2). The template has one
+//@ # definition, which the generator writes once for every N, with lists of a thread's accumulators (`each` in
+//@ # templates/README.md). Their number selects the overload. wgmma.cuh states the common requirements.
 #pragma once
 #include "tmajit/wgmma.cuh"
 

@@ -33,6 +33,7 @@ constexpr std::uint32_t rows = 8;
 constexpr std::uint32_t tiles = 3;
 constexpr std::uint32_t elements = rows * tiles * 32;
 
+/// A simulated device with the kernel, its arrays and its launch.
 struct Bench {
   std::shared_ptr<SimDevice> device = make_sim_device();
   Runtime runtime{{.device = device, .cache_directory = std::nullopt}};

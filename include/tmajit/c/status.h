@@ -15,7 +15,7 @@ extern "C" {
 typedef int32_t tmajit_status;
 enum {
   TMAJIT_OK = 0,
-  TMAJIT_INVALID_ARGUMENT = 1,  ///< the caller passed a null handle, an unknown name, a value out of range
+  TMAJIT_INVALID_ARGUMENT = 1,  ///< the caller passed a null handle, an unknown name or a value out of range
   TMAJIT_ILLEGAL_SPEC = 2,      ///< breaks rules of the driver, the PTX ISA or the hardware
   TMAJIT_COMPILE_FAILED = 3,    ///< NVRTC rejected the source
   TMAJIT_UNAVAILABLE = 4,       ///< this machine lacks NVRTC, a driver or a Hopper GPU
