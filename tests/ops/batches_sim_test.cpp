@@ -49,8 +49,8 @@ reference::BufferView append(RandomCase& drawn, std::size_t buffer, const Tensor
   return {view, buffer, at};
 }
 
-/// A concat or split of `count` parts along an axis. Each part has at most `max_extent` indices along the
-/// axis, some have none. `drawn` is the same operation as a batch of copies, which has a reference.
+/// A concat or split of `count` parts along an axis. Each part has at most `max_part_extent` indices along
+/// the axis, some have none. `drawn` is the same operation as a batch of copies, which has a reference.
 struct Joined {
   RandomCase drawn{.operation = "copy_ragged", .buffers = {0, 0}};
   TensorView whole;
@@ -58,7 +58,8 @@ struct Joined {
   bool is_split = false;
   std::int64_t axis = 0;
 
-  Joined(std::uint64_t seed, std::uint64_t count, bool splits, std::uint64_t max_extent) : is_split(splits) {
+  Joined(std::uint64_t seed, std::uint64_t count, bool splits, std::uint64_t max_part_extent)
+      : is_split(splits) {
     reference::Random random(seed);
     const auto type =
         std::array{ElementType::u8, ElementType::bf16, ElementType::f32, ElementType::f64}[random() % 4];
@@ -71,7 +72,7 @@ struct Joined {
     std::vector<TensorView> parts;
     std::uint64_t extent_of_whole = 0;
     for (std::uint64_t i = 0; i < count; ++i) {
-      shape[along] = random() % 10 == 0 ? 0 : 1 + random() % max_extent;
+      shape[along] = random() % 10 == 0 ? 0 : 1 + random() % max_part_extent;
       extent_of_whole += shape[along];
       parts.push_back(TensorView::contiguous(type, shape));
     }

@@ -49,11 +49,11 @@ std::uint32_t inner_unit(const TensorMapSpec& map) {
 std::uint32_t random_inner_box(Random& random, const TensorMapSpec& map) {
   const auto size = size_of(map.type);
   const auto unit = 16 / size;
-  auto max_extent = 256U;
+  auto max_inner_extent = 256U;
   if (map.swizzle != Swizzle::none && map.interleave == Interleave::none) {
-    max_extent = std::min(max_extent, span_bytes(map.swizzle) / size);
+    max_inner_extent = std::min(max_inner_extent, span_bytes(map.swizzle) / size);
   }
-  return unit * static_cast<std::uint32_t>(between(random, 1, max_extent / unit));
+  return unit * static_cast<std::uint32_t>(between(random, 1, max_inner_extent / unit));
 }
 
 /// Boxes and element strides of a tile that fits shared memory.
@@ -81,8 +81,9 @@ void choose_pixels(Random& random, TensorMapSpec& map) {
   box.channels = random_inner_box(random, map);
   const auto row =
       std::max<std::uint64_t>(std::uint64_t{box.channels} * inner_unit(map), span_bytes(map.swizzle));
-  const auto max_pixels = std::min<std::uint64_t>(shared_bytes / row, 1024);
-  box.pixels = static_cast<std::uint32_t>(one_in(random, 8) ? max_pixels : between(random, 1, max_pixels));
+  const auto max_pixel_count = std::min<std::uint64_t>(shared_bytes / row, 1024);
+  box.pixels =
+      static_cast<std::uint32_t>(one_in(random, 8) ? max_pixel_count : between(random, 1, max_pixel_count));
   for (std::uint32_t d = 0; d < map.rank; ++d) {
     const bool is_image = map.interleave == Interleave::none ? d > 0 && d + 1U < map.rank : d > 1;
     const bool has_stride = is_image && one_in(random, 3);
