@@ -76,7 +76,7 @@ class OutputFile {
   std::filesystem::path path_;
   std::filesystem::path temporary_;  ///< empty while the file has no name, or is written directly
   Descriptor file_;
-  std::span<std::byte> mapped_;  ///< by reserve()
+  std::span<std::byte> mapped_;  ///< the memory that reserve() mapped, or empty
   bool direct_ = false;
 };
 

@@ -15,7 +15,7 @@ using namespace tmajit;
 
 namespace {
 
-/// Every index of a shape, in C order.
+/// Calls `take` with every index of a shape, in C order.
 template <class Take>
 void for_each_index(const std::vector<std::uint64_t>& shape, const Take& take) {
   if (std::find(shape.begin(), shape.end(), 0U) != shape.end()) return;

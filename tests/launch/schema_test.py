@@ -3,9 +3,9 @@
 
     schema_test.py --source DIR --jitc FILE --parser FILE
 
-The repository's launch files, and one that has every member, are accepted by both. Changed in one place, a file that the parser
-accepts must fit the schema, and one that the parser refuses must not, unless the reason is one that no schema can express.
-Exits with 77, which ctest counts as skipped, without the package jsonschema.
+Both must accept the repository's launch files, and one that has every member. The latter is also changed in one place at a time.
+A changed file must fit the schema if the parser accepts it. If the parser refuses it, it must not fit, unless no schema can express
+the reason. If the package jsonschema is missing, the test exits with 77, which ctest counts as skipped.
 """
 
 import argparse
@@ -54,7 +54,7 @@ BEYOND = re.compile("|".join([
 
 
 def places(value, path=()):
-    """The path of every value in a document, the root's aside."""
+    """The path of every value in a document except the root: its keys and list indices, from the outermost one on."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, member in items:
         yield (*path, key)
@@ -62,13 +62,14 @@ def places(value, path=()):
 
 
 def holder(document, path):
+    """The object or list that directly contains the value at `path`."""
     for key in path[:-1]:
         document = document[key]
     return document
 
 
 def mutants(document):
-    """(what was changed, the changed document)"""
+    """Yields (what was changed, the changed document) for each change in one place of a document."""
     for path in places(document):
         for value in VALUES:
             changed = copy.deepcopy(document)

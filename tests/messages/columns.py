@@ -57,6 +57,7 @@ class Terminal:
         return said.decode().replace("\r\n", "\n")
 
     def quiet(self, *words: str) -> str:
+        """The standard output of jitc without a terminal, whose width is therefore not limited."""
         return subprocess.run([self.jitc, *words], capture_output=True, text=True, cwd=self.folder, env=self.environment,
                               check=False).stdout
 
@@ -68,10 +69,11 @@ def commands_of(help_text: str) -> list[str]:
     return re.findall(r"^  ([a-z-]+)", listed, re.MULTILINE)
 
 
-def all_commands(terminal: Terminal, above: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
-    found = [above]
-    for name in commands_of(terminal.quiet(*above, "--help")):
-        found += all_commands(terminal, (*above, name))
+def all_commands(terminal: Terminal, parents: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    """The command with the names `parents`, and its subcommands at all levels."""
+    found = [parents]
+    for name in commands_of(terminal.quiet(*parents, "--help")):
+        found += all_commands(terminal, (*parents, name))
     return found
 
 
@@ -108,6 +110,7 @@ def main() -> int:
             wrong += too_wide(" ".join(("jitc", *command, "--help")), said)
             wrong += broken_words(" ".join(command), said, terminal.quiet(*command, "--help"))
 
+        # These kernels fill the cache, which `cache ls` shows below.
         for words in (["cubin", "copy", "--shape", "64x64"], ["cubin", "map", "--expr", "x0*x1", "--dtype", "bf16,f32,f32"],
                       ["cubin", "permute", "--axes", "1,0", "--shape", "16384x16384", "--dtype", "bf16"]):
             terminal.quiet(*words, "-o", "/dev/null")

@@ -25,9 +25,9 @@ import files
 MESSAGE = re.compile(r"\b(refuse|refuse_\w+|fail|fail_\w+|Error|CompileError|CallMistake)\s*[({]")
 RULE = re.compile(r"(?:\.add\(\{\s*\.rule|\brules\.add\(|[\s(]add\(\"|add_expression\(|check_count\(|\{\.rule = |return \{\")")
 TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|(?<![0-9A-Za-z_])\'(?:\\.|[^\'\\])\'|//[^\n]*')
-ROOMS = ["src", "tools/jitc", "tools/lib", "include"]
-# These rooms report findings about PTX and kernels, not errors. tests/mutants covers them.
-OTHERS = ["src/sim/", "src/lint/", "src/ptx/", "src/conformance/", "src/codegen/directives.cpp"]
+FOLDERS = ["src", "tools/jitc", "tools/lib", "include"]
+# The texts in these folders and files are findings about PTX and kernels, not errors. tests/mutants covers them.
+EXCLUDED = ["src/sim/", "src/lint/", "src/ptx/", "src/conformance/", "src/codegen/directives.cpp"]
 # Nouns after a count. If the count may be 1, the message must use counted(), which chooses singular or plural.
 NOUNS = ("dimensions|elements|numbers|sources|inputs|axes|slices|strides|entries|values|destinations|views|indices|"
          "addresses|pixels|parameters|operands|lanes|offsets|channels")
@@ -35,6 +35,7 @@ PLURAL_OF_ONE = re.compile(rf"(?<![0-9.,x×/^-])\b1 ({NOUNS}|bytes|tiles|kernels
 # Texts in which the count is never 1, because it exceeds a limit or differs from a legal 1.
 ALWAYS_MANY = re.compile(r"the most is|at most .* (is|are) possible|legal is one|legal are fewer|without an expression|a warp has|values are|addresses are|addresses are|"
                          r"2\^63|would be written|moves bits, but|before the colon|^\{\} dimensions$|only \{\} \w+s; the last")
+# Patterns that no message may contain, and what each of them is.
 BROKEN = [
     (PLURAL_OF_ONE, "a plural after 1"),
     (re.compile(r"\b(is|are|must be|needs) (is|are|must|be|has|have|an? [a-z ]+ lies)\b"), "two verbs in a row"),
@@ -83,10 +84,10 @@ def is_message(text: str) -> bool:
 def messages_in(source: pathlib.Path) -> list[tuple[str, str]]:
     """(file, text) of each message in the sources, in order."""
     found: list[tuple[str, str]] = []
-    for room in ROOMS:
-        for path in sorted((source / room).rglob("*.?pp")):
+    for folder in FOLDERS:
+        for path in sorted((source / folder).rglob("*.?pp")):
             name = path.relative_to(source).as_posix()
-            if any(name.startswith(other) for other in OTHERS):
+            if any(name.startswith(excluded) for excluded in EXCLUDED):
                 continue
             text = path.read_text()
             text = TOKEN.sub(lambda token: "" if token.group().startswith("//") else token.group(), text)
@@ -106,11 +107,12 @@ def fragments(text: str) -> list[str]:
 
 
 def is_in(text: str, said: list[str]) -> bool:
+    """Whether one of the outputs contains all constant parts of a message, in their order."""
     parts = fragments(text)
-    for one in said:
+    for output in said:
         at = 0
         for part in parts:
-            at = one.find(part, at)
+            at = output.find(part, at)
             if at < 0:
                 break
             at += len(part)
@@ -158,6 +160,7 @@ def run_cases(source: pathlib.Path, jitc: pathlib.Path) -> tuple[str, list[str]]
 
 
 def wrong_grammar(page: str) -> list[str]:
+    """The lines of jitc's output that match a pattern of BROKEN, each with the pattern's name."""
     wrong = []
     for line in page.splitlines():
         if line.startswith(("$", "#")):
@@ -204,11 +207,11 @@ def main() -> int:
     document = options.source / "tests/messages/messages.txt"
     if options.update:
         document.write_text(page)
-    kept = document.read_text() if document.exists() else ""
-    if kept != page:
-        sys.stdout.writelines(difflib.unified_diff(kept.splitlines(True), page.splitlines(True), str(document), "now"))
+    stored = document.read_text() if document.exists() else ""
+    if stored != page:
+        sys.stdout.writelines(difflib.unified_diff(stored.splitlines(True), page.splitlines(True), str(document), "now"))
         print("messages differ; read them, then rewrite the document with --update")
-    return 1 if wrong or kept != page else 0
+    return 1 if wrong or stored != page else 0
 
 
 if __name__ == "__main__":

@@ -12,14 +12,14 @@ namespace tests {
 inline std::vector<std::vector<std::uint64_t>> indices(std::span<const std::uint64_t> shape) {
   std::vector<std::vector<std::uint64_t>> all{{}};
   for (const std::uint64_t extent : shape) {
-    std::vector<std::vector<std::uint64_t>> longer;
+    std::vector<std::vector<std::uint64_t>> extended;
     for (const auto& index : all) {
       for (std::uint64_t i = 0; i < extent; ++i) {
-        longer.push_back(index);
-        longer.back().push_back(i);
+        extended.push_back(index);
+        extended.back().push_back(i);
       }
     }
-    all = std::move(longer);
+    all = std::move(extended);
   }
   return all;
 }

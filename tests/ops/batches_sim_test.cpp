@@ -49,8 +49,8 @@ reference::BufferView append(RandomCase& drawn, std::size_t buffer, const Tensor
   return {view, buffer, at};
 }
 
-/// A concat or split of `count` parts along an axis, each of at most `most` indices and some empty. `drawn`
-/// is the same operation as a batch of copies, which has a reference.
+/// A concat or split of `count` parts along an axis. Each part has at most `max_part_extent` indices along
+/// the axis, some have none. `drawn` is the same operation as a batch of copies, which has a reference.
 struct Joined {
   RandomCase drawn{.operation = "copy_ragged", .buffers = {0, 0}};
   TensorView whole;
@@ -58,7 +58,8 @@ struct Joined {
   bool is_split = false;
   std::int64_t axis = 0;
 
-  Joined(std::uint64_t seed, std::uint64_t count, bool splits, std::uint64_t most) : is_split(splits) {
+  Joined(std::uint64_t seed, std::uint64_t count, bool splits, std::uint64_t max_part_extent)
+      : is_split(splits) {
     reference::Random random(seed);
     const auto type =
         std::array{ElementType::u8, ElementType::bf16, ElementType::f32, ElementType::f64}[random() % 4];
@@ -69,13 +70,13 @@ struct Joined {
     std::vector<std::uint64_t> shape(rank);
     for (std::uint64_t& extent : shape) extent = 1 + random() % 9;
     std::vector<TensorView> parts;
-    std::uint64_t all = 0;
+    std::uint64_t extent_of_whole = 0;
     for (std::uint64_t i = 0; i < count; ++i) {
-      shape[along] = random() % 10 == 0 ? 0 : 1 + random() % most;
-      all += shape[along];
+      shape[along] = random() % 10 == 0 ? 0 : 1 + random() % max_part_extent;
+      extent_of_whole += shape[along];
       parts.push_back(TensorView::contiguous(type, shape));
     }
-    shape[along] = all;
+    shape[along] = extent_of_whole;
     whole = TensorView::contiguous(type, shape);
     const auto in_whole = append(drawn, is_split ? 1 : 0, whole, random() % 3);
     whole_at = in_whole.offset;
@@ -128,7 +129,7 @@ class GraphDevice final : public WaitingDevice, public GraphMemory {
   }
 };
 
-Runtime on(const std::shared_ptr<Device>& device) {
+Runtime runtime_on(const std::shared_ptr<Device>& device) {
   return Runtime({.device = device, .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
 }
 
@@ -228,7 +229,7 @@ TEST_CASE("batches: every candidate gives the reference's results for random bat
   const std::uint64_t cases = tests::from_environment("TMAJIT_CASES", 8);
   const std::uint64_t seed = tests::seed(20261127);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
-  std::size_t most = 0;
+  std::size_t most_candidates = 0;
   for (std::uint64_t n = 0; n < cases; ++n) {
     const Runtime runtime = simulated_batches(n);
     const auto drawn = reference::random_case("copy_ragged", seed + n, 0,
@@ -241,13 +242,14 @@ TEST_CASE("batches: every candidate gives the reference's results for random bat
     chip.sm_count = n % 2 == 0 ? 1 : 3;  // so that each CTA has several tiles
     const std::size_t count =
         batch_candidates(batch.destinations, batch.sources, 0, {.chip = chip}).plans.size();
-    most = std::max(most, count);
-    for (std::size_t one = 0; one < count; ++one) {
-      const auto candidates = [&](DevicePtr table) {
-        return batch_candidates(batch.destinations, batch.sources, table, {.chip = chip}).plans[one];
+    most_candidates = std::max(most_candidates, count);
+    for (std::size_t i = 0; i < count; ++i) {
+      // The plan of candidate i, whose table will be at `table`.
+      const auto candidate_plan = [&](DevicePtr table) {
+        return batch_candidates(batch.destinations, batch.sources, table, {.chip = chip}).plans[i];
       };
-      const Buffer table(runtime.device(), candidates(0).table.size());
-      const RaggedPlan planned = candidates(table.address());
+      const Buffer table(runtime.device(), candidate_plan(0).table.size());
+      const RaggedPlan planned = candidate_plan(table.address());
       INFO(planned.kernel.choice().text());
       memory->write(before);
       runtime.device()->memory().copy_in(table.address(), planned.table, nullptr);
@@ -259,12 +261,12 @@ TEST_CASE("batches: every candidate gives the reference's results for random bat
       }
     }
   }
-  CHECK(most >= 4);
+  CHECK(most_candidates >= 4);
 }
 
 TEST_CASE("batches: launches with new addresses on many streams do not make the host wait") {
   const auto device = std::make_shared<WaitingDevice>();
-  const Runtime runtime = on(device);
+  const Runtime runtime = runtime_on(device);
   const std::vector<Tensor> to = sequences(300, DevicePtr{1} << 42);
   const std::vector<Tensor> from = sequences(300, DevicePtr{1} << 43);
   const Plan copies = plan(runtime, operation::copy_ragged(to, from));
@@ -293,7 +295,7 @@ TEST_CASE("batches: launches with new addresses on many streams do not make the 
 
 TEST_CASE("batches: a captured launch has a table of its own, which lives as long as the graph") {
   const auto device = std::make_shared<GraphDevice>();
-  const Runtime runtime = on(device);
+  const Runtime runtime = runtime_on(device);
   const Plan copies = plan(
       runtime, operation::copy_ragged(sequences(20, DevicePtr{1} << 42), sequences(20, DevicePtr{1} << 43)));
   copies(stream(1));
@@ -312,14 +314,14 @@ TEST_CASE("batches: a captured launch has a table of its own, which lives as lon
 
   const auto plain = std::make_shared<WaitingDevice>();
   plain->captured = stream(1);
-  CHECK_THROWS_AS(
-      copy_ragged(on(plain), sequences(20, DevicePtr{1} << 42), sequences(20, DevicePtr{1} << 43), stream(1)),
-      Error);
+  CHECK_THROWS_AS(copy_ragged(runtime_on(plain), sequences(20, DevicePtr{1} << 42),
+                              sequences(20, DevicePtr{1} << 43), stream(1)),
+                  Error);
 }
 
 TEST_CASE("batches: large tables are copied in blocks of at most 64 KiB, without waiting") {
   const auto device = std::make_shared<WaitingDevice>();
-  const Runtime runtime = on(device);
+  const Runtime runtime = runtime_on(device);
   copy_ragged(runtime, sequences(3000, DevicePtr{1} << 42), sequences(3000, DevicePtr{1} << 43));
   REQUIRE(device->copies.size() > 1);
   for (const auto& copy : device->copies) CHECK(copy.bytes <= 1 << 16);

@@ -27,27 +27,28 @@ using namespace tmajit;
 
 namespace {
 
-constexpr DevicePtr called_at = 0x7f00'0000'0000;
-constexpr DevicePtr called_from = 0x7e00'0000'0000;
+constexpr DevicePtr called_destination = 0x7f00'0000'0000;
+constexpr DevicePtr called_source = 0x7e00'0000'0000;
 
 Tensor tensor_of(const std::vector<std::uint64_t>& shape, DevicePtr address,
                  ElementType type = ElementType::f32) {
   return {TensorView::contiguous(type, shape), address};
 }
 
-struct CallDesk {
+struct CallFixture {
   std::shared_ptr<FakeDevice> device = std::make_shared<FakeDevice>();
   Runtime runtime{{.device = device, .cache_directory = std::nullopt}};
-  CallDesk() { device->on_launch = nullptr; }
+  CallFixture() { device->on_launch = nullptr; }
 };
 
 }  // namespace
 
 TEST_CASE("a repeated call neither plans nor allocates, also at other addresses") {
-  CallDesk desk;
+  CallFixture fixture;
   const std::array<std::uint32_t, 2> axes{1, 0};
-  const auto call = [&](DevicePtr by) {
-    permute(desk.runtime, tensor_of({64, 96}, called_at + by), tensor_of({96, 64}, called_from + by), axes);
+  const auto call = [&](DevicePtr shift) {
+    permute(fixture.runtime, tensor_of({64, 96}, called_destination + shift),
+            tensor_of({96, 64}, called_source + shift), axes);
   };
   call(0);
   call(1 << 20);
@@ -55,104 +56,106 @@ TEST_CASE("a repeated call neither plans nor allocates, also at other addresses"
   const TensorView from = TensorView::contiguous(ElementType::f32, {96, 64});
   const std::size_t before = allocations();
   for (DevicePtr i = 0; i < 50; ++i) {
-    permute(desk.runtime, {to, called_at + 4096 * i}, {from, called_from + 4096 * i}, axes);
+    permute(fixture.runtime, {to, called_destination + 4096 * i}, {from, called_source + 4096 * i}, axes);
   }
   CHECK(allocations() == before);
-  CHECK(desk.device->loads == 1);
-  CHECK(desk.device->launches == 52);
+  CHECK(fixture.device->loads == 1);
+  CHECK(fixture.device->launches == 52);
 }
 
 TEST_CASE("calls that differ in more than addresses get plans of their own") {
-  CallDesk desk;
+  CallFixture fixture;
   std::vector<std::vector<std::byte>> seen;
-  desk.device->on_launch = [&](const FakeDevice::Launch& launch) {
+  fixture.device->on_launch = [&](const FakeDevice::Launch& launch) {
     const auto* const bytes = static_cast<const std::byte*>(launch.parameters[0]);
     seen.emplace_back(bytes, bytes + 48);  // the addresses, extents and strides begin here
   };
-  const Tensor square = tensor_of({32, 32}, called_from);
-  const Tensor out = tensor_of({32, 32}, called_at);
+  const Tensor square = tensor_of({32, 32}, called_source);
+  const Tensor out = tensor_of({32, 32}, called_destination);
   const std::array<std::uint32_t, 2> identity{0, 1};
   const std::array<std::uint32_t, 2> turned{1, 0};
-  permute(desk.runtime, out, square, identity);
-  permute(desk.runtime, out, square, turned);
-  copy(desk.runtime, out, square);
+  permute(fixture.runtime, out, square, identity);
+  permute(fixture.runtime, out, square, turned);
+  copy(fixture.runtime, out, square);
   const std::array sources{square};
-  map(desk.runtime, out, "x + 1", sources);
-  map(desk.runtime, out, "x + 2", sources);
-  cast(desk.runtime, out, {square.view, called_from});
-  cast(desk.runtime, out, reinterpreted(square, ElementType::i32));
-  const int loads = desk.device->loads;
-  CHECK(loads == 5);  // a copy, a transposition, two maps, a conversion
-  CHECK(desk.device->launches == 7);
+  map(fixture.runtime, out, "x + 1", sources);
+  map(fixture.runtime, out, "x + 2", sources);
+  cast(fixture.runtime, out, {square.view, called_source});
+  cast(fixture.runtime, out, reinterpreted(square, ElementType::i32));
+  const int loads = fixture.device->loads;
+  CHECK(loads == 5);  // copy, transposition, two maps, conversion; the other two calls copy like the first
+  CHECK(fixture.device->launches == 7);
 
   // One of two concats that differ only in new_axis is illegal, and finds no plan.
-  const Tensor tall = tensor_of({64, 32}, called_at);
-  const Tensor stack = tensor_of({2, 32, 32}, called_at);
+  const Tensor tall = tensor_of({64, 32}, called_destination);
+  const Tensor stack = tensor_of({2, 32, 32}, called_destination);
   const std::array halves{square, square};
-  concat(desk.runtime, tall, halves, 0);
-  CHECK_THROWS_AS(concat(desk.runtime, tall, halves, 0, nullptr, true), Error);
-  concat(desk.runtime, stack, halves, 0, nullptr, true);
-  CHECK_THROWS_AS(concat(desk.runtime, stack, halves, 0), Error);
-  const int concats = desk.device->launches - 7;
+  concat(fixture.runtime, tall, halves, 0);
+  CHECK_THROWS_AS(concat(fixture.runtime, tall, halves, 0, nullptr, true), Error);
+  concat(fixture.runtime, stack, halves, 0, nullptr, true);
+  CHECK_THROWS_AS(concat(fixture.runtime, stack, halves, 0), Error);
+  const int concats = fixture.device->launches - 7;
 
   // Slices and paddings that differ only in their numbers.
   const std::array<Slice, 1> first{Slice{.start = 0, .stop = 16}};
   const std::array<Slice, 1> second{Slice{.start = 16, .stop = 32}};
-  const Tensor half = tensor_of({16, 32}, called_at);
+  const Tensor half = tensor_of({16, 32}, called_destination);
   seen.clear();
-  slice(desk.runtime, half, square, first);
-  slice(desk.runtime, half, square, second);
+  slice(fixture.runtime, half, square, first);
+  slice(fixture.runtime, half, square, second);
   REQUIRE(seen.size() == 2);
   CHECK(seen[0] != seen[1]);
   const Padding above{.before = {1, 0}, .value = 0};
   const Padding below{.before = {0, 0}, .value = 0};
-  const Tensor framed = tensor_of({33, 32}, called_at);
-  pad(desk.runtime, framed, square, above);
-  pad(desk.runtime, framed, square, below);
-  CHECK(desk.device->launches == 11 + concats);
+  const Tensor framed = tensor_of({33, 32}, called_destination);
+  pad(fixture.runtime, framed, square, above);
+  pad(fixture.runtime, framed, square, below);
+  CHECK(fixture.device->launches == 11 + concats);
 }
 
 TEST_CASE("calls by name find the plans of equal calls, and of no others") {
-  CallDesk desk;
+  CallFixture fixture;
   std::vector<std::vector<std::byte>> seen;
-  const Tensor source = tensor_of({32, 32}, called_from);
-  const Tensor half = tensor_of({16, 32}, called_at);
-  const Tensor whole = tensor_of({32, 32}, called_at);
+  const Tensor source = tensor_of({32, 32}, called_source);
+  const Tensor half = tensor_of({16, 32}, called_destination);
+  const Tensor whole = tensor_of({32, 32}, called_destination);
   const Arguments first{{"slices", std::vector{Slice{.start = 0, .stop = 16}}}};
-  run_operation(desk.runtime, "slice", {half}, {source}, first);
+  run_operation(fixture.runtime, "slice", {half}, {source}, first);
   const std::size_t before = allocations();
   for (DevicePtr i = 0; i < 50; ++i)
-    run_operation(desk.runtime, "slice", {{half.view, called_at + 4096 * i}}, {source}, first);
+    run_operation(fixture.runtime, "slice", {{half.view, called_destination + 4096 * i}}, {source}, first);
   CHECK(allocations() == before);
 
-  desk.device->on_launch = [&](const FakeDevice::Launch& launch) {
+  fixture.device->on_launch = [&](const FakeDevice::Launch& launch) {
     const auto* const bytes = static_cast<const std::byte*>(launch.parameters[0]);
     seen.emplace_back(bytes, bytes + 48);  // the addresses, extents and strides begin here
   };
-  run_operation(desk.runtime, "slice", {half}, {source}, first);
-  run_operation(desk.runtime, "slice", {half}, {source},
+  run_operation(fixture.runtime, "slice", {half}, {source}, first);
+  run_operation(fixture.runtime, "slice", {half}, {source},
                 {{"slices", std::vector{Slice{.start = 16, .stop = 32}}}});
   REQUIRE(seen.size() == 2);
   CHECK(seen[0] != seen[1]);
-  const int loads = desk.device->loads;
-  run_operation(desk.runtime, "map", {whole}, {source}, {{"expression", "x + 1"}});
-  run_operation(desk.runtime, "map", {whole}, {source}, {{"expression", "x + 2"}});
-  CHECK(desk.device->loads == loads + 2);
+  const int loads = fixture.device->loads;
+  run_operation(fixture.runtime, "map", {whole}, {source}, {{"expression", "x + 1"}});
+  run_operation(fixture.runtime, "map", {whole}, {source}, {{"expression", "x + 2"}});
+  CHECK(fixture.device->loads == loads + 2);
   // An argument that the operation does not take is no equal call.
-  CHECK_THROWS_AS(run_operation(desk.runtime, "map", {whole}, {source},
+  CHECK_THROWS_AS(run_operation(fixture.runtime, "map", {whole}, {source},
                                 {{"expression", "x + 1"}, {"axis", std::int64_t{0}}}),
                   Error);
-  CHECK_THROWS_AS(run_operation(desk.runtime, "map", {whole}, {source}, {}), Error);
+  CHECK_THROWS_AS(run_operation(fixture.runtime, "map", {whole}, {source}, {}), Error);
 }
 
 TEST_CASE("more different calls than the table holds give right results, also when repeated") {
-  CallDesk desk;
+  CallFixture fixture;
   std::vector<std::uint32_t> grids;
-  desk.device->on_launch = [&](const FakeDevice::Launch& launch) { grids.push_back(launch.shape.grid[0]); };
+  fixture.device->on_launch = [&](const FakeDevice::Launch& launch) {
+    grids.push_back(launch.shape.grid[0]);
+  };
   const auto all = [&] {
     grids.clear();
     for (std::uint64_t n = 1; n <= 600; ++n) {
-      copy(desk.runtime, tensor_of({n * 4096}, called_at), tensor_of({n * 4096}, called_from));
+      copy(fixture.runtime, tensor_of({n * 4096}, called_destination), tensor_of({n * 4096}, called_source));
     }
     return grids;
   };
@@ -163,19 +166,21 @@ TEST_CASE("more different calls than the table holds give right results, also wh
 }
 
 TEST_CASE("10,000 shapes take no more memory than a full table of plans") {
-  CallDesk desk;
-  const auto meet = [&](std::uint64_t first, std::uint64_t end) {
-    std::size_t most = 0;
+  CallFixture fixture;
+  // Copies tensors of `first` to `end` - 1 times 4096 elements. Returns the largest number of heap bytes.
+  const auto copy_lengths = [&](std::uint64_t first, std::uint64_t end) {
+    std::size_t peak_bytes = 0;
     for (std::uint64_t n = first; n < end; ++n) {
-      copy(desk.runtime, tensor_of({n * 4096}, called_at), tensor_of({n * 4096}, called_from));
-      desk.device->encoded.clear();
-      most = std::max(most, heap_bytes());
+      copy(fixture.runtime, tensor_of({n * 4096}, called_destination), tensor_of({n * 4096}, called_source));
+      fixture.device->encoded.clear();
+      peak_bytes = std::max(peak_bytes, heap_bytes());
     }
-    return most;
+    return peak_bytes;
   };
   const std::size_t before = heap_bytes();
-  const std::size_t full = meet(1, 2000) - before;  // each set of the table has seen 31 plans on average
-  const std::size_t later = meet(2000, 10'000) - before;
+  const std::size_t full =
+      copy_lengths(1, 2000) - before;  // each set of the table has seen 31 plans on average
+  const std::size_t later = copy_lengths(2000, 10'000) - before;
   std::cout << "  bytes of " << PlanTable::max_plans << " plans: " << full << ", most later: " << later
             << '\n';
   CHECK(later < full + full / 20);
@@ -205,26 +210,27 @@ TEST_CASE("a key holds the words that were added, and different keys have differ
 }
 
 TEST_CASE("a changed tuning table has a larger generation") {
-  CallDesk desk;
-  const std::uint64_t before = tuning(desk.runtime).generation();
-  tuning(desk.runtime).add({.chip = "fake", .shape_class = {.family = "rows"}, .choice = {.family = "rows"}});
-  CHECK(tuning(desk.runtime).generation() > before);
+  CallFixture fixture;
+  const std::uint64_t before = tuning(fixture.runtime).generation();
+  tuning(fixture.runtime)
+      .add({.chip = "fake", .shape_class = {.family = "rows"}, .choice = {.family = "rows"}});
+  CHECK(tuning(fixture.runtime).generation() > before);
 }
 
 TEST_CASE("many short-lived threads share a kernel, which is freed with its runtime") {
-  std::optional<CallDesk> desk(std::in_place);
+  std::optional<CallFixture> fixture(std::in_place);
   const auto call = [&] {
-    copy(desk->runtime, tensor_of({4096}, called_at), tensor_of({4096}, called_from));
+    copy(fixture->runtime, tensor_of({4096}, called_destination), tensor_of({4096}, called_source));
   };
   call();
   for (int round = 0; round < 20; ++round) {
     std::vector<std::jthread> threads(8);
     for (std::jthread& thread : threads) thread = std::jthread(call);
   }
-  CHECK(desk->device->launches == 161);
-  const std::shared_ptr<FakeDevice> device = desk->device;
+  CHECK(fixture->device->launches == 161);
+  const std::shared_ptr<FakeDevice> device = fixture->device;
   CHECK(device->kernels_alive() == 1);
-  desk.reset();
+  fixture.reset();
   CHECK(device->kernels_alive() == 0);  // the tables keep no kernel alive
 }
 
@@ -241,32 +247,32 @@ struct AtThreadEnd {
 }  // namespace
 
 TEST_CASE("a call during a thread's end uses no plan table, and a new thread gets another table") {
-  const CallDesk desk;
-  PlanTable* of_new = nullptr;
-  PlanTable* of_ending = nullptr;
+  const CallFixture fixture;
+  PlanTable* table_of_new_thread = nullptr;
+  PlanTable* table_of_ending_thread = nullptr;
   std::jthread([&] {
     // This object is made before the library's thread-local objects, so it is destroyed after them.
     thread_local AtThreadEnd last;
     last.run = [&] {
-      std::jthread([&] { of_new = move_caches(desk.runtime).plans.of_this_thread(); }).join();
-      of_ending = move_caches(desk.runtime).plans.of_this_thread();
-      copy(desk.runtime, tensor_of({4096}, called_at), tensor_of({4096}, called_from));
+      std::jthread([&] { table_of_new_thread = move_caches(fixture.runtime).plans.of_this_thread(); }).join();
+      table_of_ending_thread = move_caches(fixture.runtime).plans.of_this_thread();
+      copy(fixture.runtime, tensor_of({4096}, called_destination), tensor_of({4096}, called_source));
     };
-    copy(desk.runtime, tensor_of({4096}, called_at), tensor_of({4096}, called_from));
+    copy(fixture.runtime, tensor_of({4096}, called_destination), tensor_of({4096}, called_source));
   }).join();
-  CHECK(of_new != nullptr);
-  CHECK(of_ending == nullptr);
-  CHECK(desk.device->launches == 2);
+  CHECK(table_of_new_thread != nullptr);
+  CHECK(table_of_ending_thread == nullptr);
+  CHECK(fixture.device->launches == 2);
 }
 
 TEST_CASE("a refused call does not affect later calls") {
-  CallDesk desk;
-  const Tensor out = tensor_of({64}, called_at);
-  CHECK_THROWS_AS(copy(desk.runtime, out, out), SpecError);
-  CHECK_THROWS_AS(copy(desk.runtime, out, out), SpecError);
-  CHECK_NOTHROW(copy(desk.runtime, out, tensor_of({64}, called_from)));
-  CHECK_THROWS_AS(copy(desk.runtime, out, out), SpecError);
-  const Runtime without({.cache_directory = std::nullopt});
-  CHECK_THROWS_AS(copy(without, out, tensor_of({64}, called_from)), Error);
-  CHECK(desk.device->launches == 1);
+  CallFixture fixture;
+  const Tensor out = tensor_of({64}, called_destination);
+  CHECK_THROWS_AS(copy(fixture.runtime, out, out), SpecError);
+  CHECK_THROWS_AS(copy(fixture.runtime, out, out), SpecError);
+  CHECK_NOTHROW(copy(fixture.runtime, out, tensor_of({64}, called_source)));
+  CHECK_THROWS_AS(copy(fixture.runtime, out, out), SpecError);
+  const Runtime without_device({.cache_directory = std::nullopt});
+  CHECK_THROWS_AS(copy(without_device, out, tensor_of({64}, called_source)), Error);
+  CHECK(fixture.device->launches == 1);
 }

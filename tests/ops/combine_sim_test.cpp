@@ -15,36 +15,37 @@ using namespace tmajit;
 
 namespace {
 
-/// Combines `with` into `was`, element by element.
+/// The destination's elements after reduce_into() combined the source's elements into them.
 template <class T>
-std::vector<T> combined(ElementType type, CombineOp op, std::vector<T> was, const std::vector<T>& with) {
+std::vector<T> combined(ElementType type, CombineOp op, std::vector<T> destination,
+                        const std::vector<T>& source) {
   const Runtime runtime({.device = make_sim_device({.threads = 1}),
                          .cache_directory = tests::shared_kernels(),
                          .compile = tests::ptx_alone});
-  const auto view = TensorView::contiguous(type, {was.size()});
+  const auto view = TensorView::contiguous(type, {destination.size()});
   const Buffer to(runtime.device(), view.span_bytes());
   const Buffer from(runtime.device(), view.span_bytes());
   DeviceMemory& memory = runtime.device()->memory();
-  memory.copy_in(to.address(), std::as_bytes(std::span(was)), nullptr);
-  memory.copy_in(from.address(), std::as_bytes(std::span(with)), nullptr);
+  memory.copy_in(to.address(), std::as_bytes(std::span(destination)), nullptr);
+  memory.copy_in(from.address(), std::as_bytes(std::span(source)), nullptr);
   reduce_into(runtime, {view, to.address()}, op, {view, from.address()});
   runtime.device()->streams().synchronize(nullptr);
-  memory.copy_out(std::as_writable_bytes(std::span(was)), to.address(), nullptr);
-  return was;
+  memory.copy_out(std::as_writable_bytes(std::span(destination)), to.address(), nullptr);
+  return destination;
 }
 
 }  // namespace
 
 TEST_CASE("reduce_into: threads combine the ends of rows like the copy engine combines the rest") {
   // There are 17 elements: the engine combines a multiple of 16 bytes, and a thread combines the rest.
-  const std::vector<std::uint32_t> was(17, 5);
-  CHECK(combined(ElementType::u32, CombineOp::inc, was, std::vector<std::uint32_t>(17, 5)) ==
+  const std::vector<std::uint32_t> fives(17, 5);
+  CHECK(combined(ElementType::u32, CombineOp::inc, fives, std::vector<std::uint32_t>(17, 5)) ==
         std::vector<std::uint32_t>(17, 0));
-  CHECK(combined(ElementType::u32, CombineOp::inc, was, std::vector<std::uint32_t>(17, 6)) ==
+  CHECK(combined(ElementType::u32, CombineOp::inc, fives, std::vector<std::uint32_t>(17, 6)) ==
         std::vector<std::uint32_t>(17, 6));
-  CHECK(combined(ElementType::u32, CombineOp::dec, was, std::vector<std::uint32_t>(17, 4)) ==
+  CHECK(combined(ElementType::u32, CombineOp::dec, fives, std::vector<std::uint32_t>(17, 4)) ==
         std::vector<std::uint32_t>(17, 4));
-  CHECK(combined(ElementType::u32, CombineOp::dec, was, std::vector<std::uint32_t>(17, 9)) ==
+  CHECK(combined(ElementType::u32, CombineOp::dec, fives, std::vector<std::uint32_t>(17, 9)) ==
         std::vector<std::uint32_t>(17, 4));
   CHECK(combined(ElementType::i64, CombineOp::add, std::vector<std::int64_t>(3, -7),
                  std::vector<std::int64_t>(3, 5)) == std::vector<std::int64_t>(3, -2));

@@ -155,9 +155,9 @@ TEST_CASE("the last tile of a row is right if it has less than a word of the row
     const auto from = tests::move_operand(type, {columns, run}, {1, static_cast<std::int64_t>(columns)});
     tests::EveryCandidate move(runtime, to, {from});
     for (const Candidate& candidate : move.candidates()) {
-      const std::uint64_t rest = run % candidate.family->footprint(candidate, move.problem()).box[1];
+      const std::uint64_t remainder = run % candidate.family->footprint(candidate, move.problem()).box[1];
       std::uint64_t& count = counts[candidate.family->name()];
-      if (rest == 0 || rest * size_of(type) >= 4 || count >= 3) continue;
+      if (remainder == 0 || remainder * size_of(type) >= 4 || count >= 3) continue;
       INFO("TMAJIT_SEED=" << seed << ": " << candidate.family->choice(candidate).text() << " of " << run
                           << " x " << columns << ' ' << name(type));
       CHECK(move.run(candidate) == "");

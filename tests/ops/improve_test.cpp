@@ -27,41 +27,42 @@ using tests::CapturedLog, tests::ScriptedDevice, tests::times;
 
 namespace {
 
-constexpr DevicePtr improved_at = 0x7f00'0000'0000;
-constexpr DevicePtr improved_from = 0x7e00'0000'0000;
+constexpr DevicePtr improved_destination = 0x7f00'0000'0000;
+constexpr DevicePtr improved_source = 0x7e00'0000'0000;
 const auto some_stream = reinterpret_cast<Stream>(std::uintptr_t{0x5000});
 
 long whole_us(const TunedChoice& choice) {
   return std::lround(choice.microseconds);
 }
 
-constexpr Improve three{.candidates = 3, .timed_calls = 3, .min_predicted_us = 0};
+constexpr Improve three_candidates{.candidates = 3, .timed_calls = 3, .min_predicted_us = 0};
 
-struct ImproveDesk {
-  explicit ImproveDesk(ScriptedDevice::Time time, const Improve& improve = three,
-                       std::string name = "scripted")
+struct ImproveFixture {
+  explicit ImproveFixture(ScriptedDevice::Time time, const Improve& improve = three_candidates,
+                          std::string name = "scripted")
       : device(std::make_shared<ScriptedDevice>(std::move(time), std::move(name))),
         runtime({.device = device,
                  .cache_directory = std::nullopt,
                  .compile = tests::ptx_alone,
                  .improve = improve}) {}
 
-  void call(std::uint64_t rows = 2048, Stream stream = nullptr, DevicePtr by = 0) const {
-    permute(runtime, Tensor::contiguous(ElementType::f32, {rows, 2048}, improved_at + by),
-            Tensor::contiguous(ElementType::f32, {2048, rows}, improved_from + by), {1, 0}, stream);
+  void call(std::uint64_t rows = 2048, Stream stream = nullptr, DevicePtr shift = 0) const {
+    permute(runtime, Tensor::contiguous(ElementType::f32, {rows, 2048}, improved_destination + shift),
+            Tensor::contiguous(ElementType::f32, {2048, rows}, improved_source + shift), {1, 0}, stream);
   }
   void calls(int count) const {
     for (int i = 0; i < count; ++i) call(2048, nullptr, static_cast<DevicePtr>(i) * 4096);
   }
   [[nodiscard]] Operation operation() const {
-    return operation::permute(Tensor::contiguous(ElementType::f32, {2048, 2048}, improved_at),
-                              Tensor::contiguous(ElementType::f32, {2048, 2048}, improved_from), {1, 0});
+    return operation::permute(Tensor::contiguous(ElementType::f32, {2048, 2048}, improved_destination),
+                              Tensor::contiguous(ElementType::f32, {2048, 2048}, improved_source), {1, 0});
   }
   /// The choices that trials added to the runtime's table.
   [[nodiscard]] std::vector<TunedChoice> found() const {
     std::vector<TunedChoice> all = tuning(runtime).all();
-    std::erase_if(
-        all, [&](const TunedChoice& one) { return !tuning(runtime).has_added(one.chip, one.shape_class); });
+    std::erase_if(all, [&](const TunedChoice& choice) {
+      return !tuning(runtime).has_added(choice.chip, choice.shape_class);
+    });
     return all;
   }
 
@@ -72,295 +73,297 @@ struct ImproveDesk {
 }  // namespace
 
 TEST_CASE("the fastest candidate becomes the choice, and each call launches once") {
-  const ImproveDesk desk(times({100, 50, 80}));
+  const ImproveFixture fixture(times({100, 50, 80}));
   const Plan untried =
-      plan(Runtime({.device = desk.device, .cache_directory = std::nullopt}), desk.operation());
-  desk.device->takes = [](int number, const LaunchShape&) { return number == 2 ? 50'000 : 100'000; };
+      plan(Runtime({.device = fixture.device, .cache_directory = std::nullopt}), fixture.operation());
+  fixture.device->takes = [](int number, const LaunchShape&) { return number == 2 ? 50'000 : 100'000; };
   for (int i = 1; i <= 12; ++i) {
-    desk.calls(1);
-    CHECK(desk.device->launched().size() == static_cast<std::size_t>(i));
+    fixture.calls(1);
+    CHECK(fixture.device->launched().size() == static_cast<std::size_t>(i));
   }
   // Kernel 0 belongs to the other runtime. Each kernel is launched once before it is timed. Timed launches
   // alternate between the kernels, so that a slow phase of the device affects all of them.
-  CHECK(desk.device->launched() == std::vector{1, 1, 2, 2, 3, 3, 1, 2, 3, 1, 2, 3});
-  CHECK(desk.found().empty());
-  desk.calls(1);  // collects the last time, and launches the default kernel
-  const std::vector<TunedChoice> found = desk.found();
+  CHECK(fixture.device->launched() == std::vector{1, 1, 2, 2, 3, 3, 1, 2, 3, 1, 2, 3});
+  CHECK(fixture.found().empty());
+  fixture.calls(1);  // collects the last time, and launches the default kernel
+  const std::vector<TunedChoice> found = fixture.found();
   REQUIRE(found.size() == 1);
-  CHECK(found[0].chip == desk.runtime.chip().name);
+  CHECK(found[0].chip == fixture.runtime.chip().name);
   CHECK(whole_us(found[0]) == 50);
   CHECK(found[0].choice != untried.plans()[0].choice());
-  const auto timed = desk.device->timers_started.load();
+  const auto timed = fixture.device->timers_started.load();
   CHECK(timed == 9);
 
-  desk.calls(5);
-  const std::vector<int> launched = desk.device->launched();
+  fixture.calls(5);
+  const std::vector<int> launched = fixture.device->launched();
   CHECK(launched.size() == 18);
   CHECK(std::vector(launched.begin() + 12, launched.end()) == std::vector{1, 2, 2, 2, 2, 2});
-  CHECK(desk.device->timers_started == timed);
-  CHECK(desk.device->loaded() == 4);
+  CHECK(fixture.device->timers_started == timed);
+  CHECK(fixture.device->loaded() == 4);
   const std::size_t before = allocations();
-  desk.calls(5);
+  fixture.calls(5);
   CHECK(allocations() == before);
 
   // As with a choice of `jitc tune`, new plans use it, and it can be copied to other runtimes.
-  const Plan improved = plan(desk.runtime, desk.operation());
+  const Plan improved = plan(fixture.runtime, fixture.operation());
   CHECK(improved.plans()[0].tuned());
   CHECK(improved.plans()[0].choice() == found[0].choice);
-  const Runtime next({.device = desk.device, .cache_directory = std::nullopt});
-  tuning(next).add_json(tuning(desk.runtime).json());
-  CHECK(plan(next, desk.operation()).plans()[0].choice() == found[0].choice);
+  const Runtime next({.device = fixture.device, .cache_directory = std::nullopt});
+  tuning(next).add_json(tuning(fixture.runtime).json());
+  CHECK(plan(next, fixture.operation()).plans()[0].choice() == found[0].choice);
 }
 
 TEST_CASE("the default kernel stays the choice unless another is clearly faster") {
-  const ImproveDesk desk(times({1000, 993, 995}));
-  const KernelChoice default_choice = plan(desk.runtime, desk.operation()).plans()[0].choice();
-  desk.calls(60);
-  const std::vector<TunedChoice> found = desk.found();
+  const ImproveFixture fixture(times({1000, 993, 995}));
+  const KernelChoice default_choice = plan(fixture.runtime, fixture.operation()).plans()[0].choice();
+  fixture.calls(60);
+  const std::vector<TunedChoice> found = fixture.found();
   REQUIRE(found.size() == 1);
   CHECK(found[0].choice == default_choice);
   CHECK(whole_us(found[0]) == 1000);
-  CHECK(desk.device->launched().back() == 0);
-  CHECK(desk.device->timers_started == 3LL * 15);
+  CHECK(fixture.device->launched().back() == 0);
+  CHECK(fixture.device->timers_started == 3LL * 15);
 }
 
 TEST_CASE("candidates of similar times are timed until they can be distinguished") {
   // Calls 3 to 6 of kernel 2, the fastest, take so long that it would seem slower than the default kernel.
   std::map<int, int> calls;
-  const ImproveDesk desk([&calls](int number, const LaunchShape&) -> std::int64_t {
+  const ImproveFixture fixture([&calls](int number, const LaunchShape&) -> std::int64_t {
     const int call = ++calls[number];
     const bool is_disturbed = number == 2 && call >= 3 && call <= 6;
     return (number == 2 ? 970'000 : number == 1 ? 990'000 : 1'000'000) + (is_disturbed ? 40'000 : 0);
   });
-  desk.calls(70);
-  REQUIRE(desk.found().size() == 1);
-  CHECK(whole_us(desk.found()[0]) == 970);
+  fixture.calls(70);
+  REQUIRE(fixture.found().size() == 1);
+  CHECK(whole_us(fixture.found()[0]) == 970);
 }
 
 TEST_CASE("the first launch of a kernel, which loads it, is not timed") {
   std::map<int, int> calls;
-  const ImproveDesk desk(
+  const ImproveFixture fixture(
       [&calls](int number, const LaunchShape&) -> std::int64_t {
         return (number == 1 ? 50'000 : 100'000) + (++calls[number] == 1 ? 5'000'000 : 0);
       },
       {.candidates = 2, .timed_calls = 1, .min_predicted_us = 0});
-  desk.calls(6);
-  REQUIRE(desk.found().size() == 1);
-  CHECK(whole_us(desk.found()[0]) == 50);
+  fixture.calls(6);
+  REQUIRE(fixture.found().size() == 1);
+  CHECK(whole_us(fixture.found()[0]) == 50);
 }
 
 TEST_CASE("shapes of one class are compared by measured times, not by predictions") {
   // One shape takes three times as long as the other, contrary to predictions. Kernel 1 is slower for both.
   std::int64_t unit = 0;
-  const ImproveDesk desk(
+  const ImproveFixture fixture(
       [&unit](int number, const LaunchShape&) { return number == 1 ? unit * 11 / 10 : unit; },
       {.candidates = 2, .timed_calls = 1, .min_predicted_us = 0});
   for (int n = 0; n < 20; ++n) {
     unit = n % 2 == 0 ? 300'000 : 100'000;
-    desk.call(n % 2 == 0 ? 2048 : 2560);
+    fixture.call(n % 2 == 0 ? 2048 : 2560);
   }
-  REQUIRE(desk.found().size() == 1);
-  CHECK(desk.device->launched().back() == 0);
+  REQUIRE(fixture.found().size() == 1);
+  CHECK(fixture.device->launched().back() == 0);
 }
 
 TEST_CASE("no candidates are timed without Improve, for short moves, forced families or several kernels") {
-  const auto tries = [](const Improve& improve, const std::function<void(const ImproveDesk&)>& make_call) {
-    const ImproveDesk desk(times({100, 50}), improve);
-    for (int i = 0; i < 5; ++i) make_call(desk);
-    CHECK(desk.device->launched().size() >= 5);
-    CHECK(desk.found().empty());
-    return desk.device->timers_started > 0;
+  const auto tries = [](const Improve& improve, const std::function<void(const ImproveFixture&)>& make_call) {
+    const ImproveFixture fixture(times({100, 50}), improve);
+    for (int i = 0; i < 5; ++i) make_call(fixture);
+    CHECK(fixture.device->launched().size() >= 5);
+    CHECK(fixture.found().empty());
+    return fixture.device->timers_started > 0;
   };
-  const auto call = [](const ImproveDesk& desk) { desk.call(); };
-  CHECK(tries(three, call));
+  const auto call = [](const ImproveFixture& fixture) { fixture.call(); };
+  CHECK(tries(three_candidates, call));
   CHECK_FALSE(tries({}, call));
   CHECK_FALSE(tries({.candidates = 1, .min_predicted_us = 0}, call));
   CHECK_FALSE(tries({.candidates = 3, .min_predicted_us = 1e6}, call));
-  CHECK_FALSE(
-      tries(three, [](const ImproveDesk& desk) { plan(desk.runtime, desk.operation(), "transpose")(); }));
-  CHECK_FALSE(tries(three, [](const ImproveDesk& desk) {
-    const Tensor part = Tensor::contiguous(ElementType::f32, {2048, 2048}, improved_from);
+  CHECK_FALSE(tries(three_candidates, [](const ImproveFixture& fixture) {
+    plan(fixture.runtime, fixture.operation(), "transpose")();
+  }));
+  CHECK_FALSE(tries(three_candidates, [](const ImproveFixture& fixture) {
+    const Tensor part = Tensor::contiguous(ElementType::f32, {2048, 2048}, improved_source);
     const std::array parts{part, part};
-    concat(desk.runtime, Tensor::contiguous(ElementType::f32, {4096, 2048}, improved_at), parts, 0);
+    concat(fixture.runtime, Tensor::contiguous(ElementType::f32, {4096, 2048}, improved_destination), parts,
+           0);
   }));
 }
 
 TEST_CASE("trials may replace a shipped choice, but not a choice that the user added") {
-  const ImproveDesk desk(times({100, 50}), three, "NVIDIA H200");
-  desk.calls(60);
-  const std::vector<TunedChoice> found = desk.found();
+  const ImproveFixture fixture(times({100, 50}), three_candidates, "NVIDIA H200");
+  fixture.calls(60);
+  const std::vector<TunedChoice> found = fixture.found();
   REQUIRE(found.size() == 1);
   CHECK(TuningTable::shipped().find("NVIDIA H200", found[0].shape_class).has_value());
   CHECK(whole_us(found[0]) == 50);
 
-  const ImproveDesk other(times({100, 50}), three, "NVIDIA H200");
+  const ImproveFixture other(times({100, 50}), three_candidates, "NVIDIA H200");
   tuning(other.runtime).add(found[0]);
   other.calls(60);
   CHECK(other.device->timers_started == 0);
 }
 
 TEST_CASE("a choice that the user adds during a trial is kept") {
-  const ImproveDesk desk(times({100, 50}));
-  desk.calls(12);
-  CHECK(desk.found().empty());
-  const ImproveDesk other(times({100, 50}));
+  const ImproveFixture fixture(times({100, 50}));
+  fixture.calls(12);
+  CHECK(fixture.found().empty());
+  const ImproveFixture other(times({100, 50}));
   other.calls(60);
   TunedChoice own = other.found().at(0);
   own.microseconds = 7;
-  const Plan plan_in_use = plan(desk.runtime, desk.operation());
-  tuning(desk.runtime).add(own);
+  const Plan plan_in_use = plan(fixture.runtime, fixture.operation());
+  tuning(fixture.runtime).add(own);
   for (int i = 0; i < 60; ++i) plan_in_use();
-  CHECK(desk.found() == std::vector{own});
+  CHECK(fixture.found() == std::vector{own});
   CHECK(plan_in_use.plans()[0].choice() == own.choice);
 }
 
 TEST_CASE("launches on a captured stream use the default kernel, and nothing is compiled or timed") {
-  const ImproveDesk desk(times({100, 50, 80}));
-  desk.device->captured = some_stream;
-  for (int i = 0; i < 30; ++i) desk.call(2048, some_stream);
-  CHECK(desk.device->launched() == std::vector<int>(30, 0));
-  CHECK(desk.device->timers_started == 0);
-  CHECK(desk.device->loaded() == 1);
+  const ImproveFixture fixture(times({100, 50, 80}));
+  fixture.device->captured = some_stream;
+  for (int i = 0; i < 30; ++i) fixture.call(2048, some_stream);
+  CHECK(fixture.device->launched() == std::vector<int>(30, 0));
+  CHECK(fixture.device->timers_started == 0);
+  CHECK(fixture.device->loaded() == 1);
   // Other streams continue the trial during the capture. After its end, a captured launch of an existing plan
   // still uses its old kernel.
-  const Plan plan_in_use = plan(desk.runtime, desk.operation());
-  desk.calls(60);
-  REQUIRE(desk.found().size() == 1);
+  const Plan plan_in_use = plan(fixture.runtime, fixture.operation());
+  fixture.calls(60);
+  REQUIRE(fixture.found().size() == 1);
   plan_in_use(some_stream);
-  CHECK(desk.device->launched().back() == 0);
-  CHECK(plan_in_use.plans()[0].choice() != desk.found()[0].choice);
-  desk.call(2048, some_stream);
-  CHECK(desk.device->launched().back() == 1);
+  CHECK(fixture.device->launched().back() == 0);
+  CHECK(plan_in_use.plans()[0].choice() != fixture.found()[0].choice);
+  fixture.call(2048, some_stream);
+  CHECK(fixture.device->launched().back() == 1);
 }
 
 TEST_CASE("calls do not wait for timers of a device that has much unfinished work") {
-  const ImproveDesk desk(times({100, 50, 80}));
-  desk.device->timers_pending = true;
-  desk.calls(200);
-  CHECK(desk.device->launched().size() == 200);
-  CHECK(desk.device->timers_started == 8);
-  CHECK(desk.device->timers_alive() == 8);
-  CHECK(desk.found().empty());
-  desk.device->timers_pending = false;
-  desk.calls(10);
-  CHECK(whole_us(desk.found().at(0)) == 50);
+  const ImproveFixture fixture(times({100, 50, 80}));
+  fixture.device->timers_pending = true;
+  fixture.calls(200);
+  CHECK(fixture.device->launched().size() == 200);
+  CHECK(fixture.device->timers_started == 8);
+  CHECK(fixture.device->timers_alive() == 8);
+  CHECK(fixture.found().empty());
+  fixture.device->timers_pending = false;
+  fixture.calls(10);
+  CHECK(whole_us(fixture.found().at(0)) == 50);
 }
 
 TEST_CASE("a candidate that cannot be loaded or launched is left out, and its call uses the default kernel") {
-  const ImproveDesk desk(
+  const ImproveFixture fixture(
       [](int number, const LaunchShape&) -> std::int64_t {
         if (number == 2) throw Error(ErrorCode::device_failed, "no launch of kernel 2");
         return number == 3 ? 70'000 : 100'000;
       },
       {.candidates = 4, .timed_calls = 3, .min_predicted_us = 0});
-  desk.device->on_load = [](int number) {
+  fixture.device->on_load = [](int number) {
     if (number == 1) throw Error(ErrorCode::device_failed, "no loading of kernel 1");
   };
   const CapturedLog log;
-  desk.calls(20);
-  CHECK(desk.device->launched().size() == 20);
-  CHECK(whole_us(desk.found().at(0)) == 70);
-  CHECK(desk.device->launched().back() == 3);
+  fixture.calls(20);
+  CHECK(fixture.device->launched().size() == 20);
+  CHECK(whole_us(fixture.found().at(0)) == 70);
+  CHECK(fixture.device->launched().back() == 3);
   CHECK_THAT(log.text(), ContainsSubstring("is not tried: no loading of kernel 1") &&
                              ContainsSubstring("is not tried: no launch of kernel 2"));
 }
 
 TEST_CASE("if no other candidate can be loaded, calls keep using the default kernel") {
-  const ImproveDesk desk(times({100}));
-  desk.device->on_load = [](int number) {
+  const ImproveFixture fixture(times({100}));
+  fixture.device->on_load = [](int number) {
     if (number > 0) throw Error(ErrorCode::device_failed, "full");
   };
-  const Plan plan_in_use = plan(desk.runtime, desk.operation());
+  const Plan plan_in_use = plan(fixture.runtime, fixture.operation());
   const CapturedLog log;
-  desk.calls(20);
+  fixture.calls(20);
   for (int i = 0; i < 20; ++i) plan_in_use();
-  CHECK(desk.device->launched() == std::vector<int>(40, 0));
-  CHECK(desk.found().empty());
-  const auto timed = desk.device->timers_started.load();
+  CHECK(fixture.device->launched() == std::vector<int>(40, 0));
+  CHECK(fixture.found().empty());
+  const auto timed = fixture.device->timers_started.load();
   const std::size_t before = allocations();
-  desk.calls(5);
+  fixture.calls(5);
   plan_in_use();
   CHECK(allocations() == before);
-  CHECK(desk.device->timers_started == timed);
-  CHECK(desk.device->loaded() == 3);
+  CHECK(fixture.device->timers_started == timed);
+  CHECK(fixture.device->loaded() == 3);
 }
 
 TEST_CASE("an error of the default kernel is thrown to the caller") {
   bool broken = true;
-  const ImproveDesk desk([&broken](int, const LaunchShape&) -> std::int64_t {
+  const ImproveFixture fixture([&broken](int, const LaunchShape&) -> std::int64_t {
     if (broken) throw Error(ErrorCode::device_failed, "no launch");
     return 1000;
   });
   const CapturedLog log;
-  CHECK_THROWS_AS(desk.call(), Error);
+  CHECK_THROWS_AS(fixture.call(), Error);
   broken = false;
-  desk.calls(3);
-  CHECK(desk.device->launched() == std::vector{0, 0, 0});
+  fixture.calls(3);
+  CHECK(fixture.device->launched() == std::vector{0, 0, 0});
   CHECK_THAT(log.text(), ContainsSubstring("nor is anything else: no launch"));
 }
 
 TEST_CASE("an existing plan switches to the better choice, and reports the kernel that it launches") {
-  const ImproveDesk desk(times({100, 50, 80}));
-  const Plan plan_in_use = plan(desk.runtime, desk.operation());
+  const ImproveFixture fixture(times({100, 50, 80}));
+  const Plan plan_in_use = plan(fixture.runtime, fixture.operation());
   const KernelChoice default_choice = plan_in_use.plans()[0].choice();
   const std::span<const Kernel> kernels = plan_in_use.kernels();
   for (int i = 0; i < 12; ++i) plan_in_use();
   CHECK(plan_in_use.plans()[0].choice() == default_choice);
   for (int i = 0; i < 3; ++i) plan_in_use();
-  CHECK(plan_in_use.plans()[0].choice() == desk.found().at(0).choice);
+  CHECK(plan_in_use.plans()[0].choice() == fixture.found().at(0).choice);
   CHECK(plan_in_use.plans()[0].tuned());
   CHECK(plan_in_use.explain().steps.at(0).choice == plan_in_use.plans()[0].choice().text());
   CHECK(kernels[0].key() != plan_in_use.kernels()[0].key());  // the plan's first kernels still exist
-  const std::vector<DevicePtr> to{improved_at + 4096};
-  const std::vector<DevicePtr> from{improved_from + 4096};
+  const std::vector<DevicePtr> to{improved_destination + 4096};
+  const std::vector<DevicePtr> from{improved_source + 4096};
   const std::size_t before = allocations();
   plan_in_use();
   plan_in_use(to, from);
   CHECK(allocations() == before);
-  CHECK(desk.device->launched().back() == 1);
+  CHECK(fixture.device->launched().back() == 1);
   // At another alignment, the plan works as before.
-  plan_in_use({improved_at + 4}, {improved_from + 4});
-  CHECK_THROWS_AS(plan_in_use({improved_at}, {improved_at}), SpecError);
-  CHECK_THROWS_AS(plan_in_use({improved_at}, {}), Error);
+  plan_in_use({improved_destination + 4}, {improved_source + 4});
+  CHECK_THROWS_AS(plan_in_use({improved_destination}, {improved_destination}), SpecError);
+  CHECK_THROWS_AS(plan_in_use({improved_destination}, {}), Error);
 }
 
 TEST_CASE("calls of different shapes of one class contribute to one trial") {
   // A kernel's time depends on its grid, so that kernels would seem slower for larger shapes.
-  const ImproveDesk desk([](int number, const LaunchShape& shape) {
+  const ImproveFixture fixture([](int number, const LaunchShape& shape) {
     return std::int64_t{shape.grid[0]} * (number == 1 ? 80 : 100);
   });
   int calls = 0;
-  for (; calls < 60 && desk.found().empty(); ++calls) desk.call(calls % 2 == 0 ? 2048 : 2560);
-  REQUIRE(desk.found().size() == 1);
-  CHECK(desk.device->launched().size() == static_cast<std::size_t>(calls));
+  for (; calls < 60 && fixture.found().empty(); ++calls) fixture.call(calls % 2 == 0 ? 2048 : 2560);
+  REQUIRE(fixture.found().size() == 1);
+  CHECK(fixture.device->launched().size() == static_cast<std::size_t>(calls));
   for (const std::uint64_t rows : {2048U, 2560U, 3000U}) {
     const Plan improved =
-        plan(desk.runtime,
-             operation::permute(Tensor::contiguous(ElementType::f32, {rows, 2048}, improved_at),
-                                Tensor::contiguous(ElementType::f32, {2048, rows}, improved_from), {1, 0}));
-    CHECK(improved.plans()[0].choice() == desk.found()[0].choice);
+        plan(fixture.runtime,
+             operation::permute(Tensor::contiguous(ElementType::f32, {rows, 2048}, improved_destination),
+                                Tensor::contiguous(ElementType::f32, {2048, rows}, improved_source), {1, 0}));
+    CHECK(improved.plans()[0].choice() == fixture.found()[0].choice);
   }
 }
 
 TEST_CASE("calls of several threads contribute to one trial, and each call launches once") {
-  const ImproveDesk desk(times({100, 50, 80}));
+  const ImproveFixture fixture(times({100, 50, 80}));
   constexpr int threads = 8;
   constexpr int calls = 200;
-  const Plan plan_in_use = plan(desk.runtime, desk.operation());
+  const Plan plan_in_use = plan(fixture.runtime, fixture.operation());
   {
     std::vector<std::jthread> running;
     running.reserve(threads);
     for (int t = 0; t < threads; ++t) {
       running.emplace_back([&, t] {
-        if (t % 2 == 0) return desk.calls(calls);
+        if (t % 2 == 0) return fixture.calls(calls);
         for (int i = 0; i < calls; ++i) plan_in_use();
       });
     }
   }
-  desk.calls(12);
-  CHECK(desk.device->launched().size() == threads * calls + 12);
-  CHECK(desk.found().size() == 1);
-  CHECK(desk.device->loaded() == 3);
+  fixture.calls(12);
+  CHECK(fixture.device->launched().size() == threads * calls + 12);
+  CHECK(fixture.found().size() == 1);
+  CHECK(fixture.device->loaded() == 3);
 }
 
 TEST_CASE("a runtime destroyed during a trial leaks no timers and kernels") {
@@ -369,9 +372,9 @@ TEST_CASE("a runtime destroyed during a trial leaks no timers and kernels") {
   for (const int calls : {2, 3, 5, 9, 12}) {
     std::optional<Plan> plan_in_use;
     {
-      const Runtime runtime({.device = device, .cache_directory = std::nullopt, .improve = three});
-      const Tensor to = Tensor::contiguous(ElementType::f32, {2048, 2048}, improved_at);
-      const Tensor from = Tensor::contiguous(ElementType::f32, {2048, 2048}, improved_from);
+      const Runtime runtime({.device = device, .cache_directory = std::nullopt, .improve = three_candidates});
+      const Tensor to = Tensor::contiguous(ElementType::f32, {2048, 2048}, improved_destination);
+      const Tensor from = Tensor::contiguous(ElementType::f32, {2048, 2048}, improved_source);
       plan_in_use = plan(runtime, operation::permute(to, from, {1, 0}));
       for (int i = 0; i < calls; ++i) permute(runtime, to, from, {1, 0});
     }

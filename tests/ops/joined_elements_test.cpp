@@ -44,9 +44,9 @@ class JoinedElements {
     reference::compute(
         operation::permute({destination, host(expected) + before}, {source, host(given)}, axes).moves[0]);
 
-    const Plan turn = plan(runtime_, operation::permute({destination, buffer.address() + before},
-                                                        {source, source_buffer.address()}, axes));
-    turn();
+    const Plan transpose_plan = plan(runtime_, operation::permute({destination, buffer.address() + before},
+                                                                  {source, source_buffer.address()}, axes));
+    transpose_plan();
     device_->streams().synchronize(nullptr);
     Bytes found(expected.size());
     device_->memory().copy_out(found, buffer.address(), nullptr);
@@ -55,7 +55,7 @@ class JoinedElements {
     const std::uint64_t width = joined * size_of(type);
     const std::string sentence = fmt::format("{} elements of {} that stay together move as one of {} bytes.",
                                              joined, name(type), width);
-    const auto rewrites = turn.explain().steps.front().rewrites;
+    const auto rewrites = transpose_plan.explain().steps.front().rewrites;
     const bool wide = width <= 16 && before % width == 0 && (joined & (joined - 1)) == 0;
     CHECK(std::ranges::count(rewrites, sentence) == (wide ? 1 : 0));
   }

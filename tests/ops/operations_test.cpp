@@ -332,13 +332,13 @@ TEST_CASE("a cast to the same type keeps every bit") {
 
 TEST_CASE("a runtime without a device plans and compiles, but launches are errors") {
   Runtime without({.device = nullptr, .cache_directory = std::nullopt});
-  const Plan turn =
+  const Plan transpose_plan =
       plan(without, operation::permute(dense({64, 32}, here), dense({32, 64}, there), Axes{1, 0}));
-  REQUIRE(turn.plans().size() == 1);
-  REQUIRE(turn.kernels().size() == 1);
-  CHECK_FALSE(turn.kernels()[0].artifact().cubin.empty());
-  CHECK(turn.bytes_moved() == 2ULL * 64 * 32 * 4);
-  CHECK(turn.explain().steps.size() == 1);
+  REQUIRE(transpose_plan.plans().size() == 1);
+  REQUIRE(transpose_plan.kernels().size() == 1);
+  CHECK_FALSE(transpose_plan.kernels()[0].artifact().cubin.empty());
+  CHECK(transpose_plan.bytes_moved() == 2ULL * 64 * 32 * 4);
+  CHECK(transpose_plan.explain().steps.size() == 1);
   const auto code_of = [](const auto& action) {
     try {
       action();
@@ -347,9 +347,9 @@ TEST_CASE("a runtime without a device plans and compiles, but launches are error
     }
     return ErrorCode::internal;
   };
-  CHECK(code_of([&] { turn(); }) == ErrorCode::unavailable);
-  CHECK(code_of([&] { turn(std::array{elsewhere}, std::array{there}); }) == ErrorCode::unavailable);
-  CHECK(code_of([&] { static_cast<void>(tune(without, turn)); }) == ErrorCode::unavailable);
+  CHECK(code_of([&] { transpose_plan(); }) == ErrorCode::unavailable);
+  CHECK(code_of([&] { transpose_plan(std::array{elsewhere}, std::array{there}); }) == ErrorCode::unavailable);
+  CHECK(code_of([&] { static_cast<void>(tune(without, transpose_plan)); }) == ErrorCode::unavailable);
   // Without elements there is nothing to launch.
   const Plan nothing = plan(without, operation::copy(dense({0, 4}, here), dense({0, 4}, there)));
   CHECK(nothing.plans().empty());

@@ -101,7 +101,9 @@ class Shared {
     const RandomCase drawn = reference::random_case(run_.operations, run_.seed + n % run_.kernel_seeds,
                                                     mixed(run_.seed, n), run_.limits);
     const std::string what = "case " + std::to_string(n) + ", " + drawn.text() + ":\n  ";
-    const auto place = [&](const RandomCase& of, std::uint64_t shift) { return arena.place(of, shift); };
+    const auto place = [&](const RandomCase& placed, std::uint64_t shift) {
+      return arena.place(placed, shift);
+    };
     try {
       const std::string wrong = run_case(runtime_, drawn, place, mixed(run_.seed, n), n, met);
       ++done_;

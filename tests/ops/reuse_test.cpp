@@ -26,8 +26,8 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-constexpr DevicePtr at = 0x7f00'0000'0000;
-constexpr DevicePtr far = DevicePtr{1} << 32;
+constexpr DevicePtr at = 0x7f00'0000'0000;     // an address aligned for all kernels
+constexpr DevicePtr far = DevicePtr{1} << 32;  // a distance at which the tensors of these tests are disjoint
 constexpr std::array<std::uint32_t, 2> turned{1, 0};
 
 Tensor matrix(std::uint64_t rows, std::uint64_t columns, DevicePtr address) {

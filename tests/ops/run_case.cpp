@@ -11,7 +11,8 @@ using reference::Buffers, reference::Expected, reference::RandomCase;
 namespace tests {
 namespace {
 
-constexpr std::size_t all_of_few = 6;
+/// run_case() runs all candidates only if there are no more than these. Otherwise it runs one of them.
+constexpr std::size_t max_candidates_of_case = 6;
 
 class OwnAllocations : public CaseMemory {
  public:
@@ -53,13 +54,13 @@ std::vector<std::vector<KernelPlan>> candidates_of_moves(const Operation& operat
 
 std::string run_candidates(Runtime& runtime, const RandomCase& drawn, CaseMemory& memory,
                            const Buffers& before, const Expected& expected, std::uint64_t seed,
-                           std::size_t most) {
+                           std::size_t max_candidates) {
   const Operation operation = reference::operation_of(drawn, memory.addresses());
   if (operation.one_launch) return {};
   const auto plans = candidates_of_moves(operation, runtime.chip());
   std::size_t count = 0;
   for (const auto& of_move : plans) count = std::max(count, of_move.size());
-  const bool all = count <= most;
+  const bool all = count <= max_candidates;
   for (std::size_t i = all ? 0 : seed % count; i < (all ? count : seed % count + 1); ++i) {
     Buffers found[2];
     std::string kernels;
@@ -134,7 +135,8 @@ std::string run_case(Runtime& runtime, const RandomCase& drawn, const MakeMemory
     const std::string wrong = difference(drawn, right, elsewhere->read(before));
     if (!wrong.empty()) return "at new addresses, " + wrong;
   }
-  return n % 2 == 0 ? "" : run_candidates(runtime, drawn, *memory, before, right, seed, all_of_few);
+  return n % 2 == 0 ? ""
+                    : run_candidates(runtime, drawn, *memory, before, right, seed, max_candidates_of_case);
 }
 
 std::string run_candidates(Runtime& runtime, const RandomCase& drawn, std::uint64_t seed) {

@@ -47,8 +47,8 @@ struct KernelsMet {
 };
 
 /// Runs a case twice by the planner's plan, which must give the same bits. Depending on the number `n` it
-/// also runs on the results, at other addresses, or by all candidates (by some, if there are many). Returns
-/// the first mistake; empty if all results equal the reference's.
+/// also runs on the results, at other addresses, or by all candidates (by one of them, if there are many).
+/// Returns the first mistake; empty if all results equal the reference's.
 [[nodiscard]] std::string run_case(tmajit::Runtime& runtime, const reference::RandomCase& drawn,
                                    const MakeMemory& make_memory, std::uint64_t seed, std::uint64_t n,
                                    KernelsMet& met);
@@ -70,8 +70,8 @@ struct RandomRun {
 };
 
 struct RandomRunResult {
-  std::uint64_t cases =
-      0;  ///< cases that ran; fewer than requested after 20 failures or a failure of the device
+  /// Cases that ran. These are fewer than requested after 20 failures or a failure of the device.
+  std::uint64_t cases = 0;
   std::vector<std::string> failures;  ///< each with its case in one line
   KernelsMet met;
   double seconds = 0;

@@ -52,6 +52,7 @@ const std::filesystem::path& kernels() {
   return path;
 }
 
+/// The result of tune() for a transposition on a ScriptedGpu: its report, and a plan made afterwards.
 struct Tuned {
   explicit Tuned(
       ScriptedDevice::Time time, std::int64_t launch_ns = 0,
@@ -134,19 +135,19 @@ TEST_CASE("tune() leaves out candidates that cannot be loaded and measures the o
 }
 
 TEST_CASE("tune() times all candidates near the fastest by the same method, events or graphs") {
-  // Around the limit of 50 us: including the launch some candidates take more, some less.
-  const auto around = [](int number, const LaunchShape&) -> std::int64_t {
+  // Candidates that take less than 50 us are timed in graphs. With their launches, some of these take more.
+  const auto near_limit = [](int number, const LaunchShape&) -> std::int64_t {
     return number % 3 == 0 ? 200'000 : 46'000 + 500 * (number % 12);
   };
-  const Tuned mixed(around, 2500);
+  const Tuned mixed(near_limit, 2500);
   const auto count = static_cast<int>(mixed.report.candidates.size());
   CHECK(mixed.device->by_events == count);  // one first measurement of each candidate
   CHECK(mixed.device->in_graphs > 0);
   for (const TuneReport::Candidate& one : mixed.report.candidates) {
     CHECK((one.microseconds < 52 || one.microseconds > 200));  // times in graphs do not include the launch
   }
-  const Tuned longer([](int, const LaunchShape&) { return 60'000; });
-  CHECK(longer.device->in_graphs == 0);
+  const Tuned above_limit([](int, const LaunchShape&) { return 60'000; });
+  CHECK(above_limit.device->in_graphs == 0);
 }
 
 TEST_CASE("tune() measures candidates of similar times until they can be distinguished") {

@@ -49,11 +49,11 @@ std::uint32_t inner_unit(const TensorMapSpec& map) {
 std::uint32_t random_inner_box(Random& random, const TensorMapSpec& map) {
   const auto size = size_of(map.type);
   const auto unit = 16 / size;
-  auto most = 256U;
+  auto max_inner_extent = 256U;
   if (map.swizzle != Swizzle::none && map.interleave == Interleave::none) {
-    most = std::min(most, span_bytes(map.swizzle) / size);
+    max_inner_extent = std::min(max_inner_extent, span_bytes(map.swizzle) / size);
   }
-  return unit * static_cast<std::uint32_t>(between(random, 1, most / unit));
+  return unit * static_cast<std::uint32_t>(between(random, 1, max_inner_extent / unit));
 }
 
 /// Boxes and element strides of a tile that fits shared memory.
@@ -75,44 +75,45 @@ void choose_box(Random& random, TensorMapSpec& map) {
   }
 }
 
-/// Channels and pixels of a tile that fits shared memory. The box, which such a tile does not have, is
-/// zeroed.
+/// Channels, pixels and element strides of an im2col map's tile that fits shared memory.
 void choose_pixels(Random& random, TensorMapSpec& map) {
   PixelBox& box = map.pixel_box;
   box.channels = random_inner_box(random, map);
   const auto row =
       std::max<std::uint64_t>(std::uint64_t{box.channels} * inner_unit(map), span_bytes(map.swizzle));
-  const auto most = std::min<std::uint64_t>(shared_bytes / row, 1024);
-  box.pixels = static_cast<std::uint32_t>(one_in(random, 8) ? most : between(random, 1, most));
+  const auto max_pixel_count = std::min<std::uint64_t>(shared_bytes / row, 1024);
+  box.pixels =
+      static_cast<std::uint32_t>(one_in(random, 8) ? max_pixel_count : between(random, 1, max_pixel_count));
   for (std::uint32_t d = 0; d < map.rank; ++d) {
-    const bool image = map.interleave == Interleave::none ? d > 0 && d + 1U < map.rank : d > 1;
-    const bool walked = image && one_in(random, 3);
-    map.element_strides[d] = static_cast<std::uint32_t>(walked ? between(random, 1, 8) : 1);
+    const bool is_image = map.interleave == Interleave::none ? d > 0 && d + 1U < map.rank : d > 1;
+    const bool has_stride = is_image && one_in(random, 3);
+    map.element_strides[d] = static_cast<std::uint32_t>(has_stride ? between(random, 1, 8) : 1);
   }
 }
 
-/// Corners that leave at least one position in each dimension; half of them are small, the others of any
-/// size.
+/// Corners that leave at least one position in each dimension. Half of the lower corners are between -4 and
+/// 0, the others have any legal value.
 void choose_corners(Random& random, TensorMapSpec& map) {
-  const auto least = -(std::int64_t{1} << (map.rank == 3 ? 15 : map.rank == 4 ? 7 : 4));
+  const auto min_corner = -(std::int64_t{1} << (map.rank == 3 ? 15 : map.rank == 4 ? 7 : 4));
   for (std::uint32_t d = 0; d + 2U < map.rank; ++d) {
-    const auto corner = [&](std::int64_t from) {
-      const auto span = static_cast<std::uint64_t>(-least - 1 - from);
+    // A corner from `least` to the largest legal one.
+    const auto corner = [&](std::int64_t least) {
+      const auto span = static_cast<std::uint64_t>(-min_corner - 1 - least);
       const auto beyond = one_in(random, 4) ? 0 : between(random, 0, one_in(random, 2) ? span : span / 8);
-      return static_cast<std::int32_t>(from + static_cast<std::int64_t>(beyond));
+      return static_cast<std::int32_t>(least + static_cast<std::int64_t>(beyond));
     };
     const bool small = one_in(random, 2);
-    const auto lower = small ? -static_cast<std::int64_t>(between(random, 0, 4)) : corner(least);
+    const auto lower = small ? -static_cast<std::int64_t>(between(random, 0, 4)) : corner(min_corner);
     const bool interleaved = map.interleave != Interleave::none;
     const auto extent = static_cast<std::int64_t>(map.shape[d + (interleaved ? 2U : 1U)]);
     map.pixel_box.lower[d] = static_cast<std::int32_t>(lower);
-    const auto most = static_cast<std::int64_t>(two_to_31) - 1 - extent;
-    const auto upper = corner(std::max(lower - extent + 1, least));
-    map.pixel_box.upper[d] = static_cast<std::int32_t>(std::min<std::int64_t>(upper, most));
+    const auto max_upper = static_cast<std::int64_t>(two_to_31) - 1 - extent;
+    const auto upper = corner(std::max(lower - extent + 1, min_corner));
+    map.pixel_box.upper[d] = static_cast<std::int32_t>(std::min<std::int64_t>(upper, max_upper));
   }
 }
 
-void choose_extents(Random& random, TensorMapSpec& map) {
+void choose_shape_and_strides(Random& random, TensorMapSpec& map) {
   const auto inner = map.rank - 1U;
   const std::uint64_t unit = map.interleave == Interleave::b32 ? 32 : 16;
   std::uint64_t stride = inner_unit(map);
@@ -122,8 +123,8 @@ void choose_extents(Random& random, TensorMapSpec& map) {
     map.strides[d] = stride;
     const bool overflows = map.shape[d] > (two_to_40 - 64 * unit) / std::max<std::uint64_t>(stride, 1);
     stride *= overflows ? 0 : map.shape[d];
-    const bool free = overflows || stride == 0 || one_in(random, 10);
-    if (free) {
+    const bool chooses_any = overflows || stride == 0 || one_in(random, 10);
+    if (chooses_any) {
       // The driver accepts any stride: overlapping, descending or zero.
       stride = one_in(random, 4) ? one_of(random, std::array<std::uint64_t, 3>{0, unit, two_to_40 - unit})
                                  : unit * between(random, 1, (two_to_40 - 1) / unit);
@@ -133,15 +134,16 @@ void choose_extents(Random& random, TensorMapSpec& map) {
   }
 }
 
-/// Makes dimension `d` of the box so large that the tile is just below or above 227 or 228 KiB, if possible.
+/// Makes dimension `d` of the box so large that the tile takes about 227 or 228 KiB, if possible: the largest
+/// tile up to this size, or one row more.
 void fill_shared_memory(Random& random, TensorMapSpec& map, std::uint32_t d) {
-  const auto edge = one_of(random, std::array<std::uint64_t, 2>{shared_bytes, shared_bytes + 1024});
-  std::uint64_t others = inner_unit(map);
+  const auto tile_bytes = one_of(random, std::array<std::uint64_t, 2>{shared_bytes, shared_bytes + 1024});
+  std::uint64_t bytes_per_index = inner_unit(map);
   for (std::uint32_t i = 0; i < std::min<std::uint32_t>(map.rank, max_map_rank); ++i) {
     const std::uint64_t step = std::max(map.element_strides[i], 1U);
-    if (i != d) others *= std::clamp<std::uint64_t>((map.box[i] + step - 1) / step, 1, 256);
+    if (i != d) bytes_per_index *= std::clamp<std::uint64_t>((map.box[i] + step - 1) / step, 1, 256);
   }
-  const auto extent = edge / others + between(random, 0, 1);
+  const auto extent = tile_bytes / bytes_per_index + between(random, 0, 1);
   map.box[d] = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(extent * map.element_strides[d], 1, 256));
 }
 
@@ -157,7 +159,7 @@ TensorMapSpec legal_map(Random& random) {
                     .rank = static_cast<std::uint8_t>(between(random, 1, max_map_rank))};
   choose_modes(random, map);
   choose_box(random, map);
-  choose_extents(random, map);
+  choose_shape_and_strides(random, map);
   return map;
 }
 
@@ -167,7 +169,7 @@ TensorMapSpec legal_im2col_map(Random& random) {
                     .mode = MapMode::im2col};
   choose_modes(random, map);
   choose_pixels(random, map);
-  choose_extents(random, map);
+  choose_shape_and_strides(random, map);
   choose_corners(random, map);
   return map;
 }

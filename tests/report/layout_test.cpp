@@ -99,7 +99,7 @@ TEST_CASE("cells are coloured by the row or the columns of their elements, and g
   CHECK(colours_of("0x0080") == std::vector<int>(6, first[1]));
 }
 
-TEST_CASE("of a tile that is too long, the lines from the access on are shown") {
+TEST_CASE("if a tile has too many lines, the lines from the access on are shown") {
   auto view = view_of(ElementType::f32, {64, 32}, Swizzle::none);
   view.lines = 8;
   show(view, AccessPattern::row, 4, 20);

@@ -41,10 +41,10 @@ Artifact fake_compile(const Source& source, const CompileOptions&) {
   return artifact;
 }
 
-struct Bench {
-  Bench() { toolchain = {}; }
-  Bench(const Bench&) = delete;
-  Bench& operator=(const Bench&) = delete;
+struct BuilderFixture {
+  BuilderFixture() { toolchain = {}; }
+  BuilderFixture(const BuilderFixture&) = delete;
+  BuilderFixture& operator=(const BuilderFixture&) = delete;
 
   [[nodiscard]] Builder builder(bool on_disk = true) const {
     RuntimeOptions options;
@@ -64,19 +64,19 @@ const Error refused(ErrorCode::invalid_image, "cuLibraryLoadData failed");
 }  // namespace
 
 TEST_CASE("a kernel is compiled, stored and loaded, and another builder finds it on disk") {
-  const Bench bench;
-  const BuiltKernel first = bench.builder().build(bench.kernel);
+  const BuilderFixture fixture;
+  const BuiltKernel first = fixture.builder().build(fixture.kernel);
   CHECK(first.level == CacheLevel::compiled);
   CHECK(first.artifact.ptx == "ptx of text");
   CHECK(first.shared_bytes == 4096);
-  CHECK(bench.device->loads == 1);
-  CHECK(bench.device->allowed == std::vector<std::uint32_t>{4096});
+  CHECK(fixture.device->loads == 1);
+  CHECK(fixture.device->allowed == std::vector<std::uint32_t>{4096});
   CHECK(first.times.key > 0);
   CHECK(first.times.compile > 0);
   CHECK(first.times.store > 0);
   CHECK(first.times.load > 0);
 
-  const BuiltKernel second = bench.builder().build(bench.kernel);
+  const BuiltKernel second = fixture.builder().build(fixture.kernel);
   CHECK(second.level == CacheLevel::disk);
   CHECK(second.key == first.key);
   CHECK(second.artifact.cubin == first.artifact.cubin);
@@ -87,41 +87,41 @@ TEST_CASE("a kernel is compiled, stored and loaded, and another builder finds it
 }
 
 TEST_CASE("without a cache folder every build compiles") {
-  const Bench bench;
-  CHECK(bench.builder(false).build(bench.kernel).level == CacheLevel::compiled);
-  CHECK(bench.builder(false).build(bench.kernel).level == CacheLevel::compiled);
-  CHECK(std::filesystem::is_empty(bench.folder.path()));
+  const BuilderFixture fixture;
+  CHECK(fixture.builder(false).build(fixture.kernel).level == CacheLevel::compiled);
+  CHECK(fixture.builder(false).build(fixture.kernel).level == CacheLevel::compiled);
+  CHECK(std::filesystem::is_empty(fixture.folder.path()));
 }
 
 TEST_CASE("a stored kernel is not used for another source or with another NVRTC build") {
-  Bench bench;
-  const BuiltKernel first = bench.builder().build(bench.kernel);
+  BuilderFixture fixture;
+  const BuiltKernel first = fixture.builder().build(fixture.kernel);
   toolchain.compiler->build = "build-b";
-  CHECK(bench.builder().build(bench.kernel).level == CacheLevel::compiled);
-  bench.source.text = "other";
-  CHECK(bench.builder().build(bench.kernel).level == CacheLevel::compiled);
+  CHECK(fixture.builder().build(fixture.kernel).level == CacheLevel::compiled);
+  fixture.source.text = "other";
+  CHECK(fixture.builder().build(fixture.kernel).level == CacheLevel::compiled);
   CHECK(toolchain.compiles == 3);
 }
 
 TEST_CASE("without a device a kernel is compiled but not loaded") {
-  Bench bench;
-  bench.device = nullptr;
-  const BuiltKernel kernel = bench.builder().build(bench.kernel);
+  BuilderFixture fixture;
+  fixture.device = nullptr;
+  const BuiltKernel kernel = fixture.builder().build(fixture.kernel);
   CHECK_FALSE(kernel.loaded);
   CHECK(kernel.times.load == 0);
 }
 
 TEST_CASE("without NVRTC a stored kernel can be loaded, whichever NVRTC compiled it") {
-  const Bench bench;
-  (void)bench.builder().build(bench.kernel);
+  const BuilderFixture fixture;
+  (void)fixture.builder().build(fixture.kernel);
   toolchain.compiler->build = "build-b";
   const Source other_source{"other", "entry", ""};
   const KernelRequest other{.custom = &other_source};
-  (void)bench.builder().build(other);
+  (void)fixture.builder().build(other);
 
   toolchain.compiler = std::nullopt;
-  for (const KernelRequest& kernel : {bench.kernel, other}) {
-    const BuiltKernel replayed = bench.builder().build(kernel);
+  for (const KernelRequest& kernel : {fixture.kernel, other}) {
+    const BuiltKernel replayed = fixture.builder().build(kernel);
     CHECK(replayed.level == CacheLevel::disk);
     CHECK(replayed.artifact.source == kernel.custom->text);
     CHECK(replayed.loaded);
@@ -130,54 +130,54 @@ TEST_CASE("without NVRTC a stored kernel can be loaded, whichever NVRTC compiled
 }
 
 TEST_CASE("the error without NVRTC and without a stored kernel names both causes") {
-  const Bench bench;
+  const BuilderFixture fixture;
   toolchain.compiler = std::nullopt;
-  const Error error = error_of([&] { return bench.builder().build(bench.kernel); });
+  const Error error = error_of([&] { return fixture.builder().build(fixture.kernel); });
   CHECK(error.code() == ErrorCode::unavailable);
   CHECK_THAT(error.what(),
-             ContainsSubstring("NVRTC was not found.") && ContainsSubstring(bench.folder.path().string()));
-  CHECK_THAT(error_of([&] { return bench.builder(false).build(bench.kernel); }).what(),
+             ContainsSubstring("NVRTC was not found.") && ContainsSubstring(fixture.folder.path().string()));
+  CHECK_THAT(error_of([&] { return fixture.builder(false).build(fixture.kernel); }).what(),
              ContainsSubstring("NVRTC was not found."));
 }
 
 TEST_CASE("a stored kernel that the driver refuses is compiled again, once, and replaced") {
-  const Bench bench;
-  (void)bench.builder().build(bench.kernel);
-  bench.device->refusals = {refused};
-  const BuiltKernel again = bench.builder().build(bench.kernel);
+  const BuilderFixture fixture;
+  (void)fixture.builder().build(fixture.kernel);
+  fixture.device->refusals = {refused};
+  const BuiltKernel again = fixture.builder().build(fixture.kernel);
   CHECK(again.level == CacheLevel::compiled);
   CHECK(again.loaded);
   CHECK(toolchain.compiles == 2);
-  CHECK(bench.builder().build(bench.kernel).level == CacheLevel::disk);
+  CHECK(fixture.builder().build(fixture.kernel).level == CacheLevel::disk);
 
-  bench.device->refusals = {refused, refused};
-  CHECK(error_of([&] { return bench.builder().build(bench.kernel); }).code() == ErrorCode::invalid_image);
+  fixture.device->refusals = {refused, refused};
+  CHECK(error_of([&] { return fixture.builder().build(fixture.kernel); }).code() == ErrorCode::invalid_image);
   CHECK(toolchain.compiles == 3);
 }
 
 TEST_CASE("a kernel that was just compiled and that the driver refuses is not compiled again") {
-  const Bench bench;
-  bench.device->refusals = {refused};
-  CHECK(error_of([&] { return bench.builder().build(bench.kernel); }).code() == ErrorCode::invalid_image);
+  const BuilderFixture fixture;
+  fixture.device->refusals = {refused};
+  CHECK(error_of([&] { return fixture.builder().build(fixture.kernel); }).code() == ErrorCode::invalid_image);
   CHECK(toolchain.compiles == 1);
 }
 
 TEST_CASE("a stored kernel is not compiled again because a GPU fails or is out of memory") {
   for (const ErrorCode code : {ErrorCode::device_failed, ErrorCode::out_of_memory}) {
-    const Bench bench;
-    (void)bench.builder().build(bench.kernel);
-    bench.device->refusals = {Error(code, "the CUDA context is dead, or there is no memory")};
-    CHECK(error_of([&] { return bench.builder().build(bench.kernel); }).code() == code);
+    const BuilderFixture fixture;
+    (void)fixture.builder().build(fixture.kernel);
+    fixture.device->refusals = {Error(code, "the CUDA context is dead, or there is no memory")};
+    CHECK(error_of([&] { return fixture.builder().build(fixture.kernel); }).code() == code);
     CHECK(toolchain.compiles == 1);
-    CHECK(bench.builder().build(bench.kernel).level == CacheLevel::disk);
+    CHECK(fixture.builder().build(fixture.kernel).level == CacheLevel::disk);
   }
 }
 
 TEST_CASE("a kernel whose file is damaged is compiled again") {
-  const Bench bench;
-  (void)bench.builder().build(bench.kernel);
+  const BuilderFixture fixture;
+  (void)fixture.builder().build(fixture.kernel);
   int damaged = 0;
-  for (const auto& file : std::filesystem::recursive_directory_iterator(bench.folder.path())) {
+  for (const auto& file : std::filesystem::recursive_directory_iterator(fixture.folder.path())) {
     if (!file.is_regular_file() || file.file_size() < 200) continue;  // not the kernel, the compiler's record
     std::fstream entry(file.path(), std::ios::in | std::ios::out | std::ios::binary);
     entry.seekp(static_cast<std::streamoff>(file.file_size() / 2));
@@ -185,64 +185,64 @@ TEST_CASE("a kernel whose file is damaged is compiled again") {
     ++damaged;
   }
   REQUIRE(damaged == 1);
-  CHECK(bench.builder().build(bench.kernel).level == CacheLevel::compiled);
-  CHECK(bench.builder().build(bench.kernel).level == CacheLevel::disk);
+  CHECK(fixture.builder().build(fixture.kernel).level == CacheLevel::compiled);
+  CHECK(fixture.builder().build(fixture.kernel).level == CacheLevel::disk);
 }
 
 TEST_CASE("compilation succeeds if the cache folder cannot be written") {
-  Bench bench;
-  std::ofstream(bench.folder.path() / "file") << "in the way";
+  BuilderFixture fixture;
+  std::ofstream(fixture.folder.path() / "file") << "in the way";
   RuntimeOptions options;
-  options.cache_directory = bench.folder.path() / "file" / "cache";
+  options.cache_directory = fixture.folder.path() / "file" / "cache";
   const Builder builder(options, {.identity = &identity, .compile = &fake_compile});
-  CHECK(builder.build(bench.kernel).level == CacheLevel::compiled);
+  CHECK(builder.build(fixture.kernel).level == CacheLevel::compiled);
 }
 
 TEST_CASE("a plan's source is generated, compiled and stored under the plan's key") {
-  const Bench bench;
+  const BuilderFixture fixture;
   const TensorView view = TensorView::contiguous(ElementType::f32, {256, 64});
   const KernelPlan plan =
       plan_tiles({.family = "copy", .destination = {view, 0x200000}, .sources = {{view, 0x100000}}});
   const KernelRequest request{.plan = &plan, .shared_bytes = plan.launch_shape().shared_bytes};
-  const BuiltKernel kernel = bench.builder().build(request);
+  const BuiltKernel kernel = fixture.builder().build(request);
   CHECK(kernel.artifact.source == source(plan).text);
   CHECK(kernel.artifact.entry == "tmajit_copy");
   CHECK(kernel.times.generate > 0);
-  CHECK(bench.device->allowed == std::vector{plan.launch_shape().shared_bytes});
+  CHECK(fixture.device->allowed == std::vector{plan.launch_shape().shared_bytes});
   // A plan for other addresses finds the same kernel on disk.
   const KernelPlan at_other_addresses =
       plan_tiles({.family = "copy", .destination = {view, 0x400000}, .sources = {{view, 0x300000}}});
-  CHECK(bench.builder().build({.plan = &at_other_addresses, .shared_bytes = request.shared_bytes}).level ==
+  CHECK(fixture.builder().build({.plan = &at_other_addresses, .shared_bytes = request.shared_bytes}).level ==
         CacheLevel::disk);
 }
 
 TEST_CASE("an artifact is read from its file again, or compiled again if the file was removed") {
-  const Bench bench;
-  const Builder builder = bench.builder();
-  const BuiltKernel kernel = builder.build(bench.kernel);
+  const BuilderFixture fixture;
+  const Builder builder = fixture.builder();
+  const BuiltKernel kernel = builder.build(fixture.kernel);
   CHECK(kernel.on_disk);
-  CHECK(builder.artifact(kernel.key, bench.kernel).ptx == kernel.artifact.ptx);
+  CHECK(builder.artifact(kernel.key, fixture.kernel).ptx == kernel.artifact.ptx);
   CHECK(toolchain.compiles == 1);
-  DiskCache(bench.folder.path()).clear();
-  CHECK(builder.artifact(kernel.key, bench.kernel).ptx == kernel.artifact.ptx);
+  DiskCache(fixture.folder.path()).clear();
+  CHECK(builder.artifact(kernel.key, fixture.kernel).ptx == kernel.artifact.ptx);
   CHECK(toolchain.compiles == 2);
-  CHECK(builder.artifact(kernel.key, bench.kernel).cubin == kernel.artifact.cubin);
+  CHECK(builder.artifact(kernel.key, fixture.kernel).cubin == kernel.artifact.cubin);
   CHECK(toolchain.compiles == 2);  // the second compilation stored it again
-  DiskCache(bench.folder.path()).clear();
+  DiskCache(fixture.folder.path()).clear();
   toolchain.compiler = std::nullopt;
-  CHECK(error_of([&] { return builder.artifact(kernel.key, bench.kernel); }).code() ==
+  CHECK(error_of([&] { return builder.artifact(kernel.key, fixture.kernel); }).code() ==
         ErrorCode::unavailable);
-  CHECK(bench.device->loads == 1);
+  CHECK(fixture.device->loads == 1);
 }
 
 TEST_CASE("a kernel that could not be stored is not marked as on disk") {
-  const Bench bench;
-  CHECK_FALSE(bench.builder(false).build(bench.kernel).on_disk);
-  std::ofstream(bench.folder.path() / "file") << "in the way";
+  const BuilderFixture fixture;
+  CHECK_FALSE(fixture.builder(false).build(fixture.kernel).on_disk);
+  std::ofstream(fixture.folder.path() / "file") << "in the way";
   RuntimeOptions options;
-  options.cache_directory = bench.folder.path() / "file" / "cache";
+  options.cache_directory = fixture.folder.path() / "file" / "cache";
   CHECK_FALSE(
-      Builder(options, {.identity = &identity, .compile = &fake_compile}).build(bench.kernel).on_disk);
+      Builder(options, {.identity = &identity, .compile = &fake_compile}).build(fixture.kernel).on_disk);
 }
 
 TEST_CASE("custom kernels with other text, entry, expression or shared memory differ, also from plans") {

@@ -31,7 +31,7 @@ class FakeDevice final : public tools::NullDevice {
   std::function<void(const Launch&)> on_launch = [](const Launch&) {};
 
   std::vector<Encoded> encoded;
-  std::vector<std::uint32_t> allowed;  ///< shared bytes
+  std::vector<std::uint32_t> allowed;  ///< bytes of dynamic shared memory that kernels were allowed to use
   std::atomic<int> loads = 0;
   std::atomic<int> launches = 0;
 

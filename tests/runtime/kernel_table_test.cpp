@@ -22,7 +22,7 @@ using namespace tmajit;
 
 namespace {
 
-const CompilerIdentity& no_compiler() {
+const CompilerIdentity& fixed_identity() {
   static const CompilerIdentity identity{13, 0, "build", "/somewhere"};
   return identity;
 }
@@ -39,9 +39,9 @@ Artifact large_artifact(const Source& source, const CompileOptions&) {
   return artifact;
 }
 
-constexpr Toolchain large_toolchain{.identity = &no_compiler, .compile = &large_artifact};
+constexpr Toolchain large_toolchain{.identity = &fixed_identity, .compile = &large_artifact};
 
-struct TableBench {
+struct TableFixture {
   std::shared_ptr<FakeDevice> device = std::make_shared<FakeDevice>();
   TemporaryFolder folder;
 
@@ -54,7 +54,8 @@ struct TableBench {
   }
 };
 
-Kernel numbered(KernelTable& table, std::size_t n) {
+/// The kernel of a source that differs for each number `n`.
+Kernel numbered_kernel(KernelTable& table, std::size_t n) {
   const Source source{"kernel number " + std::to_string(n), "entry", ""};
   return table.get({.custom = &source});
 }
@@ -62,15 +63,15 @@ Kernel numbered(KernelTable& table, std::size_t n) {
 }  // namespace
 
 TEST_CASE("a kernel in memory has only what launches need; its artifact is on disk") {
-  const TableBench bench;
+  const TableFixture fixture;
   constexpr std::size_t count = 100;
   const auto bytes_of_kernel = [&](bool on_disk) {
-    KernelTable table(bench.options(on_disk, 2 * count), large_toolchain);
-    (void)numbered(table, 0);
+    KernelTable table(fixture.options(on_disk, 2 * count), large_toolchain);
+    (void)numbered_kernel(table, 0);
     const std::size_t before = heap_bytes();
-    for (std::size_t n = 1; n <= count; ++n) (void)numbered(table, n);
+    for (std::size_t n = 1; n <= count; ++n) (void)numbered_kernel(table, n);
     const std::size_t bytes = (heap_bytes() - before) / count;
-    const Kernel kernel = numbered(table, 1);
+    const Kernel kernel = numbered_kernel(table, 1);
     CHECK(kernel.entry() == "entry");
     CHECK(kernel.resources().registers == 32);
     CHECK(kernel.artifact().source == "kernel number 1");
@@ -79,16 +80,16 @@ TEST_CASE("a kernel in memory has only what launches need; its artifact is on di
     return bytes;
   };
   const std::size_t with_cache = bytes_of_kernel(true);
-  const std::size_t without = bytes_of_kernel(false);
-  std::cout << "  bytes of a kernel: " << with_cache << " with a cache directory, " << without
+  const std::size_t without_cache = bytes_of_kernel(false);
+  std::cout << "  bytes of a kernel: " << with_cache << " with a cache directory, " << without_cache
             << " without\n";
   CHECK(with_cache < 2500);
-  CHECK(without > 90'000);
+  CHECK(without_cache > 90'000);
 }
 
 TEST_CASE("a plan's kernel keeps the plan, from which it can be compiled again, and little else") {
-  const TableBench bench;
-  KernelTable table(bench.options(true, 100), large_toolchain);
+  const TableFixture fixture;
+  KernelTable table(fixture.options(true, 100), large_toolchain);
   const auto ask = [&](int number) {
     const std::array<std::uint64_t, 2> shape{256, 64};
     const TensorView view = TensorView::contiguous(ElementType::f32, shape);
@@ -109,49 +110,49 @@ TEST_CASE("a plan's kernel keeps the plan, from which it can be compiled again, 
 }
 
 TEST_CASE("after 10,000 kernels memory is used only for the cached ones") {
-  const TableBench bench;
+  const TableFixture fixture;
   constexpr std::size_t limit = 100;
-  KernelTable table(bench.options(false, limit), large_toolchain);
-  const Kernel evicted = numbered(table, 0);
-  for (std::size_t n = 1; n < 2 * limit; ++n) (void)numbered(table, n);
+  KernelTable table(fixture.options(false, limit), large_toolchain);
+  const Kernel evicted = numbered_kernel(table, 0);
+  for (std::size_t n = 1; n < 2 * limit; ++n) (void)numbered_kernel(table, n);
   const std::size_t at_limit = heap_bytes();
-  std::size_t most = 0;
+  std::size_t peak_bytes = 0;
   for (std::size_t n = 2 * limit; n < 10'000; ++n) {
-    (void)numbered(table, n);
-    most = std::max(most, heap_bytes());
-    if (bench.device->kernels_alive() > static_cast<int>(limit) + 1)
+    (void)numbered_kernel(table, n);
+    peak_bytes = std::max(peak_bytes, heap_bytes());
+    if (fixture.device->kernels_alive() > static_cast<int>(limit) + 1)
       FAIL("more kernels are loaded than may be cached");
   }
   CHECK(table.size() == limit);
-  CHECK(bench.device->kernels_alive() == static_cast<int>(limit) + 1);  // the caller holds one
-  CHECK(most < at_limit + 100'000);  // there is one more kernel while the next is made
+  CHECK(fixture.device->kernels_alive() == static_cast<int>(limit) + 1);  // the caller holds one
+  CHECK(peak_bytes < at_limit + 100'000);  // there is one more kernel while the next is made
   CHECK(evicted.artifact().source == "kernel number 0");
   // An evicted kernel is made again.
-  const int loads = bench.device->loads;
-  (void)numbered(table, 1);
-  CHECK(bench.device->loads == loads + 1);
+  const int loads = fixture.device->loads;
+  (void)numbered_kernel(table, 1);
+  CHECK(fixture.device->loads == loads + 1);
 }
 
 TEST_CASE("a kernel to which the caller has a handle is not evicted") {
-  const TableBench bench;
-  KernelTable table(bench.options(false, 10), large_toolchain);
+  const TableFixture fixture;
+  KernelTable table(fixture.options(false, 10), large_toolchain);
   for (std::size_t n = 1; n < 200; ++n) {
-    (void)numbered(table, 0);
-    (void)numbered(table, n);
+    (void)numbered_kernel(table, 0);
+    (void)numbered_kernel(table, n);
   }
-  CHECK(bench.device->loads == 200);
+  CHECK(fixture.device->loads == 200);
 }
 
 TEST_CASE("kernels and their artifacts can be used after their table was destroyed") {
-  const TableBench bench;
+  const TableFixture fixture;
   std::optional<Kernel> kernel;
   {
-    KernelTable table(bench.options(true, 10), large_toolchain);
-    kernel = numbered(table, 5);
+    KernelTable table(fixture.options(true, 10), large_toolchain);
+    kernel = numbered_kernel(table, 5);
   }
-  CHECK(bench.device->kernels_alive() == 1);
+  CHECK(fixture.device->kernels_alive() == 1);
   CHECK(kernel->artifact().source == "kernel number 5");
-  DiskCache(bench.folder.path()).clear();
-  CHECK(kernel->artifact().source == "kernel number 5");  // made again
-  CHECK(bench.device->loads == 1);
+  DiskCache(fixture.folder.path()).clear();
+  CHECK(kernel->artifact().source == "kernel number 5");  // compiled again
+  CHECK(fixture.device->loads == 1);
 }

@@ -36,7 +36,7 @@ constexpr DevicePtr launch_in = 0x7f00'0000'0000;
 constexpr DevicePtr launch_out = 0x7f80'0000'0000;
 const auto some_stream = reinterpret_cast<Stream>(std::uintptr_t{0x5000});
 
-struct LaunchBench {
+struct LaunchFixture {
   std::shared_ptr<FakeDevice> device = std::make_shared<FakeDevice>();
   Runtime runtime{{.device = device, .cache_directory = std::nullopt, .compile = {}}};
 
@@ -82,26 +82,26 @@ Rules rules(const TileRequest& request) {
 }  // namespace
 
 TEST_CASE("copy: one launch gets two maps and the grid of tiles") {
-  LaunchBench bench;
+  LaunchFixture fixture;
   const TensorView view = dense(ElementType::f32, {1000, 400});
   const std::array<std::uint32_t, 2> box{64, 32};
   TileRequest request = request_of("copy", view, view);
   request.tiles = {.box = box, .l2_promotion = L2Promotion::b128};
   const TileSpec spec = spec_of(copy_traits, request);
   const KernelPlan plan = plan_tiles(request);
-  const Kernel kernel = bench.runtime.kernel(plan);
-  CHECK(bench.device->allowed == std::vector{launch_shared_bytes(spec)});
+  const Kernel kernel = fixture.runtime.kernel(plan);
+  CHECK(fixture.device->allowed == std::vector{launch_shared_bytes(spec)});
 
   const PreparedLaunch launch = kernel.prepare(plan);
-  REQUIRE(bench.device->encoded.size() == 2);
-  CHECK(bench.device->encoded[0].spec == tensor_map(spec, 0, view));
-  CHECK(bench.device->encoded[0].spec.l2_promotion == L2Promotion::b128);
-  CHECK(bench.device->encoded[0].address == launch_out);
-  CHECK(bench.device->encoded[1].spec == tensor_map(spec, 1, view));
-  CHECK(bench.device->encoded[1].address == launch_in);
+  REQUIRE(fixture.device->encoded.size() == 2);
+  CHECK(fixture.device->encoded[0].spec == tensor_map(spec, 0, view));
+  CHECK(fixture.device->encoded[0].spec.l2_promotion == L2Promotion::b128);
+  CHECK(fixture.device->encoded[0].address == launch_out);
+  CHECK(fixture.device->encoded[1].spec == tensor_map(spec, 1, view));
+  CHECK(fixture.device->encoded[1].address == launch_in);
   CHECK(launch.bytes_moved() == 2ULL * 1000 * 400 * 4);
 
-  const Seen seen = bench.seen(plan, [&] { launch(some_stream); });
+  const Seen seen = fixture.seen(plan, [&] { launch(some_stream); });
   CHECK(seen.stream == some_stream);
   CHECK(seen.names == std::vector<std::string>{"destination", "source",
                                                "grid"});  // rows are multiples of 16 bytes: no tail
@@ -118,13 +118,13 @@ TEST_CASE("copy: one launch gets two maps and the grid of tiles") {
   little.tiles = request.tiles;
   const KernelPlan few = plan_tiles(little);
   CHECK(few.key() == plan.key());
-  const Seen again = bench.seen(few, [&] { kernel.launch(few, some_stream); });
+  const Seen again = fixture.seen(few, [&] { kernel.launch(few, some_stream); });
   CHECK(again.shape.grid[0] == 1);
   CHECK(again.tiles(2) == std::vector<std::uint32_t>{2, 1});
 }
 
 TEST_CASE("a persistent grid has no more CTAs than are resident, and no more than tiles") {
-  LaunchBench bench;
+  LaunchFixture fixture;
   const std::array<std::uint32_t, 2> box{8, 32};
   const auto request = [&](const Shape& shape) {
     const TensorView view = dense(ElementType::f32, shape);
@@ -135,8 +135,8 @@ TEST_CASE("a persistent grid has no more CTAs than are resident, and no more tha
   const TileSpec spec = spec_of(copy_traits, request({1000, 400}));
   CHECK(spec.tiles_per_cta == 0);
   CHECK(launch_shared_bytes(spec) == shared_layout(spec).bytes);
-  CHECK(bench.launched(plan_tiles(request({1000, 400}))).shape.grid[0] == 132 * 2);  // of 125 x 13 tiles
-  CHECK(bench.launched(plan_tiles(request({65, 32}))).shape.grid[0] == 9);
+  CHECK(fixture.launched(plan_tiles(request({1000, 400}))).shape.grid[0] == 132 * 2);  // of 125 x 13 tiles
+  CHECK(fixture.launched(plan_tiles(request({65, 32}))).shape.grid[0] == 9);
   // The number depends on the chip of the plan.
   TileRequest smaller_chip = request({1000, 400});
   smaller_chip.chip.sm_count = 10;
@@ -157,18 +157,18 @@ TEST_CASE("a grid that is not persistent allocates shared memory that limits the
 }
 
 TEST_CASE("if rows are no multiple of 16 bytes, the map covers whole chunks and a tail the rest") {
-  LaunchBench bench;
+  LaunchFixture fixture;
   const TensorView view = TensorView::strided(ElementType::f32, {1000, 402}, {404, 1});
-  const Seen seen = bench.launched(plan_tiles(request_of("copy", view, view)));
-  CHECK(bench.device->encoded.at(0).spec.shape[1] == 400);
-  CHECK(bench.device->encoded.at(1).spec.shape[1] == 402);
+  const Seen seen = fixture.launched(plan_tiles(request_of("copy", view, view)));
+  CHECK(fixture.device->encoded.at(0).spec.shape[1] == 400);
+  CHECK(fixture.device->encoded.at(1).spec.shape[1] == 402);
   CHECK(seen.names.back() == "tail");
   CHECK(seen.numbers<std::uint64_t>("tail", 3) == std::vector<std::uint64_t>{launch_out, 404ULL * 4, 4});
   CHECK(seen.numbers<std::uint32_t>("tail", 3, 24) == std::vector<std::uint32_t>{1000, 402, 400});
 }
 
 TEST_CASE("the map of a copy with element strides covers only the elements that are moved") {
-  LaunchBench bench;
+  LaunchFixture fixture;
   const TensorView source = dense(ElementType::f32, {101, 64});
   const std::array<std::uint32_t, 2> box{20, 32};
   const std::array<std::uint32_t, 2> element_strides{2, 1};
@@ -177,12 +177,12 @@ TEST_CASE("the map of a copy with element strides covers only the elements that 
   request.destination.view = destination_view(request);
   CHECK(request.destination.view == dense(ElementType::f32, {51, 64}));
   const KernelPlan plan = plan_tiles(request);
-  CHECK(bench.launched(plan).tiles(2) == std::vector<std::uint32_t>{6, 2});  // ceil(51 / 10), 64 / 32
+  CHECK(fixture.launched(plan).tiles(2) == std::vector<std::uint32_t>{6, 2});  // ceil(51 / 10), 64 / 32
   CHECK(plan.bytes_moved() == 2ULL * 51 * 64 * 4);
 }
 
 TEST_CASE("map: a launch gets the maps of all inputs and of the output") {
-  LaunchBench bench;
+  LaunchFixture fixture;
   const std::array views{dense(ElementType::f16, {9, 70, 64}), dense(ElementType::f32, {9, 70, 64}),
                          dense(ElementType::f16, {9, 70, 64})};
   TileRequest request = request_of("map", dense(ElementType::bf16, {9, 70, 64}), views[0], "x0 * x1 + x2");
@@ -191,15 +191,15 @@ TEST_CASE("map: a launch gets the maps of all inputs and of the output") {
   request.tiles.oob_fill = OobFill::nan;
   const TileSpec spec = spec_of(map_traits, request);
   const KernelPlan plan = plan_tiles(request);
-  const Seen seen = bench.launched(plan);
+  const Seen seen = fixture.launched(plan);
   std::map<DevicePtr, std::uint64_t> number_of;  // the number of the tensor map with an address
-  for (const auto& map : bench.device->encoded) number_of.emplace(map.address, number_of.size());
+  for (const auto& map : fixture.device->encoded) number_of.emplace(map.address, number_of.size());
   REQUIRE(number_of.size() == 4);
   CHECK(seen.word("x0") == number_of.at(launch_in));
   CHECK(seen.word("x1") == number_of.at(launch_in + (1 << 20)));
   CHECK(seen.word("x2") == number_of.at(launch_in + (1 << 24)));
   CHECK(seen.word("out") == number_of.at(launch_out));
-  for (const auto& [spec_of_map, address] : bench.device->encoded) {
+  for (const auto& [spec_of_map, address] : fixture.device->encoded) {
     INFO(std::hex << address);
     if (address != launch_out) CHECK(spec_of_map.oob_fill == OobFill::nan);
   }
@@ -210,15 +210,15 @@ TEST_CASE("map: a launch gets the maps of all inputs and of the output") {
 }
 
 TEST_CASE("snapshot: a launch gets the source's map and grid, and the output's address") {
-  LaunchBench bench;
+  LaunchFixture fixture;
   const TensorView source = dense(ElementType::u16, {33, 128});
   const std::array<std::uint32_t, 2> box{16, 64};
   TileRequest request = request_of("snapshot", source, source);
   request.tiles = {.box = box, .swizzle = Swizzle::b128};
   request.destination.view = destination_view(request);
   const KernelPlan plan = plan_tiles(request);
-  const Seen seen = bench.launched(plan);
-  CHECK(bench.device->encoded.size() == 1);
+  const Seen seen = fixture.launched(plan);
+  CHECK(fixture.device->encoded.size() == 1);
   CHECK(seen.word("source") == 0);
   CHECK(seen.word("images") == launch_out);
   CHECK(seen.tiles(2) == std::vector<std::uint32_t>{3, 2});
@@ -232,15 +232,15 @@ TEST_CASE("snapshot: a launch gets the source's map and grid, and the output's a
 }
 
 TEST_CASE("bulk: a launch gets two addresses and a count, and no map") {
-  LaunchBench bench;
+  LaunchFixture fixture;
   const TensorView view = dense(ElementType::i32, {1'000'003});
   TileRequest request = request_of("bulk", view, view, "x + 1");
   request.sources[0].address += 4;
   request.destination.address += 8;
   const TileSpec spec = spec_of(bulk_traits, request);
   const KernelPlan plan = plan_tiles(request);
-  const Seen seen = bench.launched(plan);
-  CHECK(bench.device->encoded.empty());
+  const Seen seen = fixture.launched(plan);
+  CHECK(fixture.device->encoded.empty());
   CHECK(seen.names == std::vector<std::string>{"out", "in", "count"});
   CHECK(seen.word("in") == launch_in + 4);
   CHECK(seen.word("out") == launch_out + 8);
@@ -286,7 +286,7 @@ TEST_CASE("operands may overlap only if they are the same memory and the family 
 }
 
 TEST_CASE("operands that break rules are refused with all of these rules") {
-  LaunchBench bench;
+  LaunchFixture fixture;
   const TensorView view = dense(ElementType::f32, {256, 64});
   TileRequest none = request_of("copy", view, view);
   none.sources.clear();
@@ -312,28 +312,28 @@ TEST_CASE("operands that break rules are refused with all of these rules") {
   TileRequest null_request = request_of("copy", view, view);
   null_request.sources[0].address = 0;
   const KernelPlan plan = plan_tiles(null_request);
-  const Error error = error_of([&] { return bench.runtime.kernel(plan).prepare(plan); });
+  const Error error = error_of([&] { return fixture.runtime.kernel(plan).prepare(plan); });
   CHECK(error.code() == ErrorCode::invalid_argument);
   CHECK_THAT(error.what(), ContainsSubstring("without addresses"));
-  CHECK(bench.device->launches == 0);
+  CHECK(fixture.device->launches == 0);
 }
 
 TEST_CASE("a kernel refuses to launch the plan of another kernel") {
-  LaunchBench bench;
+  LaunchFixture fixture;
   const TensorView view = dense(ElementType::f32, {256, 64});
   const KernelPlan copy = plan_tiles(request_of("copy", view, view));
   const KernelPlan map = plan_tiles(request_of("map", view, view, "x + 1"));
-  const Kernel kernel = bench.runtime.kernel(copy);
+  const Kernel kernel = fixture.runtime.kernel(copy);
   for (const Error& error :
        {error_of([&] { return kernel.prepare(map); }), error_of([&] { return kernel.launch(map), 0; })}) {
     CHECK(error.code() == ErrorCode::invalid_argument);
     CHECK_THAT(error.what(), ContainsSubstring("tmajit_copy") && ContainsSubstring("map"));
   }
-  CHECK(bench.device->launches == 0);
+  CHECK(fixture.device->launches == 0);
 }
 
 TEST_CASE("a planner's kernel is launched with its views, and can be rebound to other memory") {
-  LaunchBench bench;
+  LaunchFixture fixture;
   const auto turned = [](DevicePtr to, DevicePtr from) {
     const Tensor source{dense(ElementType::f32, {512, 1024}), from};
     return Move{.destination = {dense(ElementType::f32, {1024, 512}), to},
@@ -341,7 +341,7 @@ TEST_CASE("a planner's kernel is launched with its views, and can be rebound to 
   };
   for (const KernelPlan& plan : plan_candidates(turned(launch_out, launch_in))) {
     INFO(plan.choice().text());
-    PreparedLaunch launch = bench.runtime.kernel(plan).prepare(plan);
+    PreparedLaunch launch = fixture.runtime.kernel(plan).prepare(plan);
     const auto bytes_of = [&](const FakeDevice::Launch& one) {
       std::vector<std::byte> all;
       const std::vector<Parameter> parameters = plan.parameters();
@@ -354,28 +354,28 @@ TEST_CASE("a planner's kernel is launched with its views, and can be rebound to 
     };
     const auto launched = [&](const auto& action) {
       std::vector<std::byte> found;
-      bench.device->on_launch = [&](const FakeDevice::Launch& one) { found = bytes_of(one); };
+      fixture.device->on_launch = [&](const FakeDevice::Launch& one) { found = bytes_of(one); };
       action();
-      bench.device->on_launch = nullptr;
+      fixture.device->on_launch = nullptr;
       return found;
     };
-    bench.device->encoded.clear();
+    fixture.device->encoded.clear();
     launch.rebind(std::array{launch_out + 4096, launch_in - 8192});
     const auto rebound = launched([&] { launch(some_stream); });
-    const auto maps = std::move(bench.device->encoded);
-    bench.device->encoded = {};
+    const auto maps = std::move(fixture.device->encoded);
+    fixture.device->encoded = {};
     // The candidate with the same kernel and tile, planned for the other memory.
     const std::vector<KernelPlan> there = plan_candidates(turned(launch_out + 4096, launch_in - 8192));
     const auto same = std::ranges::find_if(there, [&](const KernelPlan& other) {
       return other.key() == plan.key() && other.choice() == plan.choice();
     });
     REQUIRE(same != there.end());
-    const auto expected = launched([&] { bench.runtime.kernel(*same).launch(*same, some_stream); });
+    const auto expected = launched([&] { fixture.runtime.kernel(*same).launch(*same, some_stream); });
     CHECK(rebound == expected);
-    REQUIRE(maps.size() == bench.device->encoded.size());
+    REQUIRE(maps.size() == fixture.device->encoded.size());
     for (std::size_t i = 0; i < maps.size(); ++i) {
-      CHECK(maps[i].address == bench.device->encoded[i].address);
-      CHECK(maps[i].spec == bench.device->encoded[i].spec);
+      CHECK(maps[i].address == fixture.device->encoded[i].address);
+      CHECK(maps[i].spec == fixture.device->encoded[i].spec);
     }
     CHECK(error_of([&] { return launch.rebind(std::array{launch_out}), 0; }).code() ==
           ErrorCode::invalid_argument);
@@ -383,18 +383,18 @@ TEST_CASE("a planner's kernel is launched with its views, and can be rebound to 
 }
 
 TEST_CASE("a prepared launch makes one device call and allocates nothing, on any thread") {
-  LaunchBench bench;
+  LaunchFixture fixture;
   const TensorView view = dense(ElementType::f32, {256, 64});
-  bench.device->on_launch = nullptr;
+  fixture.device->on_launch = nullptr;
   PreparedLaunch prepared = [&] {
-    Runtime runtime({.device = bench.device, .cache_directory = std::nullopt, .compile = {}});
+    Runtime runtime({.device = fixture.device, .cache_directory = std::nullopt, .compile = {}});
     const KernelPlan plan = plan_tiles(request_of("copy", view, view));
     return runtime.kernel(plan).prepare(plan);
   }();
-  CHECK(bench.device->kernels_alive() == 1);  // the launch keeps its kernel
+  CHECK(fixture.device->kernels_alive() == 1);  // the launch keeps its kernel
   PreparedLaunch launch = std::move(prepared);
 
-  bench.device->encoded.reserve(64);
+  fixture.device->encoded.reserve(64);
   const std::array<DevicePtr, 2> other_addresses{launch_out + 4096, launch_in + 4096};
   const std::size_t before = allocations();
   launch(some_stream);
@@ -403,7 +403,7 @@ TEST_CASE("a prepared launch makes one device call and allocates nothing, on any
   CHECK(allocations() == before);
   launch(some_stream);
   CHECK(allocations() == before);
-  CHECK(bench.device->launches == 2);
+  CHECK(fixture.device->launches == 2);
 
   std::vector<std::jthread> threads;
   threads.reserve(4);
@@ -413,15 +413,15 @@ TEST_CASE("a prepared launch makes one device call and allocates nothing, on any
     });
   }
   threads.clear();
-  CHECK(bench.device->launches == 4002);
+  CHECK(fixture.device->launches == 4002);
 }
 
 TEST_CASE("host time of launches, without the device's, is below 0.5 and 2 microseconds") {
-  LaunchBench bench;
-  bench.device->on_launch = nullptr;
+  LaunchFixture fixture;
+  fixture.device->on_launch = nullptr;
   const TensorView view = dense(ElementType::f32, {256, 64});
   const KernelPlan plan = plan_tiles(request_of("copy", view, view));
-  const Kernel kernel = bench.runtime.kernel(plan);
+  const Kernel kernel = fixture.runtime.kernel(plan);
   PreparedLaunch prepared = kernel.prepare(plan);
   // The fastest of many batches.
   const auto nanoseconds = [&](const auto& action) {
@@ -429,7 +429,7 @@ TEST_CASE("host time of launches, without the device's, is below 0.5 and 2 micro
     constexpr int runs = 200;
     double best = 1e9;
     for (int b = 0; b < batches; ++b) {
-      bench.device->encoded.clear();
+      fixture.device->encoded.clear();
       const auto start = std::chrono::steady_clock::now();
       for (int i = 0; i < runs; ++i) action();
       const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
@@ -460,7 +460,7 @@ TEST_CASE("found: addresses that are in no device's memory are refused") {
 }
 
 TEST_CASE("found: moved-from plans and kernels stay valid, moved-from launches are refused") {
-  LaunchBench bench;
+  LaunchFixture fixture;
   const TensorView view = dense(ElementType::f32, {64, 64});
   std::vector<KernelPlan> plans = plan_kernels(operation::copy({view, launch_out}, {view, launch_in}));
   REQUIRE(plans.size() == 1);
@@ -468,7 +468,7 @@ TEST_CASE("found: moved-from plans and kernels stay valid, moved-from launches a
   KernelPlan moved_plan = plans[0];
   const KernelPlan taken_plan = std::move(moved_plan);
   CHECK(moved_plan.key() == taken_plan.key());
-  Kernel kernel = bench.runtime.kernel(taken_plan);
+  Kernel kernel = fixture.runtime.kernel(taken_plan);
   const Kernel taken_kernel = std::move(kernel);
   CHECK(kernel.entry() == taken_kernel.entry());
   PreparedLaunch launch = taken_kernel.prepare(taken_plan);

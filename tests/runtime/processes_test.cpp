@@ -46,13 +46,13 @@ Artifact slow_compile(const Source& source, const CompileOptions&) {
   return artifact;
 }
 
-struct ProcessBench {
-  explicit ProcessBench(std::chrono::milliseconds takes) {
+struct ProcessFixture {
+  explicit ProcessFixture(std::chrono::milliseconds takes) {
     slow_toolchain.counted = folder.path() / "compiles";
     slow_toolchain.takes = takes;
   }
-  ProcessBench(const ProcessBench&) = delete;
-  ProcessBench& operator=(const ProcessBench&) = delete;
+  ProcessFixture(const ProcessFixture&) = delete;
+  ProcessFixture& operator=(const ProcessFixture&) = delete;
 
   [[nodiscard]] std::filesystem::path cache() const { return folder.path() / "cache"; }
   [[nodiscard]] std::size_t compiles() const {
@@ -98,24 +98,24 @@ struct ProcessBench {
 }  // namespace
 
 TEST_CASE("eight processes with eight threads each compile a kernel once") {
-  const ProcessBench bench(300ms);
+  const ProcessFixture fixture(300ms);
   std::vector<ChildProcess> children;
   children.reserve(8);
-  for (int i = 0; i < 8; ++i) children.emplace_back([&] { return bench.ask(60s, 8) ? 0 : 1; });
+  for (int i = 0; i < 8; ++i) children.emplace_back([&] { return fixture.ask(60s, 8) ? 0 : 1; });
   for (auto& child : children) CHECK(child.exit_code(60s) == 0);
-  CHECK(bench.compiles() == 1);
-  CHECK(bench.locks() == 0);
-  CHECK(DiskCache(bench.cache()).entries().size() == 1);
+  CHECK(fixture.compiles() == 1);
+  CHECK(fixture.locks() == 0);
+  CHECK(DiskCache(fixture.cache()).entries().size() == 1);
 }
 
 TEST_CASE("NVRTC compiles a kernel once for processes that need it at the same time") {
-  const ProcessBench bench(0ms);
+  const ProcessFixture fixture(0ms);
   const Source source = custom_source("extern \"C\" __global__ void once(float* x) { *x = 1; }", "once");
   std::vector<ChildProcess> children;
   children.reserve(4);
   for (int i = 0; i < 4; ++i) {
     children.emplace_back([&] {
-      Runtime runtime({.cache_directory = bench.cache()});
+      Runtime runtime({.cache_directory = fixture.cache()});
       return runtime.kernel(source).level() == CacheLevel::compiled ? 1 : 0;
     });
   }
@@ -126,71 +126,71 @@ TEST_CASE("NVRTC compiles a kernel once for processes that need it at the same t
 
 TEST_CASE("a child that is forked while its parent compiles gets the kernel from disk") {
   skip_unless_threads_can_fork();
-  const ProcessBench bench(500ms);
+  const ProcessFixture fixture(500ms);
   std::atomic<bool> whole = false;
   {
-    const std::jthread parent([&] { whole = bench.ask(60s); });
-    bench.wait_for_compile();
-    ChildProcess child([&] { return bench.ask(60s) ? 0 : 1; });
+    const std::jthread parent([&] { whole = fixture.ask(60s); });
+    fixture.wait_for_compile();
+    ChildProcess child([&] { return fixture.ask(60s) ? 0 : 1; });
     CHECK(child.exit_code(20s) == 0);
   }
   CHECK(whole);
-  CHECK(bench.compiles() == 1);
+  CHECK(fixture.compiles() == 1);
 }
 
 TEST_CASE("a process that is killed while it compiles blocks no other process") {
-  const ProcessBench bench(60s);
-  ChildProcess first([&] { return bench.ask(60s) ? 0 : 1; });
-  bench.wait_for_compile();
+  const ProcessFixture fixture(60s);
+  ChildProcess first([&] { return fixture.ask(60s) ? 0 : 1; });
+  fixture.wait_for_compile();
   slow_toolchain.takes = 0ms;
   std::vector<ChildProcess> others;
   others.reserve(3);
-  for (int i = 0; i < 3; ++i) others.emplace_back([&] { return bench.ask(60s) ? 0 : 1; });
+  for (int i = 0; i < 3; ++i) others.emplace_back([&] { return fixture.ask(60s) ? 0 : 1; });
   std::this_thread::sleep_for(100ms);  // until the others wait
-  CHECK(bench.compiles() == 1);
+  CHECK(fixture.compiles() == 1);
   first.kill(SIGKILL);
   for (auto& other : others) CHECK(other.exit_code(20s) == 0);
-  CHECK(bench.compiles() == 2);
+  CHECK(fixture.compiles() == 2);
 }
 
 TEST_CASE("a process that is stopped while it compiles delays others by their time limit only") {
-  const ProcessBench bench(1s);
-  ChildProcess first([&] { return bench.ask(60s) ? 0 : 1; });
-  bench.wait_for_compile();
+  const ProcessFixture fixture(1s);
+  ChildProcess first([&] { return fixture.ask(60s) ? 0 : 1; });
+  fixture.wait_for_compile();
   first.kill(SIGSTOP);
   slow_toolchain.takes = 0ms;
   std::vector<ChildProcess> others;
   others.reserve(3);
-  for (int i = 0; i < 3; ++i) others.emplace_back([&] { return bench.ask(300ms) ? 0 : 1; });
+  for (int i = 0; i < 3; ++i) others.emplace_back([&] { return fixture.ask(300ms) ? 0 : 1; });
   for (auto& other : others) CHECK(other.exit_code(20s) == 0);
-  CHECK(bench.compiles() > 1);
+  CHECK(fixture.compiles() > 1);
   // A later process finds the kernel that they stored, and does not try to lock it. The first process
   // continues.
-  ChildProcess later([&] { return bench.ask(60s) ? 0 : 1; });
+  ChildProcess later([&] { return fixture.ask(60s) ? 0 : 1; });
   CHECK(later.exit_code(20s) == 0);
   first.kill(SIGCONT);
   CHECK(first.exit_code(20s) == 0);
 }
 
 TEST_CASE("a kernel is compiled without a lock if none can be created") {
-  const ProcessBench bench(0ms);
-  std::filesystem::create_directory(bench.cache());
-  std::ofstream(bench.cache() / "locks") << "in the way";
-  CHECK(bench.ask(60s));
-  CHECK(bench.ask(60s));
-  CHECK(bench.compiles() == 1);
+  const ProcessFixture fixture(0ms);
+  std::filesystem::create_directory(fixture.cache());
+  std::ofstream(fixture.cache() / "locks") << "in the way";
+  CHECK(fixture.ask(60s));
+  CHECK(fixture.ask(60s));
+  CHECK(fixture.compiles() == 1);
 }
 
 TEST_CASE("an abandoned lock blocks no process, and clearing the cache removes it") {
-  const ProcessBench bench(0ms);
-  CHECK(bench.ask(60s));
-  const DiskCache cache(bench.cache());
-  const auto left = bench.cache() / "locks" / std::string(64, 'a');
+  const ProcessFixture fixture(0ms);
+  CHECK(fixture.ask(60s));
+  const DiskCache cache(fixture.cache());
+  const auto left = fixture.cache() / "locks" / std::string(64, 'a');
   std::ofstream(left) << "";
   CHECK(cache.entries().size() == 1);
   CHECK(cache.clear() == 1);
-  CHECK(bench.locks() == 1);  // another process may hold it
+  CHECK(fixture.locks() == 1);  // another process may hold it
   std::filesystem::last_write_time(left, std::filesystem::file_time_type::clock::now() - 1h);
   CHECK(cache.clear() == 0);
-  CHECK(bench.locks() == 0);
+  CHECK(fixture.locks() == 0);
 }

@@ -88,8 +88,8 @@ TEST_CASE("threads that request a key at the same time share one value, which is
 
 TEST_CASE("no lock is held while a value is made") {
   Table table;
-  // Equal hashes, so the same shard: a request from inside the function that makes a value, and one from
-  // another thread.
+  // While one value is made, other values with the same hash are requested, by the same thread and by another
+  // one.
   const auto outer = table.get(1, "outer", [&] {
     const auto inner = table.get(1, "inner", [] { return made("inner"); });
     std::jthread([&] { (void)table.get(1, "other", [] { return made("other"); }); }).join();
@@ -162,13 +162,13 @@ TEST_CASE("beyond the capacity, values that were not requested again are evicted
   (void)ask(3);
   CHECK(table.size() == 3);
   CHECK(ask(1) == first);
-  (void)ask(4);  // evicts 2, which has not been requested since 3 was added
+  (void)ask(4);  // evicts 2, the oldest that was not requested again
   CHECK(table.size() == 3);
   CHECK_FALSE(is_cached(2));
   CHECK(second.expired());
   CHECK(is_cached(1));
-  CHECK(is_cached(4));  // 3 was evicted, which has not been requested since 4 was added
-  (void)ask(5);
+  CHECK(is_cached(4));
+  (void)ask(5);  // evicts 3, which was not requested again
   CHECK_FALSE(is_cached(3));
   for (std::uint64_t n = 6; n < 10; ++n) (void)ask(n);
   CHECK_FALSE(is_cached(1));

@@ -15,15 +15,16 @@ TEST_CASE("concurrent threads have different numbers, which later threads reuse"
   for (int round = 0; round < 50; ++round) {
     constexpr std::size_t count = 32;
     std::vector<std::size_t> numbers(count);
-    std::atomic<std::size_t> there = 0;
+    std::atomic<std::size_t> numbered_threads = 0;
     {
       std::vector<std::jthread> threads;
       threads.reserve(numbers.size());
       for (std::size_t& number : numbers) {
         threads.emplace_back([&] {
           number = this_thread_number();
-          ++there;
-          while (there < count) std::this_thread::yield();  // all threads must have numbers before one ends
+          ++numbered_threads;
+          // All threads must have numbers before one ends.
+          while (numbered_threads < count) std::this_thread::yield();
           if (this_thread_number() != number) number = max_numbered_threads;
         });
       }

@@ -25,10 +25,12 @@ TensorView dense(const Shape& shape, ElementType type = f32) {
   return TensorView::contiguous(type, shape);
 }
 
+/// Names the tensor in violations.
 std::string it() {
   return "it";
 }
 
+/// The violations that `check` adds to its argument.
 template <class Check>
 std::vector<Violation> broken(const Check& check) {
   Violations violations;
@@ -38,13 +40,13 @@ std::vector<Violation> broken(const Check& check) {
   return found;
 }
 
-Rules limits(const TensorView& tensor) {
+Rules broken_limits(const TensorView& tensor) {
   return rules(broken([&](Violations& v) { check_view_limits(tensor, it, v); }));
 }
-Rules placed(const TensorView& tensor, DevicePtr address, std::uint64_t unit) {
+Rules broken_at_address(const TensorView& tensor, DevicePtr address, std::uint64_t unit) {
   return rules(broken([&](Violations& v) { check_placed_address(tensor, address, unit, it, v); }));
 }
-Rules written(const TensorView& tensor) {
+Rules broken_if_written(const TensorView& tensor) {
   return rules(broken([&](Violations& v) { check_written_once(tensor, origin, it, v); }));
 }
 
@@ -69,29 +71,29 @@ std::vector<Violation> broken_by(const std::vector<Operand>& operands) {
 }  // namespace
 
 TEST_CASE("a view must have a known type, at most eight dimensions and a span of at most 2^62 bytes") {
-  CHECK(limits(dense({64, 64})) == Rules{});
-  CHECK(limits(dense({})) == Rules{});
-  CHECK(limits(dense({0, 1ULL << 40})) == Rules{});
-  CHECK(limits(dense({4}, static_cast<ElementType>(99))) == Rules{"type.known"});
+  CHECK(broken_limits(dense({64, 64})) == Rules{});
+  CHECK(broken_limits(dense({})) == Rules{});
+  CHECK(broken_limits(dense({0, 1ULL << 40})) == Rules{});
+  CHECK(broken_limits(dense({4}, static_cast<ElementType>(99))) == Rules{"type.known"});
   TensorView absurd = dense({4});
   absurd.rank = 4'000'000'000;
-  CHECK(limits(absurd) == Rules{"rank.range"});
+  CHECK(broken_limits(absurd) == Rules{"rank.range"});
 
-  CHECK(limits(view({2}, {1LL << 59})) == Rules{});
-  CHECK(limits(view({2}, {1LL << 60})) == Rules{"view.bytes"});
-  CHECK(limits(view({2}, {-(1LL << 60)})) == Rules{"view.bytes"});
-  CHECK(limits({.rank = 1, .shape = {~0ULL}}) == Rules{"view.bytes"});
-  CHECK(limits(view({1ULL << 40, 1ULL << 30}, {1 << 30, 1})) == Rules{"view.bytes"});
+  CHECK(broken_limits(view({2}, {1LL << 59})) == Rules{});
+  CHECK(broken_limits(view({2}, {1LL << 60})) == Rules{"view.bytes"});
+  CHECK(broken_limits(view({2}, {-(1LL << 60)})) == Rules{"view.bytes"});
+  CHECK(broken_limits({.rank = 1, .shape = {~0ULL}}) == Rules{"view.bytes"});
+  CHECK(broken_limits(view({1ULL << 40, 1ULL << 30}, {1 << 30, 1})) == Rules{"view.bytes"});
 }
 
 TEST_CASE("an address must be non-null and a multiple of the unit, unless the tensor is empty") {
   const TensorView tensor = dense({64});
-  CHECK(placed(tensor, origin, 16) == Rules{});
-  CHECK(placed(tensor, origin + 4, 4) == Rules{});
-  CHECK(placed(tensor, origin + 2, 4) == Rules{"address.alignment"});
-  CHECK(placed(tensor, 0, 4) == Rules{"address.null"});
-  CHECK(placed(dense({0}), 0, 4) == Rules{});
-  CHECK(placed(dense({3, 0}), 7, 4) == Rules{});
+  CHECK(broken_at_address(tensor, origin, 16) == Rules{});
+  CHECK(broken_at_address(tensor, origin + 4, 4) == Rules{});
+  CHECK(broken_at_address(tensor, origin + 2, 4) == Rules{"address.alignment"});
+  CHECK(broken_at_address(tensor, 0, 4) == Rules{"address.null"});
+  CHECK(broken_at_address(dense({0}), 0, 4) == Rules{});
+  CHECK(broken_at_address(dense({3, 0}), 7, 4) == Rules{});
   const auto found = broken([&](Violations& v) { check_placed_address(tensor, origin + 7, 4, it, v); });
   CHECK(found[0].subject == "it: address");
   CHECK(found[0].legal == "0x7f0000000004");
@@ -101,16 +103,16 @@ TEST_CASE("an address must be non-null and a multiple of the unit, unless the te
 }
 
 TEST_CASE("a written view must not have the same element at two indices") {
-  CHECK(written(dense({64, 64})) == Rules{});
-  CHECK(written(view({64, 64}, {1, 64})) == Rules{});
-  CHECK(written(view({64, 64}, {-64, -1})) == Rules{});
-  CHECK(written(view({64, 64}, {0, 1})) == Rules{"view.overlap"});
-  CHECK(written(view({1, 64}, {0, 1})) == Rules{});
-  CHECK(written(view({64, 64}, {32, 1})) == Rules{"view.overlap"});
-  CHECK(written(view({0, 64}, {0, 1})) == Rules{});
+  CHECK(broken_if_written(dense({64, 64})) == Rules{});
+  CHECK(broken_if_written(view({64, 64}, {1, 64})) == Rules{});
+  CHECK(broken_if_written(view({64, 64}, {-64, -1})) == Rules{});
+  CHECK(broken_if_written(view({64, 64}, {0, 1})) == Rules{"view.overlap"});
+  CHECK(broken_if_written(view({1, 64}, {0, 1})) == Rules{});
+  CHECK(broken_if_written(view({64, 64}, {32, 1})) == Rules{"view.overlap"});
+  CHECK(broken_if_written(view({0, 64}, {0, 1})) == Rules{});
   // Dimensions that interleave: 3i + 2j has no value twice for i below 2 …
-  CHECK(written(view({2, 4}, {3, 2})) == Rules{});
-  CHECK(written(view({3, 4}, {3, 2})) == Rules{"view.overlap"});  // … 3·2 = 2·3
+  CHECK(broken_if_written(view({2, 4}, {3, 2})) == Rules{});
+  CHECK(broken_if_written(view({3, 4}, {3, 2})) == Rules{"view.overlap"});  // … 3·2 = 2·3
   const auto found = broken([](Violations& v) {
     check_written_once(view({64, 64}, {32, 1}), origin, it, v);
   });
@@ -121,7 +123,7 @@ TEST_CASE("small views break view.overlap exactly if an iteration over their ele
   const auto seed_used = reference::seed(7);
   reference::Random random(seed_used);
   INFO("TMAJIT_SEED=" << seed_used);
-  int broken_by = 0;
+  int legal_views = 0;
   for (int i = 0; i < 20000; ++i) {
     TensorView random_view =
         small_view(random, static_cast<std::uint32_t>(reference::between(random, 0, 5)), 1, 60);
@@ -129,11 +131,11 @@ TEST_CASE("small views break view.overlap exactly if an iteration over their ele
       if (reference::one_in(random, 4)) random_view.strides[d] *= -1;
     CAPTURE(view_text(random_view));
     const bool overlapping = overlaps_itself(random_view);
-    REQUIRE(written(random_view) == (overlapping ? Rules{"view.overlap"} : Rules{}));
-    broken_by += overlapping ? 0 : 1;
+    REQUIRE(broken_if_written(random_view) == (overlapping ? Rules{"view.overlap"} : Rules{}));
+    legal_views += overlapping ? 0 : 1;
   }
-  CHECK(broken_by > 1000);
-  CHECK(broken_by < 19000);
+  CHECK(legal_views > 1000);
+  CHECK(legal_views < 19000);
 }
 
 TEST_CASE("legal strides are suggested only if there are any") {
@@ -189,7 +191,7 @@ TEST_CASE("a tensor must be inside the address space, unless it is empty") {
   CHECK(rules(broken_by({{view({16, 64}, {-64, 1}), 64}, {tensor, origin, true}})) == Rules{"address.range"});
   CHECK(broken_by({{dense({0, 64}), origin, true}, {tensor, origin}}).empty());
   const TensorView longest = view({2}, {(std::int64_t{1} << 60) - 1});
-  CHECK(limits(longest) == Rules{});
+  CHECK(broken_limits(longest) == Rules{});
   CHECK(broken_by({{longest, origin, true}, {tensor, origin + 4}}).empty());
 }
 

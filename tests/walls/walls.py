@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compares the table of rooms in docs/architecture.md with the includes of the sources.
+"""Compares the table of rooms, the folders of sources, in docs/architecture.md with the includes of the sources.
 
 The table's rows are | `folder/`, … | what it holds | folders it may include |. For each quoted or <tmajit/…> include of a
 folder in the table, its own folder or one in the last column must hold the file. A room's own folders may have a table
 below it, with rows | `folder/`, … | what it holds | folders its headers may include | folders its sources may include, too |,
-in which a name without a slash is a folder of the same room. Besides:
+in which a name without a slash is a folder of the same room. It also checks that:
 
     * the folders' may-include relation has no cycle; for folders of a room this holds for their headers,
     * in a room with a table of folders, each file is in a folder with a row, and each row names exactly what is included,
@@ -35,7 +35,7 @@ class Room:
     folder: str  # from the repository's root: "src/spec"
     line: int  # of its row in the document
     may_include: frozenset[str]  # folders, as in the table
-    sources: frozenset[str] = frozenset()  # folders that .cpp files may include, too
+    sources: frozenset[str] = frozenset()  # folders that only .cpp files may include
     parent: str | None = None  # the room whose folder it is
 
 
@@ -130,18 +130,18 @@ class Tree:
                 if path.suffix in SOURCES and home_of(self.relative(path).parent, self.rooms) == folder:
                     if any(other.parent == folder for other in self.rooms.values()):
                         yield f"{self.relative(path)}:1: it is in none of the folders of {folder} that have a row"
-                    yield from self.of_file(path, room)
+                    yield from self.breaches_of_file(path, room)
             for kind, names in (("headers", room.may_include), ("sources", room.sources)):
                 for name in sorted(names - self.used[folder, kind]) if room.parent else []:
                     yield f"docs/architecture.md:{room.line}: the {kind} of {folder} do not include {name}"
         for top in ("src", "tools"):
             for path in sorted((self.root / top).rglob("CMakeLists.txt")):
-                yield from self.of_build(path)
+                yield from self.breaches_of_build(path)
 
     def relative(self, path: pathlib.Path) -> pathlib.PurePosixPath:
         return pathlib.PurePosixPath(path.relative_to(self.root).as_posix())
 
-    def of_file(self, path: pathlib.Path, room: Room):
+    def breaches_of_file(self, path: pathlib.Path, room: Room):
         for number, line in enumerate(path.read_text().splitlines(), 1):
             match = INCLUDE.match(line)
             if match is None:
@@ -163,9 +163,9 @@ class Tree:
             if home != room.folder and home not in may_include:
                 allowed = ", ".join(sorted(may_include)) or "no other"
                 yield f"{place}: {room.folder} includes {what} of {home or target}; it may include {allowed}"
-            yield from self.of_family(path, target, place)
+            yield from self.breaches_of_family(path, target, place)
 
-    def of_family(self, path: pathlib.Path, target: str, place: str):
+    def breaches_of_family(self, path: pathlib.Path, target: str, place: str):
         own = self.relative(path).parts
         other = pathlib.PurePosixPath(target).parts
         if own[:2] != ("src", "families") or other[:2] != ("src", "families") or len(own) < 4 or len(other) < 3:
@@ -173,19 +173,19 @@ class Tree:
         if other[2] != own[2] and other[2] not in SHARED_BY_FAMILIES:
             yield f"{place}: the family {own[2]} includes the family {other[2]}"
 
-    def of_build(self, path: pathlib.Path):
+    def breaches_of_build(self, path: pathlib.Path):
         folder = self.relative(path).parent
         text = re.sub(r"#.*", "", path.read_text())
         if re.search(r"\btests/|\.\./tests\b", text):
             yield f"{self.relative(path)}:1: {folder} is shipped, and compiles files of tests/"
         if str(folder) not in self.rooms or not (call := re.search(r"tmajit_add_room\(([^)]*)\)", text)):
             return
-        said = re.search(r"MAY_INCLUDE\s+([a-z\s]*?)\s*(?:USES|SOURCES|$)", call.group(1))
-        said = {f"src/{name}" for name in said.group(1).split()} if said else set()
+        allowed = re.search(r"MAY_INCLUDE\s+([a-z\s]*?)\s*(?:USES|SOURCES|$)", call.group(1))
+        build = {f"src/{name}" for name in allowed.group(1).split()} if allowed else set()
         table = {name for name in self.rooms[str(folder)].may_include if name.startswith("src/")}
-        for name in sorted(said - table):
+        for name in sorted(build - table):
             yield f"{self.relative(path)}:1: the build lets {folder} include {name}; the table does not"
-        for name in sorted(table - said):
+        for name in sorted(table - build):
             yield f"{self.relative(path)}:1: the table lets {folder} include {name}; the build does not"
 
 

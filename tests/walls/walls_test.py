@@ -55,7 +55,8 @@ def breaches(changed: dict[str, str]) -> list[str]:
 
 
 class Walls(unittest.TestCase):
-    def only(self, changed: dict[str, str], message: str):
+    def expect_only(self, changed: dict[str, str], message: str):
+        """After the changes, the only breach is the one whose text contains `message`."""
         found = breaches(changed)
         self.assertEqual(len(found), 1, found)
         self.assertIn(message, found[0])
@@ -64,46 +65,46 @@ class Walls(unittest.TestCase):
         self.assertEqual(breaches({}), [])
 
     def test_finds_a_room_that_includes_one_that_it_may_not(self):
-        self.only({"src/spec/view.hpp": '\n#include "kernel/plan.hpp"\n', "src/kernel/plan.hpp": ""},
+        self.expect_only({"src/spec/view.hpp": '\n#include "kernel/plan.hpp"\n', "src/kernel/plan.hpp": ""},
                   "src/spec/view.hpp:2: src/spec includes kernel/plan.hpp of src/kernel; it may include include/tmajit")
 
     def test_finds_a_public_header_that_includes_a_private_one(self):
-        self.only({"include/tmajit/plan.hpp": '#include "spec/view.hpp"\n'}, "it may include no other")
+        self.expect_only({"include/tmajit/plan.hpp": '#include "spec/view.hpp"\n'}, "it may include no other")
 
     def test_finds_a_family_that_includes_another(self):
-        self.only({"src/families/map/map.cpp": '#include "families/rows/rows.hpp"\n'},
+        self.expect_only({"src/families/map/map.cpp": '#include "families/rows/rows.hpp"\n'},
                   "the family map includes the family rows")
 
     def test_finds_a_template_that_includes_one_that_it_may_not(self):
-        self.only({"templates/ptx/fence.cuh": '#include "tmajit/ring.cuh"\n'}, "templates/device")
+        self.expect_only({"templates/ptx/fence.cuh": '#include "tmajit/ring.cuh"\n'}, "templates/device")
 
     def test_finds_an_include_of_a_missing_file(self):
-        self.only({"src/kernel/plan.cpp": '#include "spec/gone.hpp"\n'}, "spec/gone.hpp is no file of this repository")
+        self.expect_only({"src/kernel/plan.cpp": '#include "spec/gone.hpp"\n'}, "spec/gone.hpp is no file of this repository")
 
     def test_finds_shipped_code_that_includes_tests(self):
-        self.only({"src/kernel/plan.cpp": '#include "reference/values.hpp"\n'}, "of tests/reference")
+        self.expect_only({"src/kernel/plan.cpp": '#include "reference/values.hpp"\n'}, "of tests/reference")
 
     def test_finds_a_build_that_compiles_tests(self):
-        self.only({"tools/CMakeLists.txt": "add_executable(jitc ../tests/reference/values.cpp)\n"},
+        self.expect_only({"tools/CMakeLists.txt": "add_executable(jitc ../tests/reference/values.cpp)\n"},
                   "compiles files of tests/")
 
     def test_finds_a_build_that_allows_more_than_the_table(self):
-        self.only({"src/spec/CMakeLists.txt": "tmajit_add_room(spec SOURCES view.cpp MAY_INCLUDE kernel)\n"},
+        self.expect_only({"src/spec/CMakeLists.txt": "tmajit_add_room(spec SOURCES view.cpp MAY_INCLUDE kernel)\n"},
                   "the build lets src/spec include src/kernel")
 
     def test_finds_a_build_that_allows_less_than_the_table(self):
-        self.only({"src/kernel/CMakeLists.txt": "tmajit_add_room(kernel SOURCES plan.cpp)\n"},
+        self.expect_only({"src/kernel/CMakeLists.txt": "tmajit_add_room(kernel SOURCES plan.cpp)\n"},
                   "the table lets src/kernel include src/spec")
 
     def test_finds_a_header_with_an_include_that_only_sources_may_have(self):
-        self.only({"src/sim/warp/warp.hpp": '#include "spec/view.hpp"\n#include "sim/cta/cta.hpp"\n'},
+        self.expect_only({"src/sim/warp/warp.hpp": '#include "spec/view.hpp"\n#include "sim/cta/cta.hpp"\n'},
                   "src/sim/warp includes sim/cta/cta.hpp of src/sim/cta; it may include src/spec")
 
     def test_finds_a_file_outside_the_folders_of_its_room(self):
-        self.only({"src/sim/device.hpp": ""}, "none of the folders of src/sim")
+        self.expect_only({"src/sim/device.hpp": ""}, "none of the folders of src/sim")
 
     def test_finds_a_row_that_allows_an_unused_include(self):
-        self.only({"src/sim/warp/warp.cpp": ""}, "the sources of src/sim/warp do not include src/sim/cta")
+        self.expect_only({"src/sim/warp/warp.cpp": ""}, "the sources of src/sim/warp do not include src/sim/cta")
 
     def test_refuses_a_folder_that_may_include_more_than_its_room(self):
         with self.assertRaisesRegex(ValueError, "src/sim/cta may include src/kernel, src/sim may not"):
