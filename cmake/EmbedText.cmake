@@ -1,5 +1,6 @@
-# tmajit_embed_text(<output.cpp> <folder>): makes a source with every .cuh and .cu file below the folder as a C++ string.
-function(tmajit_embed_text output folder)
+# tmajit_embed_text(<target> <folder>): adds a source with every .cuh and .cu file below the folder as a C++ string.
+function(tmajit_embed_text target folder)
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/${target}_text.cpp)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS ${folder}/*.cuh ${folder}/*.cu)
   list(SORT files)
   add_custom_command(
@@ -8,15 +9,22 @@ function(tmajit_embed_text output folder)
             -P ${PROJECT_SOURCE_DIR}/cmake/EmbedTextScript.cmake
     DEPENDS ${files} ${PROJECT_SOURCE_DIR}/cmake/EmbedTextScript.cmake
     VERBATIM)
+  target_sources(${target} PRIVATE ${output})
 endfunction()
 
-# tmajit_embed_file(<output.cpp> <file> <function> <header>): makes a source that defines the function (declared in the
-# header), which returns the text of the file.
-function(tmajit_embed_file output file function header)
-  add_custom_command(
-    OUTPUT ${output}
-    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DFILE=${file} -DFUNCTION=${function} -DHEADER=${header}
-            -P ${PROJECT_SOURCE_DIR}/cmake/EmbedFileScript.cmake
-    DEPENDS ${file} ${PROJECT_SOURCE_DIR}/cmake/EmbedFileScript.cmake
-    VERBATIM)
+# tmajit_embed_files(<target> <header> {<file> <function>}…): adds sources that define the functions, which the header declares.
+# Each returns the text of its file.
+function(tmajit_embed_files target header)
+  while(ARGN)
+    list(POP_FRONT ARGN file function)
+    cmake_path(ABSOLUTE_PATH file)
+    set(output ${CMAKE_CURRENT_BINARY_DIR}/${function}.cpp)
+    add_custom_command(
+      OUTPUT ${output}
+      COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DFILE=${file} -DFUNCTION=${function} -DHEADER=${header}
+              -P ${PROJECT_SOURCE_DIR}/cmake/EmbedFileScript.cmake
+      DEPENDS ${file} ${PROJECT_SOURCE_DIR}/cmake/EmbedFileScript.cmake
+      VERBATIM)
+    target_sources(${target} PRIVATE ${output})
+  endwhile()
 endfunction()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws the pictures of tmajit's structure in docs/images, from its sources:
 
-    rooms.svg  which room may include which: MAY_INCLUDE of each tmajit_add_room(), by library
+    rooms.svg  which room may include which: MAY_INCLUDE of each tmajit_add_room() in src/CMakeLists.txt, by library
     road.svg   the stages of a kernel: the first table of docs/architecture.md, with the rooms that define its functions
     pipeline.svg  the stages of a pipeline over time: the protocol of examples/tutorial/roles.cu, with assumed durations
 
@@ -12,6 +12,7 @@ The other pictures have commands of their own: `jitc layout -o` (docs/layout.md)
 """
 
 import argparse
+import itertools
 import pathlib
 import re
 import sys
@@ -49,26 +50,15 @@ def read(path: str) -> str:
     return (ROOT / path).read_text(encoding="utf-8")
 
 
-def rooms() -> dict[str, set[str]]:
-    """{room of src: rooms that it may include}."""
-    found = {}
-    for path in sorted((ROOT / "src").rglob("CMakeLists.txt")):
-        for call in re.findall(r"^tmajit_add_room\(([^)]*)\)", re.sub(r"#.*", "", path.read_text(encoding="utf-8")), re.MULTILINE):
-            name, *words = call.split()
-            after = words[words.index("MAY_INCLUDE") + 1 :] if "MAY_INCLUDE" in words else []
-            end = next((i for i, word in enumerate(after) if word.isupper()), len(after))
-            found[name] = set(after[:end])
-    return found
-
-
-def libraries() -> list[tuple[str, list[str]]]:
-    """[(shared library, its rooms)], in the order of src/CMakeLists.txt."""
-    build = read("src/CMakeLists.txt")
-
-    def listed(variable: str) -> list[str]:
-        return re.search(rf"set\({variable} ([^)]*)\)", build)[1].split()
-
-    return [("libtmajit", listed("TMAJIT_ROOMS")), ("libtmajit_sim", listed("TMAJIT_SIM_ROOMS")), ("libtmajit_cudart", ["cudart"]), ("libtmajit_c", ["c"]), ("jitc", ["command_line"])]
+def rooms() -> tuple[dict[str, set[str]], dict[str, list[str]]]:
+    """{room: rooms that it may include}, {library: its rooms}, as in src/CMakeLists.txt."""
+    may, libraries = {}, {}
+    for call in re.findall(r"^ *tmajit_add_room\(([^)]*)\)", re.sub(r"#.*", "", read("src/CMakeLists.txt")), re.MULTILINE):
+        name, _, library, *words = call.split()
+        after = words[words.index("MAY_INCLUDE") + 1 :] if "MAY_INCLUDE" in words else []
+        may[name] = set(itertools.takewhile(lambda word: not word.isupper(), after))
+        libraries.setdefault(library, []).append(name)
+    return may, libraries
 
 
 def in_order(names: list[str], may: dict[str, set[str]]) -> list[str]:
@@ -80,11 +70,9 @@ def in_order(names: list[str], may: dict[str, set[str]]) -> list[str]:
 
 
 def draw_rooms() -> str:
-    may = rooms()
-    groups = [(library, in_order(names, may)) for library, names in libraries()]
+    may, libraries = rooms()
+    groups = [(name if name == "jitc" else f"lib{name}", in_order(names, may)) for name, names in libraries.items()]
     order = [name for _, names in groups for name in names]
-    if left := set(may) - set(order):
-        raise SystemExit(f"rooms of no library: {', '.join(sorted(left))}")
     left_edge, top, step = 250, 118, 22
     width, height = left_edge + step * len(order) + 40, top + step * len(order) + 44
     lines = [text(20, 24, "A row's room may include the rooms with a dot; every room may include include/tmajit.")]

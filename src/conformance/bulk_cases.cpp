@@ -38,7 +38,7 @@ struct BulkCopy {
   Values values = Values::bits;
 };
 
-std::string text() {
+std::string bulk_copy_text() {
   const auto forms = reduction_forms(reference::ReductionTarget::global);
   return R"(
 #include "tmajit/barrier.cuh"
@@ -107,7 +107,7 @@ extern "C" __global__ void __launch_bounds__(128) bulk_copy(u32* windows, u32* c
 )";
 }
 
-Trial trial_of(const BulkCopy& copy, Random& random) {
+Trial bulk_copy_trial(const BulkCopy& copy, Random& random) {
   const auto forms = reduction_forms(reference::ReductionTarget::global);
   const bool reduces = copy.kind >= first_reduction;
   const ElementType type = reduces ? forms.at(copy.form).type : ElementType::u32;
@@ -149,7 +149,7 @@ Trial trial_of(const BulkCopy& copy, Random& random) {
       .what = fmt::format("{} of {} bytes, shared memory from {}, global memory from {}, hint {}, {} CTAs",
                           reduces ? name_of(forms.at(copy.form)) : words[copy.kind], copy.bytes, copy.begin,
                           copy.offset, copy.hint, copy.ctas),
-      .kernel = kernel_of(text(), "bulk_copy"),
+      .kernel = kernel_of(bulk_copy_text(), "bulk_copy"),
       .memories = {std::move(global), std::move(windows), std::move(complete)},
       .arguments = {AddressArgument{1}, AddressArgument{2}, AddressArgument{0}, ValueArgument::of(numbers)},
       .shape = {.grid = {copy.ctas, 1, 1}, .block = {128, 1, 1}, .shared_bytes = window + 1024}};
@@ -173,15 +173,15 @@ Case copies(std::string name, std::string what, std::vector<std::string> instruc
           .what = std::move(what),
           .trials = [=](Random& random) {
             std::vector<Trial> trials(12);
-            for (Trial& trial : trials) trial = trial_of(random_copy(random, kind, hints), random);
+            for (Trial& trial : trials) trial = bulk_copy_trial(random_copy(random, kind, hints), random);
             return trials;
           }};
 }
 
 /// Reductions of every type that the operations have; only floats if `values` is not Values::numbers, and
 /// only integers if several CTAs reduce, because the rounding of floats depends on the order.
-Case reductions(std::string name, std::string what, const std::vector<EngineReduction>& operations,
-                Values values, std::uint32_t ctas) {
+Case bulk_reductions(std::string name, std::string what, const std::vector<EngineReduction>& operations,
+                     Values values, std::uint32_t ctas) {
   return {.name = std::move(name),
           .instructions = {"cp.reduce.async.bulk"},
           .what = std::move(what),
@@ -198,7 +198,7 @@ Case reductions(std::string name, std::string what, const std::vector<EngineRedu
                 copy.form = form;
                 copy.values = values;
                 copy.ctas = ctas;
-                trials.push_back(trial_of(copy, random));
+                trials.push_back(bulk_copy_trial(copy, random));
               }
             }
             return trials;
@@ -222,14 +222,14 @@ void add_bulk_copies(std::vector<Case>& cases) {
                          "with cache policies of every priority, also for an address range", stores, store,
                          true));
   for (const EngineReduction operation : reference::all_engine_reductions) {
-    cases.push_back(reductions(fmt::format("bulk.reduce.{}", reference::name(operation)),
-                               "every type of the operation, with integers at the ends of their range",
-                               {operation}, Values::numbers, 1));
+    cases.push_back(bulk_reductions(fmt::format("bulk.reduce.{}", reference::name(operation)),
+                                    "every type of the operation, with integers at the ends of their range",
+                                    {operation}, Values::numbers, 1));
   }
   const std::vector<EngineReduction> all(reference::all_engine_reductions.begin(),
                                          reference::all_engine_reductions.end());
-  cases.push_back(reductions("bulk.reduce.contended", "integers, by 16 CTAs into the same memory", all,
-                             Values::numbers, 16));
+  cases.push_back(bulk_reductions("bulk.reduce.contended", "integers, by 16 CTAs into the same memory", all,
+                                  Values::numbers, 16));
   for (const auto& [name, what, values] :
        {std::tuple{"are rounded", "to nearest, ties to even", Values::rounded},
         std::tuple{"of subnormals", "they are not flushed", Values::subnormals},
@@ -237,7 +237,7 @@ void add_bulk_copies(std::vector<Case>& cases) {
         std::tuple{"of infinities", "and sums that overflow", Values::infinities},
         std::tuple{"of NaNs", "the NaN is 0x7fff or 0x7fffffff, in f64 the first NaN operand",
                    Values::nans}}) {
-    cases.push_back(reductions(fmt::format("settle: bulk sums {}", name), what, {add}, values, 1));
+    cases.push_back(bulk_reductions(fmt::format("settle: bulk sums {}", name), what, {add}, values, 1));
   }
   for (const auto& [name, what, values] :
        {std::tuple{"subnormals", "they are not flushed", Values::subnormals},
@@ -245,7 +245,7 @@ void add_bulk_copies(std::vector<Case>& cases) {
         std::tuple{"NaNs", "of a number and a NaN, the result is the number; of two NaNs, 0x7fff",
                    Values::nans}}) {
     cases.push_back(
-        reductions(fmt::format("settle: bulk min and max of {}", name), what, {min, max}, values, 1));
+        bulk_reductions(fmt::format("settle: bulk min and max of {}", name), what, {min, max}, values, 1));
   }
 }
 

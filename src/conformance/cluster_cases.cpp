@@ -20,7 +20,7 @@ using reference::Random;
 
 namespace {
 
-/// The kernel's operation. Numbers from `first_reduction` on are reductions.
+/// The kernel's operation. Numbers from `first_async_reduction` on are reductions.
 enum ExchangeKind : std::uint8_t {
   send,
   store4,
@@ -28,13 +28,13 @@ enum ExchangeKind : std::uint8_t {
   store_two4,
   store_four4,
   store_two8,
-  first_reduction
+  first_async_reduction
 };
 constexpr const char* kind_names[] = {"bulk copy",           "st.async of 4 bytes",
                                       "st.async of 8 bytes", "st.async of 2 words",
                                       "st.async of 4 words", "st.async of 2 words of 8 bytes"};
 constexpr std::array<std::uint32_t, 6> store_bytes{0, 4, 8, 8, 16, 16};
-constexpr std::uint32_t threads = 128;
+constexpr std::uint32_t exchange_threads = 128;
 
 /// Each CTA sends to the CTA whose rank is `distance` higher, modulo the cluster's size. A window holds the
 /// bytes that a CTA sends, then those that it receives.
@@ -46,7 +46,7 @@ struct Exchange {
   std::uint32_t bytes = 0;  ///< bytes of a copy or reduction: a multiple of 16
 };
 
-std::string text() {
+std::string exchange_text() {
   return R"(
 #include "tmajit/barrier.cuh"
 #include "tmajit/bulk.cuh"
@@ -59,7 +59,7 @@ using namespace tmajit;
 __device__ void reduce(u32 kind, u32 to, u32 from, u32 bytes, u32 barrier) {
   switch (kind) {
 )" +
-         switch_of(reduction_forms(reference::ReductionTarget::peer), first_reduction,
+         switch_of(reduction_forms(reference::ReductionTarget::peer), first_async_reduction,
                    "ptx::bulk_reduce_shared_", "(to, from, bytes, barrier)") +
          R"(  }
 }
@@ -108,9 +108,9 @@ extern "C" __global__ void __launch_bounds__(128) exchange(u32* windows, u32* co
 )";
 }
 
-Trial trial_of(const Exchange& exchange, Random& random) {
+Trial exchange_trial(const Exchange& exchange, Random& random) {
   const auto forms = reduction_forms(reference::ReductionTarget::peer);
-  const bool reduces = exchange.kind == first_reduction;
+  const bool reduces = exchange.kind == first_async_reduction;
   const ElementType type = reduces ? forms.at(exchange.form).type : ElementType::u32;
   const std::size_t size = size_of(type);
   const std::size_t window = std::size_t{exchange.bytes} * 2;
@@ -138,11 +138,11 @@ Trial trial_of(const Exchange& exchange, Random& random) {
   return {.what = fmt::format("{} of {} bytes by each of {} CTAs to the CTA whose rank is {} higher",
                               reduces ? name_of(forms.at(exchange.form)) : kind_names[exchange.kind],
                               exchange.bytes, exchange.ctas, exchange.distance),
-          .kernel = kernel_of(text(), "exchange"),
+          .kernel = kernel_of(exchange_text(), "exchange"),
           .memories = {std::move(windows), std::move(complete)},
           .arguments = {AddressArgument{0}, AddressArgument{1}, ValueArgument::of(numbers)},
           .shape = {.grid = {exchange.ctas, 1, 1},
-                    .block = {threads, 1, 1},
+                    .block = {exchange_threads, 1, 1},
                     .shared_bytes = static_cast<std::uint32_t>(window + 1024),
                     .cluster = {exchange.ctas, 1, 1}}};
 }
@@ -150,21 +150,22 @@ Trial trial_of(const Exchange& exchange, Random& random) {
 Exchange random_exchange(Random& random, std::uint32_t kind) {
   Exchange exchange{.kind = kind, .ctas = one_of(random, std::array{2U, 3U, 4U, 8U})};
   exchange.distance = static_cast<std::uint32_t>(between(random, 1, exchange.ctas - 1));
-  const bool stores = kind > send && kind < first_reduction;
-  exchange.bytes =
-      stores ? threads * store_bytes.at(kind) : static_cast<std::uint32_t>(16 * between(random, 1, 300));
+  const bool stores = kind > send && kind < first_async_reduction;
+  exchange.bytes = stores ? exchange_threads * store_bytes.at(kind)
+                          : static_cast<std::uint32_t>(16 * between(random, 1, 300));
   return exchange;
 }
 
 std::vector<Trial> exchanges(Random& random, std::uint32_t first, std::uint32_t last, std::size_t each) {
   std::vector<Trial> trials;
   for (std::uint32_t kind = first; kind <= last; ++kind) {
-    for (std::size_t i = 0; i < each; ++i) trials.push_back(trial_of(random_exchange(random, kind), random));
+    for (std::size_t i = 0; i < each; ++i)
+      trials.push_back(exchange_trial(random_exchange(random, kind), random));
   }
   return trials;
 }
 
-Case reductions(reference::EngineReduction operation) {
+Case async_reductions(reference::EngineReduction operation) {
   return {.name = fmt::format("cluster.reduce.{}", reference::name(operation)),
           .instructions = {"cp.reduce.async.bulk", "mapa"},
           .what = "into the shared memory of a peer, every type of the operation there",
@@ -174,9 +175,9 @@ Case reductions(reference::EngineReduction operation) {
             for (std::uint32_t form = 0; form < forms.size(); ++form) {
               if (forms[form].operation != operation) continue;
               for (int i = 0; i < 4; ++i) {
-                Exchange exchange = random_exchange(random, first_reduction);
+                Exchange exchange = random_exchange(random, first_async_reduction);
                 exchange.form = form;
-                trials.push_back(trial_of(exchange, random));
+                trials.push_back(exchange_trial(exchange, random));
               }
             }
             return trials;
@@ -194,7 +195,7 @@ void add_exchanges(std::vector<Case>& cases) {
                    .instructions = {"st.async", "mapa"},
                    .what = "words of 4 and 8 bytes, two and four of them, to another CTA",
                    .trials = [](Random& random) { return exchanges(random, store4, store_two8, 3); }});
-  for (const auto operation : reference::all_engine_reductions) cases.push_back(reductions(operation));
+  for (const auto operation : reference::all_engine_reductions) cases.push_back(async_reductions(operation));
 }
 
 }  // namespace conformance

@@ -15,11 +15,11 @@ using reference::Random;
 
 namespace {
 
-constexpr std::uint32_t threads = 256;
+constexpr std::uint32_t convert_threads = 256;
 constexpr std::uint32_t ctas = 3;
 
 /// One kernel has all forms of a target; a parameter selects the form.
-std::string text_of(const std::vector<CvtForm>& forms) {
+std::string conversion_text(const std::vector<CvtForm>& forms) {
   std::string text = R"(
 using namespace tmajit;
 
@@ -37,7 +37,7 @@ extern "C" __global__ void convert(u64* values, u32 form) {
 
 /// Draws a register's sources for every thread: one value, or a pair if the form is packed.
 std::vector<std::uint64_t> sources(const CvtForm& form, Random& random) {
-  constexpr std::size_t count = std::size_t{threads} * ctas;
+  constexpr std::size_t count = std::size_t{convert_threads} * ctas;
   std::vector<std::uint64_t> values = cvt_values(random, form.how.from, count);
   if (!form.packed) return values;
   // Each value is the low part of one pair, and the high part of another.
@@ -57,7 +57,7 @@ std::vector<std::byte> bytes_of(const std::vector<std::uint64_t>& values) {
 }
 
 std::vector<Trial> trials(const std::vector<CvtForm>& forms, Random& random) {
-  const OwnKernel kernel = kernel_of(text_of(forms), "convert");
+  const OwnKernel kernel = kernel_of(conversion_text(forms), "convert");
   std::vector<Trial> trials;
   for (std::uint32_t i = 0; i < forms.size(); ++i) {
     std::vector<std::uint64_t> values = sources(forms[i], random);
@@ -68,7 +68,7 @@ std::vector<Trial> trials(const std::vector<CvtForm>& forms, Random& random) {
                       .kernel = kernel,
                       .memories = {std::move(memory)},
                       .arguments = {AddressArgument{0}, ValueArgument::of(i)},
-                      .shape = {.grid = {ctas, 1, 1}, .block = {threads, 1, 1}}});
+                      .shape = {.grid = {ctas, 1, 1}, .block = {convert_threads, 1, 1}}});
   }
   return trials;
 }

@@ -25,7 +25,7 @@ using reference::Random;
 
 namespace {
 
-constexpr auto text = R"(
+constexpr auto map_change_text = R"(
 #include "tmajit/barrier.cuh"
 #include "tmajit/bulk_tensor.cuh"
 #include "tmajit/shared_memory.cuh"
@@ -161,7 +161,7 @@ std::uint64_t number_of(ElementType type) {
 }
 
 /// The array `to` of the kernel: the fields to replace, then the values of all fields.
-std::vector<std::uint64_t> numbers_of(const TensorMapSpec& map, std::uint32_t fields) {
+std::vector<std::uint64_t> field_numbers(const TensorMapSpec& map, std::uint32_t fields) {
   std::vector<std::uint64_t> to(26);
   to[0] = fields;
   to[1] = number_of(map.type);
@@ -242,7 +242,7 @@ struct Change {
   std::uint32_t way;      ///< way of publishing the changed map, see publish() in the kernel
 };
 
-Trial trial_of(const Change& change, Random& random) {
+Trial map_change_trial(const Change& change, Random& random) {
   const TensorMapSpec& map = change.load.map;
   const auto made = [&](std::string_view name, std::uint64_t bytes) {
     const auto data = random_bytes(random, bytes);
@@ -258,7 +258,7 @@ Trial trial_of(const Change& change, Random& random) {
                   std::vector<std::byte>(4)};
   complete.after[0] = std::byte{1};
   const std::vector<std::byte> none(128);
-  const auto to = numbers_of(map, change.fields);
+  const auto to = field_numbers(map, change.fields);
   std::vector<std::byte> to_bytes(to.size() * 8);
   std::memcpy(to_bytes.data(), to.data(), to_bytes.size());
 
@@ -273,7 +273,7 @@ Trial trial_of(const Change& change, Random& random) {
   const bool other_address = (change.fields >> address & 1U) != 0;
   return {.what = fmt::format("{} published in way {}, fields {:#b}, map before: {}", describe(change.load),
                               change.way, change.fields, reference::describe(change.initial)),
-          .kernel = kernel_of(text, fmt::format("changed_map<{}>", map.rank)),
+          .kernel = kernel_of(map_change_text, fmt::format("changed_map<{}>", map.rank)),
           .memories = {tensor,
                        std::move(window),
                        std::move(complete),
@@ -315,7 +315,7 @@ std::vector<Trial> changes(Random& random, Field field) {
     if (field != address && change.initial == map) continue;
     // Loads by such maps are tested by changes_of_tf32().
     if (is_tf32(change.initial.type) && !is_tf32(map.type)) continue;
-    if (validate(change.initial).empty()) trials.push_back(trial_of(change, random));
+    if (validate(change.initial).empty()) trials.push_back(map_change_trial(change, random));
   }
   return trials;
 }
@@ -333,7 +333,7 @@ std::vector<Trial> changes_of_tf32(Random& random) {
         } while (change.load.map.type != to);
         change.initial = change.load.map;
         change.initial.type = from;
-        trials.push_back(trial_of(change, random));
+        trials.push_back(map_change_trial(change, random));
       }
     }
   }

@@ -22,7 +22,7 @@ using reference::Random;
 
 namespace {
 
-constexpr auto text = R"(
+constexpr auto multicast_text = R"(
 #include "tmajit/barrier.cuh"
 #include "tmajit/bulk.cuh"
 #include "tmajit/bulk_tensor.cuh"
@@ -76,7 +76,7 @@ struct Multicast {
   bool hinted = false;
 };
 
-Trial trial_of(const Multicast& multicast, Random& random) {
+Trial multicast_trial(const Multicast& multicast, Random& random) {
   const TensorMapSpec& map = multicast.tile.map;
   const auto loads = static_cast<std::uint32_t>(std::popcount(multicast.loading));
   const std::uint64_t tile_bytes = multicast.bytes != 0 ? multicast.bytes : reference::image_bytes(map);
@@ -116,7 +116,7 @@ Trial trial_of(const Multicast& multicast, Random& random) {
               "{} CTAs, of which {:#b} load into {:#b}{}: {}", multicast.ctas, multicast.loading,
               multicast.into, multicast.hinted ? " with a hint" : "",
               multicast.bytes != 0 ? fmt::format("{} bytes", multicast.bytes) : describe(multicast.tile)),
-          .kernel = kernel_of(text, fmt::format("multicast<{}>", map.rank)),
+          .kernel = kernel_of(multicast_text, fmt::format("multicast<{}>", map.rank)),
           .memories = {tensor, std::move(windows), std::move(complete)},
           .arguments = {AddressArgument{1}, AddressArgument{2}, AddressArgument{0}, MapArgument{0, map},
                         ValueArgument::of(numbers)},
@@ -140,7 +140,7 @@ std::vector<Trial> multicasts(Random& random, bool by_map) {
     if (!by_map) multicast.bytes = static_cast<std::uint32_t>(16 * between(random, 1, 300));
     // The windows of eight loads must fit the shared memory of a CTA.
     if (reference::image_bytes(multicast.tile.map) > 8192) continue;
-    trials.push_back(trial_of(multicast, random));
+    trials.push_back(multicast_trial(multicast, random));
   }
   return trials;
 }

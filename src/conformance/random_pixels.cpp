@@ -21,12 +21,6 @@ std::int64_t signed_between(Random& random, std::int64_t least, std::int64_t mos
   return least + static_cast<std::int64_t>(between(random, 0, static_cast<std::uint64_t>(most - least)));
 }
 
-/// Bytes of an element of the innermost dimension: a channel, or a slice of channels in an interleaved
-/// layout.
-std::uint32_t inner_bytes(const TensorMapSpec& map) {
-  return map.interleave == Interleave::none ? size_of(map.type) : map.interleave == Interleave::b16 ? 16 : 32;
-}
-
 /// Chooses the number of slices of an interleaved image, and the slice that the copy moves.
 void choose_slices(Random& random, TileCopy& copy, const PixelFeatures& features) {
   copy.map.shape[1] = between(random, 1, 4);
@@ -111,7 +105,7 @@ void choose_image(Random& random, TileCopy& copy, const PixelFeatures& features)
       static_cast<std::uint32_t>(between(random, 1, std::min<std::uint64_t>(positions + 5, max_pixels)));
 }
 
-void choose_strides(Random& random, TensorMapSpec& map, bool padding) {
+void choose_pixel_strides(Random& random, TensorMapSpec& map, bool padding) {
   const std::uint64_t unit = map.interleave == Interleave::b32 ? 32 : 16;
   const std::uint32_t inner = map.rank - 1U;
   map.strides[inner] = inner_bytes(map);
@@ -144,7 +138,7 @@ TileCopy random_pixels(Random& random, TileCopy::Way way, const PixelFeatures& f
     std::fill_n(map.element_strides.begin(), map.rank, 1U);
     choose_channels(random, copy, features);
     choose_image(random, copy, features);
-    choose_strides(random, map, features.padding);
+    choose_pixel_strides(random, map, features.padding);
     copy.moved = features.moved && one_in(random, 3);
     copy.prefetch = features.prefetch && way == TileCopy::Way::load && one_in(random, 2);
     if (features.hints) copy.hint = static_cast<std::uint32_t>(between(random, 1, hint_count - 1));

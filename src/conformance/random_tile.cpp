@@ -21,10 +21,6 @@ namespace {
 constexpr std::uint64_t max_tile_bytes = 16 << 10;
 constexpr std::uint64_t max_tensor_bytes = 128 << 10;
 
-std::uint32_t inner_bytes(const TensorMapSpec& map) {
-  return map.interleave == Interleave::none ? size_of(map.type) : map.interleave == Interleave::b16 ? 16 : 32;
-}
-
 /// Elements in 16 bytes.
 std::uint32_t granule(const TensorMapSpec& map) {
   return 16 / size_of(map.type);
@@ -81,7 +77,7 @@ void choose_shape(Random& random, TensorMapSpec& map, const TileFeatures& featur
   }
 }
 
-void choose_strides(Random& random, TensorMapSpec& map, const TileFeatures& features) {
+void choose_tile_strides(Random& random, TensorMapSpec& map, const TileFeatures& features) {
   const std::uint32_t inner = map.rank - 1U;
   const std::uint64_t unit = map.interleave == Interleave::b32 ? 32 : 16;
   map.strides[inner] = inner_bytes(map);
@@ -130,7 +126,7 @@ TileCopy random_tile(Random& random, TileCopy::Way way, const TileFeatures& feat
     choose_modes(random, copy.map, features);
     choose_box(random, copy.map, features);
     choose_shape(random, copy.map, features);
-    choose_strides(random, copy.map, features);
+    choose_tile_strides(random, copy.map, features);
     if (!validate(copy.map).empty() || tensor_bytes(copy.map) > max_tensor_bytes) continue;
     choose_coordinates(random, copy, features);
     if (features.shifted) copy.begin = static_cast<std::uint32_t>(128 * between(random, 1, 7));

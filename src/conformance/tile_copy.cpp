@@ -17,12 +17,12 @@ using reference::Random;
 
 namespace {
 
-constexpr std::uint32_t threads = 128;
+constexpr std::uint32_t tile_copy_threads = 128;
 
 /// The kernel's operation. Numbers from `first_reduction` on are reductions.
 enum CopyKind : std::uint8_t { load, prefetched_load, store, first_reduction };
 
-constexpr auto text = R"(
+constexpr auto tile_copy_text = R"(
 #include "tmajit/barrier.cuh"
 #include "tmajit/bulk_group.cuh"
 #include "tmajit/bulk_tensor.cuh"
@@ -179,6 +179,10 @@ std::string describe(const TileCopy& copy) {
                      copy.moved ? " of a moved map" : "", reference::describe(map));
 }
 
+std::uint32_t inner_bytes(const TensorMapSpec& map) {
+  return map.interleave == Interleave::none ? size_of(map.type) : map.interleave == Interleave::b16 ? 16 : 32;
+}
+
 std::uint64_t tensor_bytes(const TensorMapSpec& map) {
   constexpr std::uint64_t bytes_after_end = 64;
   std::uint64_t bytes = map.strides[map.rank - 1U];
@@ -207,11 +211,11 @@ Trial trial_of(const TileCopy& copy, Random& random) {
 
   const bool pixels = map.mode == MapMode::im2col;
   Trial trial{.what = describe(copy),
-              .kernel = kernel_of(text, fmt::format("copy_tile<{}, {}>", map.rank, pixels)),
+              .kernel = kernel_of(tile_copy_text, fmt::format("copy_tile<{}, {}>", map.rank, pixels)),
               .memories = {std::move(tensor), std::move(window), std::move(complete)},
               .arguments = {AddressArgument{1}, AddressArgument{2}, AddressArgument{0}, MapArgument{0, map},
                             ValueArgument::of(numbers_of(copy))},
-              .shape = {.block = {threads, 1, 1}},
+              .shape = {.block = {tile_copy_threads, 1, 1}},
               .moved = copy.moved};
   trial.shape.shared_bytes = static_cast<std::uint32_t>(window_bytes(copy) + 1024);
   return trial;

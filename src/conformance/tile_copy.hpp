@@ -36,6 +36,8 @@ struct TileCopy {
 [[nodiscard]] std::string describe(const TileCopy& copy);
 /// A trial of the copy, with random data where the copy has none, and the reference's results.
 [[nodiscard]] Trial trial_of(const TileCopy& copy, reference::Random& random);
+/// Bytes of a unit of the innermost dimension: an element, or with an interleaved layout a slice of channels.
+[[nodiscard]] std::uint32_t inner_bytes(const tmajit::TensorMapSpec& map);
 /// Bytes of the tensor's memory, with some after its end that must not change.
 [[nodiscard]] std::uint64_t tensor_bytes(const tmajit::TensorMapSpec& map);
 /// Bytes of the window: the shared memory that holds the tile of `copy`, and the bytes before and after it.

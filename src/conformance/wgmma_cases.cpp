@@ -76,7 +76,7 @@ Dims box(const Setup& setup, const Operand& operand, std::uint32_t side, bool al
   return {along_mn ? k : side, span / size_of(operand.element)};
 }
 
-std::string text_of(const Setup& setup) {
+std::string product_text(const Setup& setup) {
   const auto tile = [&](const Operand& operand, std::uint32_t side, bool along_mn) {
     constexpr const char* swizzles[] = {"none", "b32", "b64", "b128"};
     const Dims sides = box(setup, operand, side, along_mn);
@@ -216,7 +216,7 @@ Matrix as_read(const Setup& setup, const Operand& operand, const Matrix& matrix)
   return read;
 }
 
-Trial trial_of(const Setup& setup, Random& random) {
+Trial product_trial(const Setup& setup, Random& random) {
   const Matrix a = random_matrix(random, m);
   const Matrix b = random_matrix(random, n);
   const auto memory = [](std::string_view name, const std::vector<std::byte>& bytes) {
@@ -233,7 +233,7 @@ Trial trial_of(const Setup& setup, Random& random) {
                           name(setup.swizzle), setup.a_from_registers ? ", A from registers" : "",
                           setup.a_along_m ? ", A along M" : "", setup.b_along_n ? ", B along N" : "",
                           128 * setup.shift, setup.base_offset),
-      .kernel = kernel_of(text_of(setup), "multiply"),
+      .kernel = kernel_of(product_text(setup), "multiply"),
       .memories = {{"product", ElementType::u32, std::vector<std::byte>(std::size_t{m} * n * 4),
                     product_of(setup, as_read(setup, setup.product.a, a),
                                as_read(setup, setup.product.b, b))},
@@ -250,12 +250,13 @@ constexpr std::array swizzles{Swizzle::none, Swizzle::b32, Swizzle::b64, Swizzle
 std::vector<Trial> trials_of(const Product& product, Random& random) {
   std::vector<Trial> trials;
   for (const Swizzle swizzle : swizzles) {
-    trials.push_back(trial_of({.product = product, .swizzle = swizzle, .a_from_registers = true}, random));
+    trials.push_back(
+        product_trial({.product = product, .swizzle = swizzle, .a_from_registers = true}, random));
     for (const bool a : {false, true}) {
       for (const bool b : {false, true}) {
         if ((a || b) && size_of(product.a.element) != 2) continue;
         trials.push_back(
-            trial_of({.product = product, .swizzle = swizzle, .a_along_m = a, .b_along_n = b}, random));
+            product_trial({.product = product, .swizzle = swizzle, .a_along_m = a, .b_along_n = b}, random));
       }
     }
   }
@@ -268,11 +269,11 @@ std::vector<Trial> shifted(Random& random, bool tiles, bool descriptors) {
   std::vector<Trial> trials;
   for (const Swizzle swizzle : {Swizzle::b32, Swizzle::b64, Swizzle::b128}) {
     for (std::uint32_t shift = 1; shift < span_bytes(swizzle) / 16; ++shift) {
-      trials.push_back(trial_of({.product = products[0],
-                                 .swizzle = swizzle,
-                                 .shift = tiles ? shift : 0,
-                                 .base_offset = descriptors ? shift : 0},
-                                random));
+      trials.push_back(product_trial({.product = products[0],
+                                      .swizzle = swizzle,
+                                      .shift = tiles ? shift : 0,
+                                      .base_offset = descriptors ? shift : 0},
+                                     random));
     }
   }
   return trials;

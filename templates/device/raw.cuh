@@ -135,8 +135,7 @@ __device__ __forceinline__ void store_some(u8* to, i64 step, const Raw<element_b
   }
 }
 
-// Stores the elements [first, last) of `value`, contiguous at an address that is a multiple of four, by whole words where
-// possible.
+// Stores the elements [first, last) of `value` side by side at a multiple of four bytes, by whole words where possible.
 template <u32 element_bytes, u32 n>
 __device__ __forceinline__ void store_next(u8* to, const Raw<element_bytes, n>& value, u32 first, u32 last) {
   constexpr u32 in_word = element_bytes < 4 ? 4 / element_bytes : 1;

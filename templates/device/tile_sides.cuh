@@ -1,6 +1,5 @@
-// Tiles whose sides are powers of two, known at the launch. Byte d of `sides` is the base-2 logarithm of the side in
-// dimension d. A tile consists of parts: runs of consecutive elements along the last dimension that a thread moves at once. The
-// last side counts parts, all other sides count elements.
+// Tiles whose sides are powers of two, known at the launch. Byte d of `sides` is log2 of the side in dimension d: in elements,
+// or along the last dimension in parts, runs of elements that a thread moves at once.
 #pragma once
 #include "tmajit/types.cuh"
 

@@ -86,8 +86,7 @@ __device__ __forceinline__ Chunk chunk_at(const params::ViewsHead<rank>& views, 
 //@ if staggered
   constexpr u32 element_bytes = sizeof(Destination::Element);
   const u32 address = static_cast<u32>(reinterpret_cast<u64>(own.to));
-  // Moves the chunk back to a boundary of the destination's memory.
-  own.at[row] -= address % (chunk * element_bytes) / element_bytes;
+  own.at[row] -= address % (chunk * element_bytes) / element_bytes;  // back to a boundary of the destination's memory
   if (own.at[row] < 0 && tile.origin[row] == 0) own.first = -own.at[row];
 //@ end
   own.to += static_cast<Offset>(own.at[row]) * static_cast<Offset>(Stores::step(views.destination));

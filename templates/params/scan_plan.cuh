@@ -48,8 +48,8 @@ struct ScanPlan {
   u64 columns;          // elements of the dimension that is divided into vectors of columns
   u64 lines;            // rows, or vectors of columns
   u64 parts;            // tiles of a row
-  u32 digits;           // number of digits
-  u32 chains;           // number of chains
+  u32 digits;           // used entries of `digit`
+  u32 chains;           // chains of tiles that look back
   u32 rows;             // rows of a tile
   u32 tiles;            // tiles of the launch
   Divider row;          // vectors of a row; elements of a row where tiles are dense

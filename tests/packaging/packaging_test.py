@@ -52,7 +52,7 @@ def conan(_cmake: str) -> list[str]:
     options = {f"TMAJIT_BUILD_{part}" for part in re.findall(r"[A-Z]+", parts)} | set(re.findall(r'\["(TMAJIT_\w+)"\]', recipe))
     wrong = unknown_options(options) + missing_files(re.findall(r'"([^"]+)"', re.search(r"for pattern in \((.*)\):", recipe)[1]))
     wrong += undocumented(re.search(r"`(conan create [^`]+)`", recipe)[1])
-    exported = set(re.findall(r"EXPORT_NAME (\w+)", read("src/CMakeLists.txt"))) | {"tmajit"}
+    exported = set(re.findall(r"EXPORT_NAME (\w+)", read("cmake/Libraries.cmake"))) | {"tmajit"}
     components = set(re.findall(r'"(\w+)": \("tmajit', recipe)) | set(re.findall(r'libraries\["(\w+)"\] =', recipe))
     if components != exported:
         wrong.append(f"the components are {sorted(components)}, but the exported targets are {sorted(exported)}")

@@ -8,7 +8,7 @@ in which a name without a slash is a folder of the same room. It also checks tha
 
     * the folders' may-include relation has no cycle; for folders of a room this holds for their headers,
     * in a room with a table of folders, each file is in a folder with a row, and each row names exactly what is included,
-    * MAY_INCLUDE in each room's CMakeLists.txt is equal to the table's row,
+    * MAY_INCLUDE of each room in src/CMakeLists.txt is equal to the table's row,
     * a family includes no other family,
     * in src/operations only the references and the cases include src/reference,
     * public headers include only public headers,
@@ -20,6 +20,7 @@ Prints each breach as file:line: message. Exits with 1 if there is one, with 2 i
 import argparse
 import collections
 import dataclasses
+import itertools
 import pathlib
 import re
 import sys
@@ -178,15 +179,22 @@ class Tree:
         text = re.sub(r"#.*", "", path.read_text())
         if re.search(r"\btests/|\.\./tests\b", text):
             yield f"{self.relative(path)}:1: {folder} is shipped, and compiles files of tests/"
-        if str(folder) not in self.rooms or not (call := re.search(r"tmajit_add_room\(([^)]*)\)", text)):
+        for call in re.findall(r"tmajit_add_room\(([^)]*)\)", text):
+            name, *words = call.split()
+            yield from self.of_room(f"src/{name}", words)
+
+    def of_room(self, folder: str, words: list[str]):
+        """Compares the words of tmajit_add_room() after the room's name with the table's row."""
+        if folder not in self.rooms:
+            yield f"src/CMakeLists.txt:1: {folder} has no row in the table"
             return
-        allowed = re.search(r"MAY_INCLUDE\s+([a-z\s]*?)\s*(?:USES|SOURCES|$)", call.group(1))
-        build = {f"src/{name}" for name in allowed.group(1).split()} if allowed else set()
-        table = {name for name in self.rooms[str(folder)].may_include if name.startswith("src/")}
-        for name in sorted(build - table):
-            yield f"{self.relative(path)}:1: the build lets {folder} include {name}; the table does not"
-        for name in sorted(table - build):
-            yield f"{self.relative(path)}:1: the table lets {folder} include {name}; the build does not"
+        after = words[words.index("MAY_INCLUDE") + 1:] if "MAY_INCLUDE" in words else []
+        built = {f"src/{name}" for name in itertools.takewhile(lambda word: not word.isupper(), after)}
+        table = {name for name in self.rooms[folder].may_include if name.startswith("src/")}
+        for name in sorted(built - table):
+            yield f"src/CMakeLists.txt:1: the build lets {folder} include {name}; the table does not"
+        for name in sorted(table - built):
+            yield f"src/CMakeLists.txt:1: the table lets {folder} include {name}; the build does not"
 
 
 def main() -> int:

@@ -125,7 +125,7 @@ void add_one_gibibyte(CaseBuilder& list) {
   for (const ElementType type : table_types) {
     for (std::size_t row = 0; row < table().size(); ++row) {
       if (row == 1 || row == 2) continue;  // row 1 equals row 0 at this size; row 2 has odd extents
-      Permutation p = table()[row];
+      Permutation permutation = table()[row];
       const std::uint64_t elements = GiB / size_of(type);
       if (permutation.shape.size() == 2) {
         const auto bits = static_cast<std::uint32_t>(std::countr_zero(elements));

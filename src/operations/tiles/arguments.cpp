@@ -42,8 +42,8 @@ constexpr std::array tiles_arguments{
              .option = "--expr",
              .fallback = "none",
              .sentence =
-                 "the expression of map or bulk; it also reads t[d], the coordinates in the tile, and "
-                 "tile_index, the element's number in the tile",
+                 "the expression of map or bulk; it also reads t[d], the element's position in the tile, "
+                 "and tile_index, its number",
              .example = "x*2+1"},
     choice("op", "--op", "add", "how each source element is combined with the destination's", "add",
            combine_names),

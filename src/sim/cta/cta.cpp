@@ -74,7 +74,7 @@ std::string describe_threads(const Warp& warp, Mask mask) {
 Cta::Cta(Launch& cta_launch, Cluster& cta_cluster, std::uint32_t own_rank)
     : launch(cta_launch),
       cluster(cta_cluster),
-      program(all.program),
+      program(cta_launch.program),
       rank(own_rank),
       engine(*this),
       small_copies(*this),

@@ -210,23 +210,23 @@ class SimKernel final : public LoadedKernel {
   /// Why the kernel cannot be launched with the shape's clusters; empty if it can.
   [[nodiscard]] std::string why_no_cluster(const LaunchShape& shape) const {
     const bool given = shape.cluster != LaunchShape{}.cluster;
-    const auto text = [](const auto& n) { return fmt::format("{}x{}x{}", n[0], n[1], n[2]); };
+    const auto extent_text = [](const auto& n) { return fmt::format("{}x{}x{}", n[0], n[1], n[2]); };
     if (given && program_->cluster && *program_->cluster != shape.cluster) {
-      return fmt::format("clusters of {} CTAs, its .reqnctapercluster asks for {}", text(shape.cluster),
-                         text(*program_->cluster));
+      return fmt::format("clusters of {} CTAs, its .reqnctapercluster asks for {}",
+                         extent_text(shape.cluster), extent_text(*program_->cluster));
     }
     if (program_->explicit_cluster && !given && !program_->cluster)
       return "its .explicitcluster asks for a launch that gives the cluster's dimensions";
     const auto cluster = program_->cluster.value_or(shape.cluster);
     const std::uint64_t ctas = volume(cluster);
     if (ctas == 0 || ctas > max_cluster || cluster[0] > max_cluster || cluster[1] > max_cluster) {
-      return fmt::format("clusters of {} CTAs, 1 to {} are legal on every Hopper", text(cluster),
+      return fmt::format("clusters of {} CTAs, 1 to {} are legal on every Hopper", extent_text(cluster),
                          max_cluster);
     }
     for (std::size_t d = 0; d < 3; ++d) {
       if (shape.grid[d] % cluster[d] != 0) {
         return fmt::format("a grid of {} CTAs in clusters of {}; a cluster's extent divides the grid's",
-                           text(shape.grid), text(cluster));
+                           extent_text(shape.grid), extent_text(cluster));
       }
     }
     return {};
@@ -339,13 +339,13 @@ class Simulator final : public SimDevice,
       reports.swap(state_->pending);
     }
     if (reports.empty()) return;
-    std::string text = fmt::format("the simulator has {} report{} (seed {}):", reports.size(),
-                                   reports.size() == 1 ? "" : "s", state_->options.seed);
+    std::string message = fmt::format("the simulator has {} report{} (seed {}):", reports.size(),
+                                      reports.size() == 1 ? "" : "s", state_->options.seed);
     for (const Report& report : reports) {
-      text += '\n';
-      text += report.text();
+      message += '\n';
+      message += report.text();
     }
-    throw Error(ErrorCode::device_failed, text);
+    throw Error(ErrorCode::device_failed, message);
   }
 
   [[nodiscard]] Stream create() override {

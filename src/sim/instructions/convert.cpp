@@ -9,6 +9,7 @@
 
 TMAJIT_BEGIN
 namespace sim {
+namespace conversions {
 namespace {
 
 using U32 = std::uint32_t;
@@ -374,8 +375,9 @@ void select_cvt_pack(Decoder& d) {
 constexpr Selector convert_table[] = {{Opcode::cvt, &select_cvt}, {Opcode::cvt_pack, &select_cvt_pack}};
 
 }  // namespace
+}  // namespace conversions
 
-constinit const Selectors convert_selectors = convert_table;
+constinit const Selectors convert_selectors = conversions::convert_table;
 
 }  // namespace sim
 TMAJIT_END

@@ -3,6 +3,7 @@
 
 TMAJIT_BEGIN
 namespace sim {
+namespace float_arithmetic {
 namespace {
 
 constexpr auto add = [](auto a, auto b) { return a + b; };
@@ -230,9 +231,10 @@ constexpr Selector float_table[] = {
 };
 
 }  // namespace
+}  // namespace float_arithmetic
 
 void select_float(Decoder& d) {
-  d.emit_uniform(handler_of(d), d.type());
+  d.emit_uniform(float_arithmetic::handler_of(d), d.type());
 }
 
 void select_half(Decoder& d) {
@@ -240,14 +242,16 @@ void select_half(Decoder& d) {
   const ScalarType t = types.back();
   // Hopper has neither f32 with a half operand nor .oob.
   if (types.size() != 1 || d.has("oob")) d.unsupported();
-  std::uint32_t modifiers = is_half_pair(t) ? std::uint32_t{pair} : 0;
-  for (const auto& [word, bit] : {std::pair{"ftz", ftz}, {"sat", saturates}, {"relu", relu}}) {
+  std::uint32_t modifiers = is_half_pair(t) ? std::uint32_t{float_arithmetic::pair} : 0;
+  for (const auto& [word, bit] : {std::pair{"ftz", float_arithmetic::ftz},
+                                  {"sat", float_arithmetic::saturates},
+                                  {"relu", float_arithmetic::relu}}) {
     if (d.has(word)) modifiers |= bit;
   }
-  d.emit_uniform(handler_of_half(d, t, modifiers), t, modifiers);
+  d.emit_uniform(float_arithmetic::handler_of_half(d, t, modifiers), t, modifiers);
 }
 
-constinit const Selectors float_selectors = float_table;
+constinit const Selectors float_selectors = float_arithmetic::float_table;
 
 }  // namespace sim
 TMAJIT_END

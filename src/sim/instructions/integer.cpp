@@ -4,6 +4,7 @@
 
 TMAJIT_BEGIN
 namespace sim {
+namespace integer_arithmetic {
 namespace {
 
 using U32 = std::uint32_t;
@@ -428,8 +429,9 @@ constexpr Selector arithmetic_table[] = {
 };
 
 }  // namespace
+}  // namespace integer_arithmetic
 
-constinit const Selectors arithmetic_selectors = arithmetic_table;
+constinit const Selectors arithmetic_selectors = integer_arithmetic::arithmetic_table;
 
 }  // namespace sim
 TMAJIT_END

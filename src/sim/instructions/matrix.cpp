@@ -15,6 +15,7 @@
 
 TMAJIT_BEGIN
 namespace sim {
+namespace mma_instructions {
 namespace {
 
 /// Upper bound of k for a type.
@@ -291,8 +292,9 @@ constexpr Selector matrix_table[] = {
 };
 
 }  // namespace
+}  // namespace mma_instructions
 
-constinit const Selectors matrix_selectors = matrix_table;
+constinit const Selectors matrix_selectors = mma_instructions::matrix_table;
 
 }  // namespace sim
 TMAJIT_END

@@ -9,6 +9,7 @@
 
 TMAJIT_BEGIN
 namespace sim {
+namespace video_instructions {
 namespace {
 
 constexpr std::pair<std::string_view, Video::Operation> operations[] = {
@@ -150,8 +151,9 @@ void select_video(Decoder& d) {
 constexpr Selector video_table[] = {{Opcode::video, &select_video}};
 
 }  // namespace
+}  // namespace video_instructions
 
-constinit const Selectors video_selectors = video_table;
+constinit const Selectors video_selectors = video_instructions::video_table;
 
 }  // namespace sim
 TMAJIT_END

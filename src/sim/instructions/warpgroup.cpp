@@ -15,6 +15,7 @@
 
 TMAJIT_BEGIN
 namespace sim {
+namespace warpgroup_instructions {
 namespace {
 
 constexpr std::uint32_t rows_of_warp = 16;
@@ -493,8 +494,9 @@ constexpr Selector warpgroup_table[] = {
 };
 
 }  // namespace
+}  // namespace warpgroup_instructions
 
-constinit const Selectors warpgroup_selectors = warpgroup_table;
+constinit const Selectors warpgroup_selectors = warpgroup_instructions::warpgroup_table;
 
 }  // namespace sim
 TMAJIT_END

@@ -14,6 +14,7 @@
 
 TMAJIT_BEGIN
 namespace sim {
+namespace wmma_instructions {
 namespace {
 
 /// A matrix in the registers of a warp. The ISA does not specify the layout. Here the elements are in
@@ -449,8 +450,9 @@ constexpr Selector wmma_table[] = {
 };
 
 }  // namespace
+}  // namespace wmma_instructions
 
-constinit const Selectors wmma_selectors = wmma_table;
+constinit const Selectors wmma_selectors = wmma_instructions::wmma_table;
 
 }  // namespace sim
 TMAJIT_END

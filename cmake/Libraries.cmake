@@ -1,0 +1,94 @@
+# tmajit_add_library(<target> <library> [EXPORTS <file>]): lib<library> for applications, made from the objects of its rooms.
+# EXPORTS lists the symbols that it exports.
+function(tmajit_add_library target library)
+  cmake_parse_arguments(arg "" "EXPORTS" "" ${ARGN})
+  get_property(rooms GLOBAL PROPERTY TMAJIT_ROOMS_${library})
+  set(exports ${PROJECT_SOURCE_DIR}/cmake/exports.map)
+  if(arg_EXPORTS)
+    set(exports ${arg_EXPORTS})
+  endif()
+  if(BUILD_SHARED_LIBS)
+    add_library(${target} SHARED)
+    foreach(room ${rooms})
+      target_sources(${target} PRIVATE $<TARGET_OBJECTS:tmajit_${room}>)
+    endforeach()
+    # tests/consumer links archives of the same objects.
+    if(TMAJIT_BUILD_TESTS AND NOT TMAJIT_SANITIZE)
+      tmajit_add_archive(${target}_archive ${exports} ${rooms})
+    endif()
+  else()
+    tmajit_add_archive(${target} ${exports} ${rooms})
+  endif()
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${library})
+  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  if(NOT BUILD_SHARED_LIBS)
+    # Flags instead of Threads::Threads, which a consumer would have to find in its own folder.
+    target_link_libraries(${target} PRIVATE ${CMAKE_THREAD_LIBS_INIT} ${CMAKE_DL_LIBS})
+    return()
+  endif()
+  target_link_libraries(${target} PRIVATE tmajit::llvm tmajit::spdlog ${CMAKE_DL_LIBS})
+  # LLVM, fmt and spdlog stay inside: nothing of theirs is exported.
+  target_link_options(${target} PRIVATE -Wl,--gc-sections -Wl,--version-script=${exports})
+  # Clang leaves a sanitizer's run time to the program that loads the library.
+  if(NOT (TMAJIT_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES Clang))
+    target_link_options(${target} PRIVATE -Wl,--no-undefined)
+  endif()
+  # Before 1.0 a minor version may change the interface.
+  set_target_properties(${target} PROPERTIES LINK_DEPENDS ${exports} VERSION ${PROJECT_VERSION}
+                        SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+endfunction()
+
+tmajit_add_library(tmajit tmajit)
+add_library(tmajit::tmajit ALIAS tmajit)
+tmajit_add_library(tmajit_simulator tmajit_sim)
+add_library(tmajit::sim ALIAS tmajit_simulator)
+set_target_properties(tmajit_simulator PROPERTIES EXPORT_NAME sim)
+target_link_libraries(tmajit_simulator PUBLIC tmajit)
+
+# Whole programs are linked with it in place of libcudart.
+if(TARGET tmajit_cudart)
+  tmajit_add_library(tmajit_cudart_sim tmajit_cudart EXPORTS ${PROJECT_SOURCE_DIR}/src/cudart/exports.map)
+  add_library(tmajit::cudart_sim ALIAS tmajit_cudart_sim)
+  set_target_properties(tmajit_cudart_sim PROPERTIES EXPORT_NAME cudart_sim)
+  target_link_libraries(tmajit_cudart_sim PRIVATE tmajit_simulator)
+endif()
+
+# A function of the C interface never changes, so its soname has the major version alone, and its
+# symbols have the version that added them (c/exports.map).
+tmajit_add_library(tmajit_c_interface tmajit_c EXPORTS ${PROJECT_SOURCE_DIR}/src/c/exports.map)
+add_library(tmajit::c ALIAS tmajit_c_interface)
+set_target_properties(tmajit_c_interface PROPERTIES EXPORT_NAME c SOVERSION ${PROJECT_VERSION_MAJOR})
+target_link_libraries(tmajit_c_interface PRIVATE tmajit tmajit_simulator)
+if(NOT BUILD_SHARED_LIBS)
+  # A program in C links no C++ library by itself.
+  target_link_libraries(tmajit_c_interface PRIVATE ${TMAJIT_CXX_LIBRARIES})
+endif()
+set_property(TARGET tmajit_c_interface PROPERTY INTERFACE_COMPILE_FEATURES)  # callers compile C, and need no C++20
+
+# The same objects with everything visible, for tests of a room's insides and for jitc, which parses PTX. Tests that need neither
+# runtime nor ops link tmajit_planning alone, so that the sanitizer pass does not compile these rooms.
+add_library(tmajit_planning STATIC)
+add_library(tmajit_internal STATIC)
+get_property(rooms GLOBAL PROPERTY TMAJIT_ROOMS_tmajit)
+foreach(room ${rooms})
+  set(library tmajit_planning)
+  if(room MATCHES "^(runtime|ops)$")
+    set(library tmajit_internal)
+  endif()
+  target_sources(${library} PRIVATE $<TARGET_OBJECTS:tmajit_${room}>)
+endforeach()
+target_link_libraries(tmajit_internal PUBLIC tmajit_planning)
+add_library(tmajit_tools STATIC)
+add_library(tmajit::tools ALIAS tmajit_tools)
+get_property(rooms GLOBAL PROPERTY TMAJIT_ROOMS_tmajit_sim)
+foreach(room ${rooms})
+  target_sources(tmajit_tools PRIVATE $<TARGET_OBJECTS:tmajit_${room}>)
+endforeach()
+foreach(library tmajit_planning tmajit_internal tmajit_tools)
+  target_include_directories(${library} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+  target_compile_features(${library} PUBLIC cxx_std_20)
+  target_link_libraries(${library} PUBLIC tmajit::llvm tmajit::spdlog Threads::Threads ${CMAKE_DL_LIBS})
+endforeach()
+target_link_libraries(tmajit_planning PUBLIC tmajit::cuda_headers)
