@@ -60,14 +60,18 @@ endfunction()
 
 # A Catch2 program. ctest runs its cases one by one, with the label <name>. Cases of names that begin with gpu do not run in
 # parallel, because they share one device and its memory.
-#   tmajit_add_test(<name> [AT_ONCE <n>] SOURCES <file>… USES <target>… [ENVIRONMENT <name=value>])
+#   tmajit_add_test(<name> [AT_ONCE <n>] [SOURCES <file>…] [AND <file>…] USES <target>… [ENVIRONMENT <name=value>])
+# Without SOURCES it has all files *.cpp of the folder. AND adds files of other folders.
 # 16 or AT_ONCE files form one translation unit.
 function(tmajit_add_test name)
-  cmake_parse_arguments(arg "" "AT_ONCE;ENVIRONMENT" "SOURCES;USES" ${ARGN})
+  cmake_parse_arguments(arg "" "AT_ONCE;ENVIRONMENT" "SOURCES;AND;USES" ${ARGN})
   if(NOT arg_AT_ONCE)
     set(arg_AT_ONCE 16)
   endif()
-  add_executable(test_${name} ${arg_SOURCES})
+  if(NOT arg_SOURCES)
+    file(GLOB arg_SOURCES CONFIGURE_DEPENDS *.cpp)
+  endif()
+  add_executable(test_${name} ${arg_SOURCES} ${arg_AND})
   target_link_libraries(test_${name} PRIVATE tmajit::options Catch2::Catch2WithMain ${arg_USES})
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_compile_options(test_${name} PRIVATE ${TMAJIT_TEST_OPTIONS})

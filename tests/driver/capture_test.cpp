@@ -15,8 +15,8 @@ using namespace tmajit;
 
 namespace {
 
-const auto graph = reinterpret_cast<CUgraph>(std::uintptr_t{0x9000});
-const auto stream = reinterpret_cast<Stream>(std::uintptr_t{0x5000});
+const auto any_graph = reinterpret_cast<CUgraph>(std::uintptr_t{0x9000});
+const auto any_stream = reinterpret_cast<Stream>(std::uintptr_t{0x5000});
 
 Artifact artifact_of(const char* entry) {
   Artifact artifact;
@@ -31,8 +31,8 @@ TEST_CASE("a graph that captured a launch keeps the code after the kernel is gon
   FakeDriver fake;
   const auto gpu = driver::open_gpu(fake.api, 0);
   auto kernel = gpu->kernels().load(artifact_of("captured"));
-  fake.captured = graph;
-  kernel->launch({}, {}, stream);
+  fake.captured = any_graph;
+  kernel->launch({}, {}, any_stream);
   fake.captured = nullptr;
   REQUIRE(fake.user_objects.size() == 1);
   kernel.reset();
@@ -51,9 +51,9 @@ TEST_CASE("a launch outside of a capture makes no user object") {
   FakeDriver fake;
   const auto kernel = driver::open_gpu(fake.api, 0)->kernels().load(artifact_of("plain"));
   kernel->launch({}, {}, nullptr);
-  kernel->launch({}, {}, stream);
+  kernel->launch({}, {}, any_stream);
   CHECK(fake.user_objects.empty());
-  fake.captured = graph;  // another stream is being captured; the default stream cannot be
+  fake.captured = any_graph;  // another stream is being captured; the default stream cannot be
   kernel->launch({}, {}, nullptr);
   CHECK(fake.user_objects.empty());
   CHECK(fake.launched.size() == 3);
@@ -72,17 +72,17 @@ TEST_CASE("launches on one stream share scratch memory; a graph keeps scratch me
     return fake.count("cuMemAlloc");
   };
   const auto other = reinterpret_cast<Stream>(std::uintptr_t{0x5100});
-  CHECK(launch(stream, 100'000) == 1);
-  CHECK(launch(stream, 200'000) == 1);
+  CHECK(launch(any_stream, 100'000) == 1);
+  CHECK(launch(any_stream, 200'000) == 1);
   CHECK(launch(other, 100'000) == 2);
   CHECK(launch(nullptr, 100'000) == 3);
-  CHECK(launch(stream, 10'000'000) == 4);  // the smaller block is not freed: a launch may still use it
+  CHECK(launch(any_stream, 10'000'000) == 4);  // the smaller block is not freed: a launch may still use it
   CHECK(fake.count("cuMemFree") == 0);
   CHECK(fake.user_objects.empty());
 
-  fake.captured = graph;
-  CHECK(launch(stream, 100'000) == 5);
-  CHECK(launch(stream, 100'000) == 5);
+  fake.captured = any_graph;
+  CHECK(launch(any_stream, 100'000) == 5);
+  CHECK(launch(any_stream, 100'000) == 5);
   CHECK(fake.user_objects.size() == 4);  // code and memory for each of the two launches
   fake.captured = nullptr;
   kernel.reset();
@@ -100,11 +100,11 @@ TEST_CASE("memory for a captured launch is filled before the graph runs, and liv
   auto gpu = driver::open_gpu(fake.api, 0);
   auto& graphs = dynamic_cast<GraphMemory&>(*gpu);
   const std::array<std::byte, 100> bytes{};
-  CHECK(graphs.allocate_for_capture(stream, bytes) == 0);  // not captured
-  fake.captured = graph;
+  CHECK(graphs.allocate_for_capture(any_stream, bytes) == 0);  // not captured
+  fake.captured = any_graph;
   CHECK(graphs.allocate_for_capture(nullptr, bytes) == 0);  // the default stream cannot be captured
   CHECK(fake.count("cuMemAlloc") == 0);
-  CHECK(graphs.allocate_for_capture(stream, bytes) != 0);
+  CHECK(graphs.allocate_for_capture(any_stream, bytes) != 0);
   CHECK(fake.count("cuMemcpyHtoDAsync") == 1);
   CHECK(fake.mode == CU_STREAM_CAPTURE_MODE_GLOBAL);
   REQUIRE(fake.user_objects.size() == 1);
@@ -136,9 +136,9 @@ TEST_CASE("a graph that cannot keep the code is an error, and nothing leaks") {
   FakeDriver fake;
   const auto gpu = driver::open_gpu(fake.api, 0);
   auto kernel = gpu->kernels().load(artifact_of("captured"));
-  fake.captured = graph;
+  fake.captured = any_graph;
   fake.failures["cuGraphRetainUserObject"] = CUDA_ERROR_INVALID_VALUE;
-  CHECK_THROWS_AS(kernel->launch({}, {}, stream), Error);
+  CHECK_THROWS_AS(kernel->launch({}, {}, any_stream), Error);
   CHECK(fake.launched.empty());
   CHECK(fake.user_objects.empty());
   fake.captured = nullptr;
@@ -150,7 +150,7 @@ TEST_CASE("a graph that cannot keep the code is an error, and nothing leaks") {
 TEST_CASE("code can be loaded during a capture, and the thread's capture mode is restored") {
   FakeDriver fake;
   const auto gpu = driver::open_gpu(fake.api, 0);
-  fake.captured = graph;
+  fake.captured = any_graph;
   CHECK_NOTHROW(gpu->kernels().load(artifact_of("cold")));
   CHECK(fake.mode == CU_STREAM_CAPTURE_MODE_GLOBAL);
 }
@@ -161,13 +161,13 @@ TEST_CASE("a timer can be read without waiting, also during a capture") {
   {
     const auto timer = gpu->timing().timer();
     CHECK(fake.count("cuEventCreate") == 2);
-    timer->start(stream);
-    timer->stop(stream);
+    timer->start(any_stream);
+    timer->stop(any_stream);
     CHECK(fake.count("cuEventRecord") == 2);
     fake.failures["cuEventQuery"] = CUDA_ERROR_NOT_READY;
     CHECK_FALSE(timer->milliseconds().has_value());
     fake.failures.clear();
-    fake.captured = graph;
+    fake.captured = any_graph;
     CHECK(timer->milliseconds() == 1.0F);
     CHECK(fake.mode == CU_STREAM_CAPTURE_MODE_GLOBAL);
     CHECK(fake.count("cuEventSynchronize") == 0);
@@ -180,9 +180,9 @@ TEST_CASE("a timer can be read without waiting, also during a capture") {
 TEST_CASE("is_captured() is true for a stream under capture and never for the default stream") {
   FakeDriver fake;
   const auto gpu = driver::open_gpu(fake.api, 0);
-  CHECK_FALSE(gpu->streams().is_captured(stream));
-  fake.captured = graph;
-  CHECK(gpu->streams().is_captured(stream));
+  CHECK_FALSE(gpu->streams().is_captured(any_stream));
+  fake.captured = any_graph;
+  CHECK(gpu->streams().is_captured(any_stream));
   CHECK_FALSE(gpu->streams().is_captured(nullptr));
 }
 

@@ -42,7 +42,7 @@ std::vector<FamilyInfo> tile_family_infos() {
   return found;
 }
 
-Rules broken(const TileRequest& request) {
+Rules rules_broken_by(const TileRequest& request) {
   const auto violations = validate(request);
   CHECK(complete(violations));
   return rules(violations);
@@ -68,7 +68,7 @@ TEST_CASE("a plan of every tile family describes its kernel, launch and paramete
   for (const FamilyInfo& family : tile_family_infos()) {
     CAPTURE(family.name);
     const TileRequest request = request_of(family);
-    CHECK(broken(request) == Rules{});
+    CHECK(rules_broken_by(request) == Rules{});
     const KernelPlan plan = plan_tiles(request);
     CHECK(plan.family().name == family.name);
     CHECK(plan.expression() == request.expression);
@@ -146,7 +146,7 @@ TEST_CASE("L2 promotion is set in all tensor maps, out-of-bounds fill only in th
     CHECK(parameter.map->oob_fill == (parameter.map_of == 0 ? OobFill::zero : OobFill::nan));
   }
   request.sources[0].view.type = request.destination.view.type = ElementType::i32;
-  CHECK(broken(request) == Rules{"oob-fill.type"});
+  CHECK(rules_broken_by(request) == Rules{"oob-fill.type"});
 }
 
 TEST_CASE("a persistent grid fills the chip's SMs and no more") {
@@ -186,7 +186,7 @@ TEST_CASE("the error of an illegal request lists all broken rules") {
   request.tiles.box = box;
   request.tiles.stages = 40;
   request.expression = " ";
-  const Rules expected = broken(request);
+  const Rules expected = rules_broken_by(request);
   CHECK(std::ranges::count(expected, "box.inner-bytes") == 2);
   CHECK(std::ranges::count(expected, "stages.range") == 1);
   CHECK(std::ranges::count(expected, "expression.empty") == 1);
@@ -223,7 +223,7 @@ TEST_CASE("every tile family refuses interleaved layouts") {
     CAPTURE(family.name);
     TileRequest request = request_of(family);
     request.tiles.interleave = Interleave::b16;
-    const Rules found = broken(request);
+    const Rules found = rules_broken_by(request);
     CHECK(std::ranges::count(found, "interleave.unsupported") > 0);
   }
 }
@@ -231,7 +231,7 @@ TEST_CASE("every tile family refuses interleaved layouts") {
 TEST_CASE("an unknown type gives one violation for each operand") {
   TileRequest request = request_of(find_family("copy"));
   request.sources[0].view.type = request.destination.view.type = static_cast<ElementType>(99);
-  CHECK(broken(request) == Rules{"type.known", "type.known"});
+  CHECK(rules_broken_by(request) == Rules{"type.known", "type.known"});
 }
 
 TEST_CASE("addresses must be multiples of 16 bytes, in the family bulk only of the element size") {
@@ -239,34 +239,34 @@ TEST_CASE("addresses must be multiples of 16 bytes, in the family bulk only of t
     CAPTURE(family.name);
     TileRequest request = request_of(family);
     request.sources[0].address = in_at + 4;
-    CHECK(broken(request) == (family.flat ? Rules{} : Rules{"address.alignment"}));
+    CHECK(rules_broken_by(request) == (family.flat ? Rules{} : Rules{"address.alignment"}));
     request.sources[0].address = in_at + 2;
-    CHECK(broken(request) == Rules{"address.alignment"});
+    CHECK(rules_broken_by(request) == Rules{"address.alignment"});
     request.sources[0].address = in_at;
     request.destination.address = out_at + 8;
-    CHECK(broken(request) == (family.flat ? Rules{} : Rules{"address.alignment"}));
+    CHECK(rules_broken_by(request) == (family.flat ? Rules{} : Rules{"address.alignment"}));
     CHECK(validate(request).empty() == family.flat);
     request.destination.address = 0;  // any address
-    CHECK(broken(request) == Rules{});
+    CHECK(rules_broken_by(request) == Rules{});
   }
 }
 
 TEST_CASE("the destination may not share a byte with a source") {
   TileRequest request = request_of(find_family("copy"));
-  CHECK(broken(request) == Rules{});
+  CHECK(rules_broken_by(request) == Rules{});
   request.destination.address = in_at + 64ULL * 64 * 4 - 16;
-  CHECK(broken(request) == Rules{"memory.overlap"});
+  CHECK(rules_broken_by(request) == Rules{"memory.overlap"});
   request.destination.address = in_at + 64ULL * 64 * 4;
-  CHECK(broken(request) == Rules{});
+  CHECK(rules_broken_by(request) == Rules{});
 
   // The left half of the columns is copied to the right half: the address ranges overlap, but no byte is
   // shared.
   const auto half = TensorView::strided(ElementType::f32, {256, 64}, {128, 1});
   request.sources = {{half, in_at}};
   request.destination = {half, in_at + 64ULL * 4};
-  CHECK(broken(request) == Rules{});
+  CHECK(rules_broken_by(request) == Rules{});
   request.destination.address -= 16;
-  CHECK(broken(request) == Rules{"memory.overlap"});
+  CHECK(rules_broken_by(request) == Rules{"memory.overlap"});
 }
 
 TEST_CASE("only families that compute element by element work in place, and only on the same elements") {
@@ -275,25 +275,25 @@ TEST_CASE("only families that compute element by element work in place, and only
     CAPTURE(family.name);
     TileRequest request = request_of(family);
     request.destination.address = in_at;
-    CHECK(broken(request) == (family.computes ? Rules{} : Rules{"memory.overlap"}));
+    CHECK(rules_broken_by(request) == (family.computes ? Rules{} : Rules{"memory.overlap"}));
     request.destination.address = in_at + 256;
-    CHECK(broken(request) == Rules{"memory.overlap"});
+    CHECK(rules_broken_by(request) == Rules{"memory.overlap"});
   }
 }
 
 TEST_CASE("an output with several indices of one element is refused, such an input is not") {
   TileRequest request = request_of(find_family("copy"));
   request.sources[0].view.strides[0] = 0;
-  CHECK(broken(request) == Rules{});
+  CHECK(rules_broken_by(request) == Rules{});
   request = request_of(find_family("copy"));
   request.destination.view.strides[0] = 32;
-  CHECK(broken(request) == Rules{"view.overlap"});
+  CHECK(rules_broken_by(request) == Rules{"view.overlap"});
 
   // The rule is exact: interleaved strides that share no byte are legal.
   const auto interleaved = TensorView::strided(ElementType::f32, {2, 3, 8}, {8, 16, 1});
   request.destination.view = interleaved;
   request.sources[0].view = dense(ElementType::f32, {2, 3, 8});
-  CHECK(broken(request) == Rules{});
+  CHECK(rules_broken_by(request) == Rules{});
 }
 
 TEST_CASE("destination_view() derives the destination's shape and type from the sources") {

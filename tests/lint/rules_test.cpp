@@ -20,11 +20,11 @@ const std::string registers =
     "mov.u32 %r0, %tid.x;\nsetp.ne.s32 %p0, %r0, 0;\nmov.u32 %r1, tile;\nmov.u32 %r2, full;\nmov.u64 %rd0, "
     "map;\n"
     "mov.u32 %r3, 0;\n";
-const std::string parameters = ".param .align 64 .b8 map[128], .param .u32 n, .param .u64 out";
+const std::string rule_parameters = ".param .align 64 .b8 map[128], .param .u32 n, .param .u64 out";
 const LintOptions box_4096{.maps = {{"map", 4096, 2, 4, 1024}}};
 
 LintResult lint_body(const std::string& body, const LintOptions& options = box_4096) {
-  return lint_ptx(entry(registers + body, parameters), options);
+  return lint_ptx(entry(registers + body, rule_parameters), options);
 }
 Rules rules_of(const std::string& body, const LintOptions& options = box_4096) {
   return rules(lint_body(body, options));
@@ -111,7 +111,7 @@ TEST_CASE("an address that the kernel rounds up counts as aligned") {
       "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r3, %r3}], [%r4];\n" +
       commit + drain + "ret;";
   const auto lint_at = [&](const std::string& offset) {
-    return rules(lint_ptx(entry(registers + replace("OFFSET", offset)(body), parameters,
+    return rules(lint_ptx(entry(registers + replace("OFFSET", offset)(body), rule_parameters,
                                 ".extern .shared .align 16 .b8 dynamic[];"),
                           box_4096));
   };
@@ -126,7 +126,7 @@ TEST_CASE("a copy that is aligned only by the placement of a variable gives advi
     const LintResult result =
         lint_ptx(entry(registers + "mov.u32 %r1, " + declared.substr(declared.rfind(' ') + 1, 5) + ";\n" +
                            address + initialise + copies + "ret;",
-                       parameters, ".shared " + declared + "[4096];"),
+                       rule_parameters, ".shared " + declared + "[4096];"),
                  {});
     INFO(result.report);
     for (const Finding& finding : result.findings) {
@@ -361,8 +361,9 @@ TEST_CASE("im2col copies need offsets within range and a tensor map of mode im2c
   const auto found = [](const std::string& copy, std::optional<MapMode> mode = MapMode::im2col) {
     MapFacts facts{.parameter = "0"};
     facts.mode = mode;
-    return rules(lint_ptx(entry(registers + "cp.async.bulk.prefetch.tensor." + copy + ";\nret;", parameters),
-                          {.maps = {facts}}));
+    return rules(
+        lint_ptx(entry(registers + "cp.async.bulk.prefetch.tensor." + copy + ";\nret;", rule_parameters),
+                 {.maps = {facts}}));
   };
   CHECK(found("4d.L2.global.im2col [%rd0, {0, -1, -1, 0}], {255, 0}").empty());
   CHECK(found("4d.L2.global.im2col [%rd0, {0, 0, 0, 0}], {0, 256}") == Rules{"im2col.offset"});
@@ -379,7 +380,7 @@ TEST_CASE("a reduction must exist for the type of its tensor map") {
     facts.type = type;
     return lint_ptx(entry(registers + "cp.reduce.async.bulk.tensor.2d.global.shared::cta." + operation +
                               ".tile.bulk_group [%rd0, {0, 0}], [%r1];\n" + commit + drain + "ret;",
-                          parameters),
+                          rule_parameters),
                     {.maps = {facts}});
   };
   using enum ElementType;
@@ -397,7 +398,8 @@ TEST_CASE("a reduction must exist for the type of its tensor map") {
 TEST_CASE("calls have unknown effects, so that nothing is reported about memory that they may use") {
   const std::string function =
       ".func finish()\n{\ncp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nret;\n}\n";
-  CHECK(rules(lint_ptx(entry(registers + store + "call.uni finish;\nret;", parameters, function), box_4096))
+  CHECK(rules(lint_ptx(entry(registers + store + "call.uni finish;\nret;", rule_parameters, function),
+                       box_4096))
             .empty());
 }
 
@@ -436,7 +438,7 @@ TEST_CASE("a wait whose result is ignored is reported if no other wait can be fo
   // A called function may wait.
   const std::string function = ".func wait_for()\n{\nret;\n}\n";
   const std::string body = initialise + expect + load + once + "call.uni wait_for;\nret;";
-  CHECK(rules(lint_ptx(entry(registers + body, parameters, function), box_4096)).empty());
+  CHECK(rules(lint_ptx(entry(registers + body, rule_parameters, function), box_4096)).empty());
 }
 
 TEST_CASE("an unknown instruction is a note with a caret, and other functions are still checked") {
