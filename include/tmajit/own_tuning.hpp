@@ -35,8 +35,8 @@ struct OwnTuneReport {
     std::vector<KernelConstant> constants;
     double microseconds = 0;  ///< the median
   };
-  /// A candidate that could not be described, compiled, loaded or prepared. The other candidates are
-  /// measured.
+  /// A candidate that could not be described, compiled, loaded, prepared or launched. The other candidates
+  /// are measured.
   struct LeftOut {
     std::vector<KernelConstant> constants;
     std::string why;

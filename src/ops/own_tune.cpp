@@ -4,6 +4,8 @@
 #include <tmajit/own_tuning.hpp>
 
 #include <algorithm>
+#include <exception>
+#include <utility>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -16,6 +18,27 @@ std::string text_of(const std::vector<KernelConstant>& constants) {
     text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", constant.name, constant.literal());
   }
   return text;
+}
+
+/// Launches each candidate once and leaves out those that the driver refuses, for example because their block
+/// has too many threads. If it refuses all, throws the first one's error.
+Contestants launchable(Contestants all) {
+  Contestants kept{.numbers = {}, .launches = {}, .left_out = std::move(all.left_out)};
+  std::exception_ptr first;
+  for (std::size_t i = 0; i < all.launches.size(); ++i) {
+    try {
+      all.launches[i](nullptr);
+    } catch (const Error& refused) {
+      if (!first) first = std::current_exception();
+      kept.left_out.emplace_back(all.numbers[i], refused.what());
+      continue;
+    }
+    kept.numbers.push_back(all.numbers[i]);
+    kept.launches.push_back(std::move(all.launches[i]));
+  }
+  if (kept.launches.empty()) std::rethrow_exception(first);
+  std::ranges::sort(kept.left_out, {}, [](const auto& one) { return one.first; });
+  return kept;
 }
 
 }  // namespace
@@ -50,11 +73,11 @@ OwnTuneReport tune(const Runtime& runtime, const std::vector<ConstantChoices>& c
     throw Error(ErrorCode::unavailable, "tuning measures on a GPU, and this runtime has none");
   }
   const std::vector<std::vector<KernelConstant>> all = combinations(choices);
-  const Contestants contestants = prepare_all(all.size(), [&](std::size_t n) {
+  const Contestants contestants = launchable(prepare_all(all.size(), [&](std::size_t n) {
     const OwnVariant candidate = variant(all[n]);
     return runtime.kernel(source(candidate.kernel), candidate.launch.shape.shared_bytes)
         .prepare(candidate.launch);
-  });
+  }));
   OwnTuneReport report;
   for (const auto& [number, why] : contestants.left_out) report.left_out.push_back({all[number], why});
   const auto count = static_cast<std::uint32_t>(contestants.launches.size());

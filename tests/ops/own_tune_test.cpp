@@ -70,6 +70,23 @@ TEST_CASE("tune() times every combination of constants and lists the fastest fir
   CHECK(report.left_out[0].why.find("static assertion failed") != std::string::npos);
 }
 
+TEST_CASE("tune() leaves out combinations whose launch the driver refuses") {
+  const auto takes = [](int, const LaunchShape& shape) -> std::int64_t {
+    if (shape.block[0] > 1024) throw Error(ErrorCode::device_failed, "refused");
+    return 1000;
+  };
+  const Runtime runtime({.device = std::make_shared<OwnGpu>(takes), .cache_directory = std::nullopt});
+  const OwnTuneReport report =
+      tune(runtime, {{"rows", {2, 3}}, {"threads", {2048, 32}}}, variant, {.repeats = 3});
+  REQUIRE(report.candidates.size() == 1);
+  CHECK(value_of(report.candidates[0].constants[1]) == 32);
+  REQUIRE(report.left_out.size() == 3);
+  CHECK(report.left_out[0].why == "refused");
+  CHECK(value_of(report.left_out[1].constants[0]) == 3);
+  CHECK_THROWS_MATCHES(tune(runtime, {{"rows", {2}}, {"threads", {2048}}}, variant), Error,
+                       MessageMatches(ContainsSubstring("refused")));
+}
+
 TEST_CASE("tune() of a kernel that cannot be tuned is an error with the reason") {
   const Runtime none({.cache_directory = std::nullopt});
   CHECK_THROWS_MATCHES(tune(none, {{"rows", {2}}, {"threads", {32}}}, variant), Error,
