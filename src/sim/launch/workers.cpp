@@ -15,6 +15,10 @@ namespace {
 /// A host thread begins more clusters after this many rounds of turns in which no cluster has ended.
 constexpr std::uint64_t rounds_before_growth = 64;
 
+/// A host thread yields to the others after this many rounds in which no cluster of its own has ended: these
+/// may spin for a cluster of another host thread that waits for a core. Most rounds only wait at a barrier.
+constexpr std::uint64_t rounds_before_yield = 8;
+
 /// Number of clusters that a host thread runs at a time in mode random, if the chip holds that many.
 constexpr std::uint64_t random_clusters = 4;
 
@@ -61,8 +65,7 @@ class Worker {
         if (!launch_.shape.cooperative) target_ = std::max<std::uint64_t>(running_.size(), min_running_);
       } else {
         if (++rounds_ % rounds_before_growth == 0) target_ = std::min(max_running_, 2 * target_);
-        // The clusters may spin for a cluster of another host thread that waits for a core.
-        if (shares_) std::this_thread::yield();
+        if (shares_ && rounds_ % rounds_before_yield == 0) std::this_thread::yield();
       }
     }
     // The launch has stopped: one more step() ends each running cluster.
