@@ -65,6 +65,7 @@ tmajit_status tmajit_variant_leave_out(tmajit_variant* variant, const char* why,
   return c::guarded(error, [&] {
     tmajit_variant& described = c::require_non_null(variant, "variant");
     const char& reason = c::require_non_null(why, "why");
+    if (reason == '\0') refuse("why is empty; the report needs a reason");
     if (described.launch) refuse("the variant has a launch already");
     described.why_none = std::make_exception_ptr(Error(ErrorCode::invalid_argument, &reason));
   });

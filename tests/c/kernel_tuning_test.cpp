@@ -276,7 +276,11 @@ TEST_CASE("a launch that is illegal at first may be described again") {
   TuningGpu gpu(takes);
   const auto again = [](void*, const tmajit_named_text*, std::size_t, tmajit_variant* variant) {
     CHECK(describe_launch(variant, 1, 1, nullptr, 99) == TMAJIT_INVALID_ARGUMENT);
-    CHECK(tmajit_variant_leave_out(variant, nullptr, nullptr) == TMAJIT_INVALID_ARGUMENT);
+    CallError error;
+    CHECK(tmajit_variant_leave_out(variant, nullptr, error.out()) == TMAJIT_INVALID_ARGUMENT);
+    CHECK_THAT(error.text(), ContainsSubstring("why is null"));
+    CHECK(tmajit_variant_leave_out(variant, "", error.out()) == TMAJIT_INVALID_ARGUMENT);
+    CHECK_THAT(error.text(), ContainsSubstring("why is empty"));
     CHECK(describe_launch(variant, 1, 1, nullptr) == TMAJIT_OK);
   };
   tmajit_kernel_source kernel_source = source();

@@ -85,8 +85,8 @@ typedef struct tmajit_variant tmajit_variant;
 /// TMAJIT_INVALID_ARGUMENT also for a second launch: the first one is measured.
 TMAJIT_C_API tmajit_status tmajit_variant_launch(tmajit_variant* variant, const tmajit_launch* launch,
                                                  tmajit_error** error);
-/// Leaves the combination out, for a reason that the report repeats. TMAJIT_INVALID_ARGUMENT if the variant
-/// has a launch.
+/// Leaves the combination out, for a reason that the report repeats. TMAJIT_INVALID_ARGUMENT if the reason is
+/// empty, or if the variant has a launch.
 TMAJIT_C_API tmajit_status tmajit_variant_leave_out(tmajit_variant* variant, const char* why,
                                                     tmajit_error** error);
 
