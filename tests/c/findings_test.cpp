@@ -86,7 +86,7 @@ class OutOfBounds {
         "}\n";
     source.file = "fill.cu";
     REQUIRE(tmajit_kernel_make(runtime, &source, &kernel, nullptr) == TMAJIT_OK);
-    REQUIRE(tmajit_buffer_make(runtime, 31 * 4, &buffer, nullptr) == TMAJIT_OK);
+    REQUIRE(tmajit_buffer_make(runtime, 124, &buffer, nullptr) == TMAJIT_OK);
     tmajit_tensor y{};
     y.size = sizeof y;
     y.address = tmajit_buffer_address(buffer);

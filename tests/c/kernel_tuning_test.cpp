@@ -178,6 +178,7 @@ TEST_CASE("a kernel is timed for every combination of constants, the fastest fir
   tmajit_kernel* fastest = nullptr;
   REQUIRE(tmajit_kernel_tune_report_kernel(report, 0, &fastest, nullptr) == TMAJIT_OK);
   CHECK(gpu.device().loaded() == loaded);
+  tmajit_kernel_destroy(fastest);
   CHECK(tmajit_kernel_tune_report_kernel(report, 4, &fastest, nullptr) == TMAJIT_INVALID_ARGUMENT);
   CHECK(fastest == nullptr);
   REQUIRE(tmajit_kernel_tune_report_kernel(report, 0, &fastest, nullptr) == TMAJIT_OK);
