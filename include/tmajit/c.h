@@ -11,5 +11,6 @@
 #include <tmajit/c/runtime.h>
 #include <tmajit/c/status.h>
 #include <tmajit/c/tensor.h>
+#include <tmajit/c/tuning.h>
 
 #endif

@@ -101,6 +101,8 @@ class TMAJIT_API Plan {
 /// choices that other processes have stored meanwhile are kept. False if the file is broken or could not be
 /// written; the reason is logged.
 TMAJIT_API bool remember(const Runtime& runtime, const TunedChoice& choice);
+/// The same for several choices, which are stored in the file all at once, or not at all.
+TMAJIT_API bool remember(const Runtime& runtime, List<TunedChoice> choices);
 
 /// Measures every candidate for the plan's largest step on the plan's tensors, overwriting the destinations,
 /// and stores the winner: plans made afterwards for the same shape class use it. Throws Error{unavailable}

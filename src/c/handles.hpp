@@ -49,6 +49,20 @@ namespace c {
   return *runtime->simulator;
 }
 
+/// Stores a text that `make()` returns.
+template <class Make>
+tmajit_status store_text(tmajit_text** text, tmajit_error** error, Make&& make) {
+  return guarded(error, [&] {
+    clear_result(text, "text");
+    *text = new tmajit_text{make()};
+  });
+}
+
+/// The texts of a kernel.
+[[nodiscard]] inline Artifact artifact_of(const tmajit_kernel& kernel) {
+  return kernel.kernel ? kernel.kernel->artifact() : kernel.artifact;
+}
+
 [[nodiscard]] inline Stream to_stream(void* stream) noexcept {
   return static_cast<Stream>(stream);
 }

@@ -1,8 +1,8 @@
+#include "c/kernel_source.hpp"
 #include "c/launches.hpp"
 
 #include <tmajit/launch/kernels.hpp>
 #include <tmajit/machine/sass.hpp>
-#include <tmajit/own_kernel.hpp>
 
 #include <memory>
 #include <string>
@@ -16,32 +16,6 @@ struct tmajit_prepared {
 TMAJIT_BEGIN
 namespace c {
 namespace {
-
-OwnKernel to_own_kernel(const tmajit_kernel_source& c_source) {
-  require_zero("source", c_source.reserved);
-  OwnKernel kernel;
-  kernel.text = &require_non_null(c_source.text, "source: text");
-  if (c_source.file != nullptr) kernel.file = c_source.file;
-  kernel.entry = text(c_source.entry);
-  for (const tmajit_named_text& one :
-       array(c_source.constants, c_source.constant_count, "source: constants")) {
-    kernel.constants.push_back(
-        KernelConstant::parse(&require_non_null(one.name, "source: a constant's name"),
-                              &require_non_null(one.text, "source: a constant's text")));
-  }
-  for (const tmajit_named_text& one : array(c_source.headers, c_source.header_count, "source: headers")) {
-    kernel.headers.emplace_back(&require_non_null(one.name, "source: a header's name"),
-                                &require_non_null(one.text, "source: a header's text"));
-  }
-  const auto folders =
-      texts(c_source.include_folders, c_source.include_folder_count, "source: include_folders");
-  kernel.include_folders = {folders.begin(), folders.end()};
-  return kernel;
-}
-
-[[nodiscard]] Artifact artifact_of(const tmajit_kernel& kernel) {
-  return kernel.kernel ? kernel.kernel->artifact() : kernel.artifact;
-}
 
 /// One part of a kernel, as tmajit_kernel_text() gives it.
 std::string part_of(const Artifact& artifact, std::int32_t part) {
@@ -110,10 +84,8 @@ const char* tmajit_kernel_entry(const tmajit_kernel* kernel) {
 
 tmajit_status tmajit_kernel_text(const tmajit_kernel* kernel, int32_t part, tmajit_text** text,
                                  tmajit_error** error) {
-  return c::guarded(error, [&] {
-    c::clear_result(text, "text");
-    *text = new tmajit_text{c::part_of(c::artifact_of(c::require_non_null(kernel, "kernel")), part)};
-  });
+  return c::store_text(
+      text, error, [&] { return c::part_of(c::artifact_of(c::require_non_null(kernel, "kernel")), part); });
 }
 
 tmajit_status tmajit_kernel_resources(const tmajit_kernel* kernel, tmajit_resources* resources,

@@ -18,7 +18,11 @@ TuningTable& tuning(const Runtime& runtime) {
 }
 
 bool remember(const Runtime& runtime, const TunedChoice& choice) {
-  return move_caches(runtime).tuning.remember(choice);
+  return move_caches(runtime).tuning.remember({&choice, 1});
+}
+
+bool remember(const Runtime& runtime, List<TunedChoice> choices) {
+  return move_caches(runtime).tuning.remember(choices);
 }
 
 TMAJIT_END

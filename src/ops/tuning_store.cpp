@@ -51,8 +51,8 @@ void TuningStore::load_once() noexcept {
   loaded_.store(true, std::memory_order_release);
 }
 
-bool TuningStore::remember(const TunedChoice& choice) {
-  table().add(choice);
+bool TuningStore::remember(List<TunedChoice> choices) {
+  for (const TunedChoice& choice : choices) table().add(choice);
   if (!file_) return true;
   const auto folder = file_->parent_path();
   try {
@@ -60,7 +60,7 @@ bool TuningStore::remember(const TunedChoice& choice) {
     const FileLock lock(tuning_lock_path(folder), lock_patience);  // also creates the folder
     TuningTable stored;
     stored.load(*file_);
-    stored.add(choice);
+    for (const TunedChoice& choice : choices) stored.add(choice);
     stored.save(*file_);
     return true;
   } catch (const Error& error) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tmajit/list.hpp>
 #include <tmajit/tuning.hpp>
 
 #include <atomic>
@@ -22,10 +23,10 @@ class TuningStore {
     return table_;
   }
 
-  /// Adds a choice to the table and to the file, which keeps choices that other processes have added
+  /// Adds choices to the table and to the file, which keeps choices that other processes have added
   /// meanwhile. Returns false if the file is broken or could not be written: that is logged, and the file is
   /// unchanged.
-  bool remember(const TunedChoice& choice);
+  bool remember(List<TunedChoice> choices);
 
  private:
   void load() noexcept;

@@ -112,6 +112,26 @@ Json json_of(const SourceLocation& location) {
           {"own", location.own}};
 }
 
+Json json_of(std::span<const SourceLocation> locations) {
+  Json json = Json::array();
+  for (const SourceLocation& each : locations) json.push_back(json_of(each));
+  return json;
+}
+
+Json json_of(const Report& report, std::span<const SourceLocation> locations) {
+  Json json = json_of(static_cast<const Finding&>(report));
+  json["source"] = json_of(locations);
+  json["cta"] = report.cta;
+  json["thread"] = report.thread;
+  json["count"] = report.count;
+  return json;
+}
+
+/// "CTA (0, 0, 0), thread (32, 0, 0)"
+std::string describe_thread(const Report& report) {
+  return fmt::format("CTA ({}), thread ({})", fmt::join(report.cta, ", "), fmt::join(report.thread, ", "));
+}
+
 }  // namespace
 
 std::string location_json(const SourceLocation& location) {
@@ -123,14 +143,7 @@ std::string finding_json(const Finding& finding) {
 }
 
 std::string report_json(const Report& report, const std::vector<const Artifact*>& artifacts) {
-  Json json = json_of(report);
-  json["source"] = Json::array();
-  for (const SourceLocation& each : source_locations(artifacts, report))
-    json["source"].push_back(json_of(each));
-  json["cta"] = report.cta;
-  json["thread"] = report.thread;
-  json["count"] = report.count;
-  return json_text(json);
+  return json_text(json_of(report, source_locations(artifacts, report)));
 }
 
 std::string report_text(const Report& report, const std::vector<const Artifact*>& artifacts,
@@ -148,12 +161,40 @@ std::string report_text(const Report& report, const std::vector<const Artifact*>
     add(heading, describe(each));
     heading = "inlined";
   }
-  add("thread",
-      fmt::format("CTA ({}), thread ({})", fmt::join(report.cta, ", "), fmt::join(report.thread, ", ")));
+  add("thread", describe_thread(report));
   add("found", report.found);
   add("legal", report.expected);
   add("remedy", report.remedy);
   return page;
+}
+
+Finding finding_of(const Report& report) {
+  Finding finding = report;
+  finding.found += fmt::format(" [{}{}]", describe_thread(report),
+                               report.count > 1 ? fmt::format(", {} times", report.count) : "");
+  return finding;
+}
+
+std::string findings_json(const FindingsReport& report) {
+  Json findings = Json::array();
+  for (std::size_t i = 0; i < report.findings.size(); ++i) {
+    const std::span<const SourceLocation> locations =
+        i < report.locations.size() ? report.locations[i] : std::span<const SourceLocation>();
+    if (i < report.reports.size()) {
+      findings.push_back(json_of(report.reports[i], locations));
+    } else {
+      findings.push_back(json_of(report.findings[i]));
+      findings.back()["source"] = json_of(locations);
+    }
+  }
+  Json notes = Json::array();
+  for (const Finding& note : report.notes) notes.push_back(json_of(note));
+  return json_text({{"input", report.input},
+                    {"clean", report.findings.empty()},
+                    {"kernels", report.kernels},
+                    {"findings", findings},
+                    {"notes", notes},
+                    {"unfinished", report.unfinished}});
 }
 
 std::string findings_sarif(const FindingsReport& report) {

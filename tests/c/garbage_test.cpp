@@ -1,5 +1,6 @@
 /// Structs with arbitrary members: a call gives a result or an error, and never crashes.
 #include "c/members.hpp"
+#include "c/tuning_gpu.hpp"
 #include "operations/names.hpp"
 #include "seed.hpp"
 
@@ -176,4 +177,96 @@ TEST_CASE("functions that make views of arbitrary tensors give views or errors")
   }
   CHECK(outcomes.good > 0);
   CHECK(outcomes.refused > 0);
+}
+
+namespace {
+
+/// The callback's context: where it draws launches.
+struct DrawnLaunches {
+  Random& random;
+  Outcomes outcomes{};
+};
+
+void describe_drawn(void* context, const tmajit_named_text*, std::size_t, tmajit_variant* variant) {
+  auto& [random, outcomes] = *static_cast<DrawnLaunches*>(context);
+  for (std::uint64_t calls = random() % 4; calls > 0; --calls) {
+    tmajit_error* error = nullptr;
+    if (random() % 4 == 0) {
+      const char* why = nullptr;
+      if (random() % 2 == 0) draw(why, random);
+      outcomes.add(tmajit_variant_leave_out(variant, why, &error), error);
+      continue;
+    }
+    const std::array tensors{tensor(random), tensor(random)};
+    tmajit_tensor_map map{};
+    map.size = sizeof map;
+    for (std::uint32_t& extent : map.box) extent = count(random);
+    draw(map.swizzle, random);
+    const std::int64_t value = number(random);
+    std::array<tmajit_argument, 2> arguments{};
+    for (tmajit_argument& argument : arguments) {
+      argument.size = sizeof argument;
+      argument.kind = static_cast<std::int32_t>(
+          random() % 8 == 0 ? number(random) : static_cast<std::int64_t>(1 + random() % 3));
+      argument.tensor = count(random);
+      argument.offset = number(random);
+      argument.map = random() % 8 == 0 ? nullptr : &map;
+      argument.value = random() % 8 == 0 ? nullptr : &value;
+      argument.value_bytes = random() % 9;
+      argument.alignment = count(random);
+    }
+    tmajit_launch launch{};
+    launch.size = sizeof launch;
+    for (std::uint32_t* const extents : {launch.grid, launch.block, launch.cluster})
+      for (int d = 0; d < 3; ++d) extents[d] = random() % 4 == 0 ? count(random) : 1;
+    launch.shared_bytes = random() % 4 == 0 ? static_cast<std::uint32_t>(number(random)) : 0;
+    launch.cooperative = static_cast<std::uint32_t>(random() % 16 / 14);
+    launch.tensors = random() % 8 == 0 ? nullptr : tensors.data();
+    launch.tensor_count = random() % 3;
+    launch.arguments = random() % 8 == 0 ? nullptr : arguments.data();
+    launch.argument_count = random() % 3;
+    outcomes.add(tmajit_variant_launch(variant, &launch, &error), error);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("arbitrary choices and launches of a kernel that is tuned give reports or errors") {
+  const std::uint64_t seed = tests::seed(20261126);
+  INFO("TMAJIT_SEED=" << seed);
+  Random random(seed);
+  tests::TuningGpu gpu(tests::times({10, 20, 15}));
+  tmajit_kernel_source source{};
+  source.size = sizeof source;
+  source.text = "__global__ void k(int*) {}";
+  Outcomes outcomes;
+  DrawnLaunches launches{random};
+  for (int n = 0; n < rounds / 10; ++n) {
+    constexpr std::array<const char*, 8> literals{"1", "2", "4u", "true", "0.5f", "1", "", "x"};
+    constexpr std::array<const char*, 4> names{"a", "b", "int", ""};
+    std::array<tmajit_constant_choices, 2> choices{};
+    for (tmajit_constant_choices& one : choices) {
+      one.name = names[random() % (random() % 4 == 0 ? 4 : 2)];
+      const std::uint64_t first = random() % (random() % 4 == 0 ? 6 : 3);
+      one.values = random() % 16 == 0 ? nullptr : &literals[first];
+      one.value_count = random() % 8 == 0 ? 0 : 1 + random() % 2;
+    }
+    tmajit_kernel_tune_options options{};
+    options.size = random() % 16 == 0 ? static_cast<std::size_t>(number(random)) : sizeof options;
+    options.repeats = 1;
+    tmajit_kernel_tune_report* report = nullptr;
+    tmajit_error* error = nullptr;
+    const tmajit_status status =
+        tmajit_kernel_tune(gpu.runtime(), &source, choices.data(), random() % 3, describe_drawn, &launches,
+                           random() % 2 == 0 ? nullptr : &options, &report, &error);
+    CHECK((report != nullptr) == (status == TMAJIT_OK));
+    CHECK((tmajit_kernel_tune_report_count(report) > 0) == (status == TMAJIT_OK));
+    tmajit_kernel_tune_report_destroy(report);
+    outcomes.add(status, error);
+  }
+  std::cout << "  tuning: " << outcomes.good << " reports, " << outcomes.refused << " errors\n";
+  CHECK(outcomes.good > 0);
+  CHECK(outcomes.refused > 0);
+  CHECK(launches.outcomes.good > 0);
+  CHECK(launches.outcomes.refused > 0);
 }

@@ -33,6 +33,7 @@ TEST_CASE("all other functions that return a status reject null handles and poin
   CHECK(with_zeros(tmajit_buffer_read) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_buffer_write) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_error_violation) == TMAJIT_INVALID_ARGUMENT);
+  CHECK(with_zeros(tmajit_findings_format) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_findings_item) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_gpu) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_kernel_launch) == TMAJIT_INVALID_ARGUMENT);
@@ -41,6 +42,10 @@ TEST_CASE("all other functions that return a status reject null handles and poin
   CHECK(with_zeros(tmajit_kernel_prepare) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_kernel_resources) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_kernel_text) == TMAJIT_INVALID_ARGUMENT);
+  CHECK(with_zeros(tmajit_kernel_tune) == TMAJIT_INVALID_ARGUMENT);
+  CHECK(with_zeros(tmajit_kernel_tune_report_item) == TMAJIT_INVALID_ARGUMENT);
+  CHECK(with_zeros(tmajit_kernel_tune_report_kernel) == TMAJIT_INVALID_ARGUMENT);
+  CHECK(with_zeros(tmajit_kernel_tune_report_left_out) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_lint) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_plan_explanation) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_plan_explanation_json) == TMAJIT_INVALID_ARGUMENT);
@@ -66,6 +71,12 @@ TEST_CASE("all other functions that return a status reject null handles and poin
   CHECK(with_zeros(tmajit_tensor_reshaped) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_tensor_sliced) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_tune_report_item) == TMAJIT_INVALID_ARGUMENT);
+  CHECK(with_zeros(tmajit_tune_report_left_out) == TMAJIT_INVALID_ARGUMENT);
+  CHECK(with_zeros(tmajit_tuning_add) == TMAJIT_INVALID_ARGUMENT);
+  CHECK(with_zeros(tmajit_tuning_json) == TMAJIT_INVALID_ARGUMENT);
+  CHECK(with_zeros(tmajit_tuning_save) == TMAJIT_INVALID_ARGUMENT);
+  CHECK(with_zeros(tmajit_variant_launch) == TMAJIT_INVALID_ARGUMENT);
+  CHECK(with_zeros(tmajit_variant_leave_out) == TMAJIT_INVALID_ARGUMENT);
 }
 
 TEST_CASE("functions that cannot fail accept null") {
@@ -74,10 +85,14 @@ TEST_CASE("functions that cannot fail accept null") {
   CHECK(with_zeros(tmajit_dtype_bytes) == 0);
   CHECK(with_zeros(tmajit_error_violation_count) == 0);
   CHECK(with_zeros(tmajit_findings_count) == 0);
+  CHECK(with_zeros(tmajit_kernel_tune_report_count) == 0);
+  CHECK(with_zeros(tmajit_kernel_tune_report_left_out_count) == 0);
   CHECK(with_zeros(tmajit_plan_bytes_moved) == 0);
   CHECK(with_zeros(tmajit_plan_kernel_count) == 0);
   CHECK(with_zeros(tmajit_runtime_instructions) == 0);
   CHECK(with_zeros(tmajit_tune_report_count) == 0);
+  CHECK(with_zeros(tmajit_tune_report_left_out_count) == 0);
+  CHECK(with_zeros(tmajit_tuning_generation) == 0);
   CHECK(with_zeros(tmajit_dtype_of) == 0);
   CHECK(with_zeros(tmajit_text_size) == 0);
   CHECK(with_zeros(tmajit_error_status) == 0);
@@ -86,12 +101,14 @@ TEST_CASE("functions that cannot fail accept null") {
   CHECK(std::string_view(with_zeros(tmajit_findings_text)).empty());
   CHECK(std::string_view(with_zeros(tmajit_kernel_entry)).empty());
   CHECK(std::string_view(with_zeros(tmajit_text_data)).empty());
+  CHECK(std::string_view(with_zeros(tmajit_tune_report_shape_class)).empty());
   CHECK(with_zeros(tmajit_dtype_name) == nullptr);
   CHECK(with_zeros(tmajit_status_name) == std::string_view("ok"));
   with_zeros(tmajit_buffer_destroy);
   with_zeros(tmajit_error_destroy);
   with_zeros(tmajit_findings_destroy);
   with_zeros(tmajit_kernel_destroy);
+  with_zeros(tmajit_kernel_tune_report_destroy);
   with_zeros(tmajit_plan_destroy);
   with_zeros(tmajit_prepared_destroy);
   with_zeros(tmajit_runtime_destroy);

@@ -64,6 +64,17 @@ TEST_CASE("a choice that one runtime stores is found by the next runtime") {
   CHECK(std::filesystem::exists(cache / "tuning.json"));
 }
 
+TEST_CASE("several choices are stored at once") {
+  const TemporaryFolder folder;
+  const std::vector choices{sample(1), sample(2), sample(3)};
+  const auto runtime = runtime_over(folder.path());
+  CHECK(remember(runtime, choices));
+  CHECK(tuning(runtime).find("NVIDIA H200", class_number(3)) == sample(3));
+  TuningTable file;
+  file.load(folder.path() / "tuning.json");
+  CHECK(file.all() == choices);
+}
+
 TEST_CASE("the file is read when choices are first used, and its choices replace shipped ones") {
   const TemporaryFolder folder;
   auto runtime = runtime_over(folder.path());
@@ -152,7 +163,7 @@ TEST_CASE("threads and processes that store choices concurrently lose none") {
         running.emplace_back([&, thread] {
           for (int i = 0; i < choices; ++i) {
             const int number = (process * threads + thread) * choices + i;
-            if (!store.remember(sample(static_cast<std::uint8_t>(number)))) stored = false;
+            if (!store.remember({sample(static_cast<std::uint8_t>(number))})) stored = false;
           }
         });
       }

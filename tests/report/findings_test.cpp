@@ -58,3 +58,50 @@ TEST_CASE("in JUnit findings of at least a given severity are failures, and kern
   report.fails = Severity::mistake;
   CHECK_THAT(findings_junit(report), ContainsSubstring("failures=\"0\""));
 }
+
+TEST_CASE("all findings as JSON have their source locations, and kernels, notes and unfinished checks") {
+  const std::vector findings{race_at(3)};
+  const std::vector<std::string> kernels{"k", "other"};
+  const std::vector<std::vector<SourceLocation>> locations{
+      {{.file = "k.cu", .line = 7, .text = "y[0] = 1;", .path = "dir/k.cu", .own = true}}};
+  const std::vector<std::string> unfinished{"k: race.shared"};
+  FindingsReport report{.tool = "t",
+                        .input = "k.ptx",
+                        .source = "",
+                        .kernels = kernels,
+                        .findings = findings,
+                        .locations = locations,
+                        .notes = findings,
+                        .unfinished = unfinished};
+  const auto json = nlohmann::json::parse(findings_json(report));
+  CHECK(json.at("input") == "k.ptx");
+  CHECK(json.at("clean") == false);
+  CHECK(json.at("kernels") == kernels);
+  CHECK(json.at("findings").at(0).at("rule") == "race.shared");
+  CHECK(json.at("findings").at(0).at("source").at(0).at("text") == "y[0] = 1;");
+  CHECK_FALSE(json.at("findings").at(0).contains("thread"));
+  CHECK(json.at("notes").at(0).at("ptx_line") == 3);
+  CHECK(json.at("unfinished") == unfinished);
+  report.findings = {};
+  CHECK(nlohmann::json::parse(findings_json(report)).at("clean") == true);
+}
+
+TEST_CASE("reports of the simulated device have their thread in JSON, and in lint's form as text") {
+  Report report;
+  static_cast<Finding&>(report) = race_at(3);
+  report.cta = {1, 0, 0};
+  report.thread = {31, 2, 0};
+  CHECK(finding_of(report).found == report.found + " [CTA (1, 0, 0), thread (31, 2, 0)]");
+  report.count = 4;
+  const std::vector findings{finding_of(report)};
+  CHECK(findings.front().found == report.found + " [CTA (1, 0, 0), thread (31, 2, 0), 4 times]");
+  const std::vector reports{report};
+  const auto json = nlohmann::json::parse(findings_json(
+      {.tool = "t", .input = "k", .source = "", .kernels = {}, .findings = findings, .reports = reports}));
+  const auto& one = json.at("findings").at(0);
+  CHECK(one.at("found") == report.found);
+  CHECK(one.at("thread") == std::vector{31, 2, 0});
+  CHECK(one.at("cta") == std::vector{1, 0, 0});
+  CHECK(one.at("count") == 4);
+  CHECK(one.at("source").empty());
+}

@@ -299,39 +299,28 @@ int lint(const LintCommand& command, bool json) {
   const auto threshold = tmajit::parse<tmajit::Severity>(command.fail_on);
   const bool failed = std::ranges::any_of(result.findings,
                                           [&](const auto& finding) { return finding.severity >= threshold; });
-  if (is_for_services(command.format)) {
+  if (json || is_for_services(command.format)) {
     std::vector<std::vector<tmajit::SourceLocation>> locations;
     for (const tmajit::Finding& finding : result.findings)
       locations.push_back(locations_of(subject, finding));
     const bool compiled_here = !subject.artifact.source.empty();
-    print_findings({.tool = "jitc lint",
-                    .input = subject.options.name,
-                    .source = compiled_here ? command.problem.word : "",
-                    .kernels = result.kernels,
-                    .findings = result.findings,
-                    .locations = locations,
-                    .notes = result.notes,
-                    .unfinished = result.unfinished,
-                    .fails = threshold},
-                   command.format);
-    return failed ? exit_code::found : exit_code::done;
-  }
-  if (json) {
-    Json findings = Json::array();
-    for (const tmajit::Finding& finding : result.findings) {
-      findings.push_back(jitc::to_json(finding));
-      findings.back()["source"] = jitc::to_json(locations_of(subject, finding));
+    const FindingsReport report{.tool = "jitc lint",
+                                .input = subject.options.name,
+                                .source = compiled_here ? command.problem.word : "",
+                                .kernels = result.kernels,
+                                .findings = result.findings,
+                                .locations = locations,
+                                .notes = result.notes,
+                                .unfinished = result.unfinished,
+                                .fails = threshold};
+    if (json) {
+      Json page = Json::parse(findings_json(report));
+      page["allowed"] = result.allowed.size();
+      page["milliseconds"] = milliseconds;
+      print_json(page);
+    } else {
+      print_findings(report, command.format);
     }
-    Json notes = Json::array();
-    for (const tmajit::Finding& note : result.notes) notes.push_back(jitc::to_json(note));
-    print_json({{"input", subject.options.name},
-                {"clean", result.findings.empty()},
-                {"kernels", result.kernels},
-                {"findings", findings},
-                {"notes", notes},
-                {"allowed", result.allowed.size()},
-                {"unfinished", result.unfinished},
-                {"milliseconds", milliseconds}});
     return failed ? exit_code::found : exit_code::done;
   }
   write_stdout(result.report);

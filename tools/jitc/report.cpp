@@ -3,7 +3,6 @@
 #include "files.hpp"
 #include "terminal.hpp"
 
-#include <tmajit/report/findings.hpp>
 #include <tmajit/report/plan.hpp>
 
 #include <spdlog/fmt/fmt.h>
@@ -17,10 +16,6 @@ Json to_json(const tmajit::KernelPlan& plan) {
 
 Json to_json(const std::vector<tmajit::Violation>& violations) {
   return Json::parse(tmajit::violations_json(violations));
-}
-
-Json to_json(const tmajit::Finding& finding) {
-  return Json::parse(tmajit::finding_json(finding));
 }
 
 Json to_json(const tmajit::CompilerIdentity& compiler) {
@@ -51,12 +46,6 @@ Json to_json(const Problem& problem) {
           {"arguments", problem.arguments},
           {"tensors", tensors},
           {"notes", problem.notes}};
-}
-
-Json to_json(const std::vector<tmajit::SourceLocation>& locations) {
-  Json json = Json::array();
-  for (const auto& location : locations) json.push_back(Json::parse(tmajit::location_json(location)));
-  return json;
 }
 
 void print_json(const Json& json) {

@@ -4,10 +4,8 @@
 #include "report/json.hpp"
 
 #include <tmajit/error.hpp>
-#include <tmajit/finding.hpp>
 #include <tmajit/kernel_plan.hpp>
 #include <tmajit/report/plan.hpp>
-#include <tmajit/report/source_location.hpp>
 #include <tmajit/runtime.hpp>
 
 #include <string>
@@ -27,10 +25,6 @@ using tmajit::Json;
 /// A plan and its compiled kernel.
 [[nodiscard]] Json to_json(const tmajit::KernelPlan& plan, const tmajit::Kernel& kernel);
 [[nodiscard]] Json to_json(const tmajit::CompilerIdentity& compiler);
-/// The fields that findings of lint and of the simulator share, and the source of the rule.
-[[nodiscard]] Json to_json(const tmajit::Finding& finding);
-/// A list of objects: file, line, text.
-[[nodiscard]] Json to_json(const std::vector<tmajit::SourceLocation>& locations);
 /// Operation, arguments, tensors, notes.
 [[nodiscard]] Json to_json(const Problem& problem);
 

@@ -78,17 +78,10 @@ std::vector<std::string> allowed_rules(const SimulationOptions& options) {
   return rules;
 }
 
-/// "CTA (0, 0, 0), thread (32, 0, 0), 4 times"
-std::string describe_threads(const Report& report) {
-  return fmt::format("CTA ({}), thread ({}){}", fmt::join(report.cta, ", "), fmt::join(report.thread, ", "),
-                     report.count > 1 ? fmt::format(", {} times", report.count) : "");
-}
-
 Simulation::Found found_in(const Result& result, const Artifacts& artifacts) {
   Simulation::Found found;
   for (const Report& report : result.reports) {
-    found.findings.push_back(report);
-    found.findings.back().found += fmt::format(" [{}]", describe_threads(report));
+    found.findings.push_back(finding_of(report));
     found.locations.push_back(source_locations(artifacts, report));
   }
   for (const auto* artifact : artifacts) found.kernels.push_back(artifact->entry);

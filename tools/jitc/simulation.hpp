@@ -2,6 +2,7 @@
 
 #include "report.hpp"
 
+#include <tmajit/report/source_location.hpp>
 #include <tmajit/sim.hpp>
 
 #include <cstdint>

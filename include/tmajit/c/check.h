@@ -48,6 +48,27 @@ TMAJIT_C_API tmajit_status tmajit_findings_item(const tmajit_findings* findings,
 /// All findings as text to print; "" if `findings` is null or empty. Lives as long as `findings`.
 TMAJIT_C_API const char* tmajit_findings_text(const tmajit_findings* findings);
 
+typedef struct tmajit_findings_options {
+  size_t size;         ///< sizeof(tmajit_findings_options)
+  const char* tool;    ///< name of the tool in SARIF and JUnit XML; null: "tmajit"
+  const char* input;   ///< name of the PTX; null: the name given to lint, or "simulated device"
+  const char* source;  ///< path of the source file that the PTX was compiled from, or null
+  int32_t fails;       ///< the least severity that is a failed test in JUnit XML, TMAJIT_ADVICE …
+  uint32_t reserved;   ///< 0
+  /// Kernels that were checked or launched: findings in them get the source lines into which they were
+  /// inlined. Reports of the simulated device name no other kernels, so without findings a kernel is a passed
+  /// test only if it is listed here.
+  const tmajit_kernel* const* kernels;
+  size_t kernel_count;
+} tmajit_findings_options;
+/// All findings as a new text. `format` is "text" (tmajit_findings_text()), "json" (the object that
+/// `jitc lint --json` prints, without the members allowed and milliseconds; reports of the simulated device
+/// also have cta, thread and count), "sarif" (SARIF 2.1.0, for code hosts) or "junit" (XML, for CI services).
+/// `options` may be null. TMAJIT_INVALID_ARGUMENT for an unknown format.
+TMAJIT_C_API tmajit_status tmajit_findings_format(const tmajit_findings* findings, const char* format,
+                                                  const tmajit_findings_options* options, tmajit_text** text,
+                                                  tmajit_error** error);
+
 /// A tensor map that a kernel takes: lint checks the copies through it.
 typedef struct tmajit_lint_map {
   const char* parameter;        ///< its name in the PTX, or its number, counted from 0: "2"

@@ -37,30 +37,6 @@ TMAJIT_C_API tmajit_status tmajit_plan_explanation(const tmajit_plan* plan, tmaj
 TMAJIT_C_API tmajit_status tmajit_plan_explanation_json(const tmajit_plan* plan, tmajit_text** text,
                                                         tmajit_error** error);
 
-typedef struct tmajit_tune_options {
-  size_t size;          ///< sizeof(tmajit_tune_options)
-  uint32_t repeats;     ///< timed runs of each candidate; 0: 20
-  uint32_t not_stored;  ///< 1: reports the fastest choice, but does not store it
-} tmajit_tune_options;
-typedef struct tmajit_tuned {
-  size_t size;          ///< sizeof(tmajit_tuned)
-  const char* choice;   ///< "transpose 64x64, 256 threads"; lives as long as the report
-  double microseconds;  ///< the median
-  double predicted_us;  ///< by the cost model
-} tmajit_tuned;
-/// The candidates that were measured, fastest first.
-typedef struct tmajit_tune_report tmajit_tune_report;
-/// Measures every candidate for the plan's largest step on the plan's tensors, overwriting the destinations.
-/// Unless options->not_stored is 1, later plans for the same shapes use the fastest candidate. `options` may
-/// be null. TMAJIT_UNAVAILABLE without a GPU.
-TMAJIT_C_API tmajit_status tmajit_plan_tune(const tmajit_plan* plan, const tmajit_tune_options* options,
-                                            tmajit_tune_report** report, tmajit_error** error);
-TMAJIT_C_API void tmajit_tune_report_destroy(tmajit_tune_report* report);
-TMAJIT_C_API size_t tmajit_tune_report_count(const tmajit_tune_report* report);
-/// Fills `*tuned`, whose size the caller has set. TMAJIT_INVALID_ARGUMENT for an index out of range.
-TMAJIT_C_API tmajit_status tmajit_tune_report_item(const tmajit_tune_report* report, size_t index,
-                                                   tmajit_tuned* tuned, tmajit_error** error);
-
 #ifdef __cplusplus
 }
 #endif

@@ -23,6 +23,16 @@ static void print(void* context, const char* printed, size_t bytes) {
   printed_bytes += bytes;
 }
 
+// Checks that `findings` in this format contain `words`.
+static void expect_format(const tmajit_findings* findings, const char* format,
+                          const tmajit_findings_options* options, const char* words) {
+  tmajit_text* text = NULL;
+  EXPECT_OK(tmajit_findings_format(findings, format, options, &text, &error));
+  EXPECT(strstr(tmajit_text_data(text), words) != NULL);
+  EXPECT(tmajit_text_size(text) == strlen(tmajit_text_data(text)));
+  tmajit_text_destroy(text);
+}
+
 static void lint(void) {
   tmajit_findings* findings = NULL;
   EXPECT_OK(tmajit_lint("this is no PTX", 14, NULL, &findings, &error));
@@ -38,6 +48,18 @@ static void lint(void) {
   EXPECT(finding.ptx_line == 8 && finding.count == 1 && strcmp(finding.kernel, "waits") == 0);
   EXPECT(strlen(finding.remedy) > 0 && strlen(finding.meaning) > 0 && strlen(finding.source) > 0);
   EXPECT(strstr(tmajit_findings_text(findings), "broken.ptx:8:") != NULL);
+  expect_format(findings, "text", NULL, "broken.ptx:8:");
+  expect_format(findings, "json", NULL, "\"input\":\"broken.ptx\"");
+  const tmajit_findings_options nightly = {
+      .size = sizeof nightly, .tool = "nightly", .fails = TMAJIT_MISTAKE};
+  expect_format(findings, "sarif", &nightly, "\"name\": \"nightly\"");
+  expect_format(findings, "junit", &nightly, "failures=\"1\"");
+  tmajit_text* none = NULL;
+  EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "legal: text, json, sarif, junit",
+               tmajit_findings_format(findings, "xml", NULL, &none, &error));
+  EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "findings is null",
+               tmajit_findings_format(NULL, "json", NULL, &none, &error));
+  EXPECT(none == NULL);
   char rule[64];
   snprintf(rule, sizeof rule, "%s", finding.rule);
   tmajit_findings_destroy(findings);
@@ -68,7 +90,7 @@ static tmajit_status launch_fill(const tmajit_kernel* kernel, const tmajit_tenso
   return tmajit_kernel_launch(kernel, &launch, NULL, error);
 }
 
-static void expect_out_of_bounds(tmajit_runtime* runtime) {
+static void expect_out_of_bounds(tmajit_runtime* runtime, const tmajit_kernel* kernel) {
   EXPECT_ERROR(TMAJIT_DEVICE_FAILED, "global.out-of-bounds", tmajit_synchronize(runtime, NULL, &error));
   tmajit_findings* findings = NULL;
   EXPECT_OK(tmajit_runtime_findings(runtime, &findings, &error));
@@ -82,6 +104,11 @@ static void expect_out_of_bounds(tmajit_runtime* runtime) {
   EXPECT(strstr(finding.text, finding.rule) != NULL);
   const char* const whole = tmajit_findings_text(findings);
   EXPECT(strstr(whole, finding.text) == whole && whole[strlen(whole) - 1] == '\n');
+  const tmajit_findings_options options = {.size = sizeof options, .kernels = &kernel, .kernel_count = 1};
+  expect_format(findings, "json", &options, "\"thread\":[31,0,0]");
+  expect_format(findings, "json", &options, "\"kernels\":[\"fill\"]");
+  expect_format(findings, "sarif", &options, "thread (31, 0, 0)");
+  expect_format(findings, "junit", &options, "tests=\"1\" failures=\"1\"");
   tmajit_findings_destroy(findings);
   EXPECT_OK(tmajit_runtime_forget(runtime, &error));
   EXPECT_OK(tmajit_runtime_findings(runtime, &findings, &error));
@@ -108,7 +135,7 @@ static void simulate(void) {
   EXPECT(tmajit_buffer_address(mapped) == (uint64_t)(uintptr_t)y);
   const tmajit_tensor tensor = matrix(TMAJIT_I32, 31, 0, mapped);
   EXPECT_OK(launch_fill(kernel, &tensor, &error));
-  expect_out_of_bounds(runtime);
+  expect_out_of_bounds(runtime, kernel);
   EXPECT(printed_bytes == 7 && strcmp(printed, "n is 31") == 0);
 
   // The kernel loaded from its PTX, as from PTX of another compiler.
@@ -118,7 +145,7 @@ static void simulate(void) {
   EXPECT_OK(tmajit_kernel_load_ptx(runtime, tmajit_text_data(ptx), tmajit_text_size(ptx), "fill", 0, &loaded,
                                    &error));
   EXPECT_OK(launch_fill(loaded, &tensor, &error));
-  expect_out_of_bounds(runtime);
+  expect_out_of_bounds(runtime, loaded);
   tmajit_kernel_destroy(loaded);
   EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "no kernel",
                tmajit_kernel_load_ptx(runtime, tmajit_text_data(ptx), tmajit_text_size(ptx), "drain", 0,

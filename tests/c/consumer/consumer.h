@@ -52,6 +52,7 @@ void values_of(tmajit_runtime* runtime, const tmajit_buffer* buffer, void* value
 void use_operations(tmajit_runtime* runtime);
 void use_plans(tmajit_runtime* runtime);
 void use_kernels(tmajit_runtime* runtime);
+void use_tuning(tmajit_runtime* runtime);
 void use_checks(void);
 void use_errors(tmajit_runtime* runtime);
 

@@ -39,6 +39,7 @@ int main(void) {
   use_operations(runtime);
   use_plans(runtime);
   use_kernels(runtime);
+  use_tuning(runtime);
   use_checks();
   use_errors(runtime);
   tmajit_runtime_destroy(runtime);

@@ -1,4 +1,4 @@
-// Plans: launches, kernels, explanations, and tuning, which fails without a GPU.
+// Plans: launches, kernels, explanations.
 #include "consumer.h"
 
 static void count_messages(void* context, int32_t level, const char* message, size_t bytes) {
@@ -66,14 +66,6 @@ void use_plans(tmajit_runtime* runtime) {
   EXPECT_OK(tmajit_plan_explanation_json(plan, &text, &error));
   EXPECT(tmajit_text_data(text)[0] == '{');
   tmajit_text_destroy(text);
-
-  tmajit_tune_report* report = NULL;
-  const tmajit_tune_options options = {.size = sizeof options, .repeats = 1, .not_stored = 1};
-  EXPECT_ERROR(TMAJIT_UNAVAILABLE, "GPU", tmajit_plan_tune(plan, &options, &report, &error));
-  tmajit_tuned tuned = {.size = sizeof tuned};
-  EXPECT(report == NULL && tmajit_tune_report_count(report) == 0);
-  EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "report is null", tmajit_tune_report_item(report, 0, &tuned, &error));
-  tmajit_tune_report_destroy(report);
 
   use_log(&destination, &source);
   tmajit_plan_destroy(plan);

@@ -140,5 +140,6 @@ void run_without_a_device() {
   expect(remember(runtime, {.chip = chip.name, .shape_class = {.family = "rows"}, .choice = plan.choice()}),
          "remember()");
   expect(!tuning(runtime).all().empty(), "tuning()");
+  expect(remember(runtime, tuning(runtime).all()), "remember() of several choices");
   expect(tuning(runtime).generation() > 0, "generation() grows with remember()");
 }

@@ -85,6 +85,8 @@ void write_findings() {
   expect(contains(report_json(reported, artifacts), "\"k.cu\""), "report_json()");
   expect(contains(report_text(reported, artifacts, 80, false), "k.cu:2"), "report_text()");
   expect(contains(finding_json(finding), "\"ptx_line\":4"), "finding_json()");
+  expect(contains(finding_of(reported).found, "thread (0, 0, 0)"), "finding_of()");
+  expect(contains(findings_json(report), "\"input\":\"k.ptx\""), "findings_json()");
   expect(contains(findings_sarif(report), "\"version\": \"2.1.0\""), "findings_sarif()");
   expect(contains(findings_junit(report), "tests=\"1\" failures=\"1\""), "findings_junit()");
 }
