@@ -24,14 +24,14 @@ function(tmajit_add_library target library)
                                               $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(${target} PUBLIC cxx_std_20)
   if(NOT BUILD_SHARED_LIBS)
-    # Flags instead of Threads::Threads, which a consumer would have to find in its own folder.
+    # Flags instead of Threads::Threads, for which each folder that links the archive would have to call find_package().
     target_link_libraries(${target} PRIVATE ${CMAKE_THREAD_LIBS_INIT} ${CMAKE_DL_LIBS})
     return()
   endif()
   target_link_libraries(${target} PRIVATE tmajit::llvm tmajit::spdlog ${CMAKE_DL_LIBS})
   # LLVM, fmt and spdlog stay inside: nothing of theirs is exported.
   target_link_options(${target} PRIVATE -Wl,--gc-sections -Wl,--version-script=${exports})
-  # Clang leaves a sanitizer's run time to the program that loads the library.
+  # Clang links a sanitizer's run-time library only into programs.
   if(NOT (TMAJIT_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES Clang))
     target_link_options(${target} PRIVATE -Wl,--no-undefined)
   endif()
@@ -47,7 +47,7 @@ add_library(tmajit::sim ALIAS tmajit_simulator)
 set_target_properties(tmajit_simulator PROPERTIES EXPORT_NAME sim)
 target_link_libraries(tmajit_simulator PUBLIC tmajit)
 
-# Whole programs are linked with it in place of libcudart.
+# Whole programs are linked with libtmajit_cudart in place of libcudart.
 if(TARGET tmajit_cudart)
   tmajit_add_library(tmajit_cudart_sim tmajit_cudart EXPORTS ${PROJECT_SOURCE_DIR}/src/cudart/exports.map)
   add_library(tmajit::cudart_sim ALIAS tmajit_cudart_sim)
@@ -55,8 +55,8 @@ if(TARGET tmajit_cudart)
   target_link_libraries(tmajit_cudart_sim PRIVATE tmajit_simulator)
 endif()
 
-# A function of the C interface never changes, so its soname has the major version alone, and its
-# symbols have the version that added them (c/exports.map).
+# Functions of the C interface never change, so the library's soname has the major version alone, and each symbol has the
+# version that added it (c/exports.map).
 tmajit_add_library(tmajit_c_interface tmajit_c EXPORTS ${PROJECT_SOURCE_DIR}/src/c/exports.map)
 add_library(tmajit::c ALIAS tmajit_c_interface)
 set_target_properties(tmajit_c_interface PROPERTIES EXPORT_NAME c SOVERSION ${PROJECT_VERSION_MAJOR})
@@ -68,7 +68,7 @@ endif()
 set_property(TARGET tmajit_c_interface PROPERTY INTERFACE_COMPILE_FEATURES)  # callers compile C, and need no C++20
 
 # The same objects with everything visible, for tests of a room's insides and for jitc, which parses PTX. Tests that need neither
-# runtime nor ops link tmajit_planning alone, so that the sanitizer pass does not compile these rooms.
+# runtime nor ops link tmajit_planning alone, so that a build with sanitizers does not compile these two rooms.
 add_library(tmajit_planning STATIC)
 add_library(tmajit_internal STATIC)
 get_property(rooms GLOBAL PROPERTY TMAJIT_ROOMS_tmajit)

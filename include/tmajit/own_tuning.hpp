@@ -25,8 +25,8 @@ struct OwnVariant {
 
 struct OwnTuneOptions {
   std::uint32_t repeats = 20;  ///< as TuneOptions::repeats
-  /// Called before each measurement with the work done so far, in units of candidates, the number of
-  /// candidates, and the constants of the measured candidate, "rows = 8, stages = 4"; may be empty.
+  /// Called before each measurement with the number of candidates whose measurements are done so far, the
+  /// number of all candidates, and the constants of the next one, "rows = 8, stages = 4"; may be empty.
   std::function<void(std::uint32_t done, std::uint32_t candidates, std::string_view constants)> progress{};
 };
 
@@ -35,8 +35,8 @@ struct OwnTuneReport {
     std::vector<KernelConstant> constants;
     double microseconds = 0;  ///< the median
   };
-  /// A candidate that could not be described, compiled, loaded, prepared or launched. The other candidates
-  /// are measured.
+  /// A candidate for which `variant` threw an exception, or whose kernel could not be compiled, loaded,
+  /// prepared or launched. The other candidates are measured.
   struct LeftOut {
     std::vector<KernelConstant> constants;
     std::string why;
@@ -50,11 +50,11 @@ struct OwnTuneReport {
 [[nodiscard]] TMAJIT_API std::vector<std::vector<KernelConstant>> combinations(
     const std::vector<ConstantChoices>& choices);
 
-/// Times a user's kernel for every combination of constants, on the tensors of its launches, which run many
-/// times. `variant` returns the kernel and the launch (boxes, grid, shared memory) for constants; several
-/// threads call it at once. The kernels stay in the runtime and its cache, so that the best one needs no
-/// further compiling. Throws Error{unavailable} without a GPU, and the first combination's error if none can
-/// be launched.
+/// Times a user's kernel for every combination of constants. Each launch runs many times, on the tensors that
+/// `variant` gives it. `variant` returns the kernel and the launch (boxes, grid, shared memory) for
+/// constants; several threads call it at once. The kernels stay in the runtime and its cache, so that the
+/// best one needs no further compiling. Throws Error{unavailable} without a GPU, and the first combination's
+/// error if none can be launched.
 [[nodiscard]] TMAJIT_API OwnTuneReport
 tune(const Runtime& runtime, const std::vector<ConstantChoices>& choices,
      const std::function<OwnVariant(const std::vector<KernelConstant>&)>& variant,

@@ -11,9 +11,9 @@ TMAJIT_BEGIN
 
 /// Every rule of the driver, the PTX ISA or the hardware that `spec` breaks; empty if it is legal.
 /// Needs neither GPU nor driver. `address` is the tensor's device address, where it is known.
-/// If the rank is above 5, which breaks a rule, the five dimensions that the spec holds count as outer ones.
+/// If the rank is above 5, which breaks a rule, the rules of the innermost dimension are not checked.
 /// `cuTensorMapEncodeTiled` or `cuTensorMapEncodeIm2col` accepts every spec that passes. A spec that fails
-/// is rejected by the driver, or the hardware does not follow it.
+/// is rejected by the driver, or the hardware copies something else.
 [[nodiscard]] TMAJIT_API std::vector<Violation> validate(const TensorMapSpec& spec,
                                                          std::optional<std::uint64_t> address = {});
 

@@ -10,13 +10,13 @@
 
 TMAJIT_BEGIN
 
-/// The NVRTC functions that compile() calls, under their own names without the prefix.
+/// The NVRTC functions that compile() calls, under their names in snake case, without "nvrtc" and "Get".
 struct NvrtcApi {
   /// `handle`: a library that dlopen() returned.
   explicit NvrtcApi(void* handle = nullptr) : library(handle) {}
 
   void* library;
-  bool complete = library != nullptr;  ///< whether the library has all functions
+  bool complete = library != nullptr;  ///< find() clears it if a function is missing
 
   decltype(&::nvrtcVersion) version = find("nvrtcVersion");
   decltype(&::nvrtcGetErrorString) error_string = find("nvrtcGetErrorString");
@@ -53,7 +53,7 @@ class Nvrtc {
   static const Nvrtc& instance();
 
   /// Loads the first of `paths` (file names as for dlopen) that is NVRTC 12.4 or later. If there is none,
-  /// throws Error{unavailable} that counts the paths, and says why existing files are unusable.
+  /// throws Error{unavailable} with the number of paths and the reasons why existing files are unusable.
   explicit Nvrtc(std::span<const std::string> paths);
 
   [[nodiscard]] const NvrtcApi& api() const noexcept { return api_; }
@@ -79,7 +79,7 @@ class NvrtcUse {
   NvrtcUse& operator=(const NvrtcUse&) = delete;
 };
 
-/// Advice for a missing NVRTC, which ends messages.
+/// The advice at the end of messages about a missing NVRTC.
 [[nodiscard]] std::string nvrtc_remedy();
 
 /// The file names, as for dlopen, under which NVRTC is searched for, in order.

@@ -93,7 +93,7 @@ TEST_CASE("without a condition all threads of .maxntid or .reqntid execute an in
   CHECK(thread_rules(init_barrier, ".maxntid 128, 1, 1") == Rules{"mbarrier.initialised-twice"});
   CHECK(thread_rules(init_barrier, ".reqntid 32") == Rules{"mbarrier.initialised-twice"});
   CHECK(thread_rules("setp.lt.u32 %p1, %r0, 32;\n@%p1 " + init_barrier, ".reqntid 1").empty());
-  // All threads but one have exited before.
+  // Only threads that have not exited execute it: one, then 32.
   CHECK(thread_rules("setp.ne.u32 %p1, %r0, 0;\n@%p1 ret;\n" + init_barrier, ".reqntid 128").empty());
   CHECK(thread_rules("setp.ge.u32 %p1, %r0, 32;\n@%p1 ret;\n" + init_barrier, ".reqntid 128") ==
         Rules{"mbarrier.initialised-twice"});
@@ -255,7 +255,8 @@ TEST_CASE("threads that store memory which other threads wrote need a barrier fi
 }
 
 TEST_CASE("threads that store only memory which they wrote themselves need no barrier") {
-  // Each thread writes all of its row of 64 bytes. Rows of the upper threads are not stored.
+  // Each thread writes the first and the last 16 bytes of its row of 64. Rows of the upper threads are not
+  // stored.
   const std::string row = "shl.b32 %r9, %r0, 6;\nadd.s32 %r9, %r1, %r9;\n";
   const std::string writes = row +
                              "st.shared.v4.u32 [%r9], {%r0, %r0, %r0, %r0};\n"
@@ -297,8 +298,8 @@ TEST_CASE("a changed tensor map must be acquired before a copy uses it") {
   CHECK(thread_rules(change + meet + use) == Rules{"tensormap.not-acquired"});
   CHECK(thread_rules(change + meet + acquire("%rd1") + use).empty());
   CHECK(thread_rules(change + acquire("%rd1") + meet + use).empty());
-  // Acquiring another address does not help. Without a finding: another map, an unknown map, a use before the
-  // change.
+  // After a barrier any acquire counts, without one only that of the map. There is no finding for another
+  // map, for an unknown one, and for a use before the change.
   CHECK(thread_rules(change + meet + acquire("%rd1+128") + use) ==
         (meet.empty() ? Rules{"tensormap.not-acquired"} : Rules{}));
   CHECK(

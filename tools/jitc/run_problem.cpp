@@ -107,7 +107,7 @@ bool check(const Problem& problem, const DeviceArrays& arrays, Json& report, boo
   return right;
 }
 
-/// Times the launches and the driver's copy of as many bytes, and reports both.
+/// Times the launches and, if there is an input, the driver's copy of up to as many bytes; reports both.
 Json time_on_gpu(tmajit::Device& device, const tmajit::Plan& plan, const DeviceArrays& arrays,
                  std::uint32_t repeat, bool json) {
   const std::uint64_t bytes = plan.bytes_moved();
