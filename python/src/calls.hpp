@@ -30,6 +30,8 @@ struct CallTensors {
   CallMemory memory;
   Operands destinations{&memory.resource};
   Operands sources{&memory.resource};
+  nb::object source_owner{};       ///< keeps the sources of a list alive
+  nb::object destination_owner{};  ///< keeps the destinations of a list alive
 
   /// Reads the sources and, unless `out` is None, the destinations. `out` is a tensor or a sequence.
   void read(const OperationInfo& operation, nb::handle sources_given, nb::handle out);

@@ -10,10 +10,15 @@
 #include <tmajit/report/plan.hpp>
 
 #include <algorithm>
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 namespace tmajit::python {
@@ -36,7 +41,8 @@ class PythonPlan {
              std::vector<TensorView> sources, Arguments arguments)
       : operation_(operation),
         backend_(backend),
-        plan_(plan),
+        plans_{plan},
+        plan_(&plans_.front()),
         results_(std::move(results)),
         sources_(std::move(sources)),
         arguments_(std::move(arguments)) {}
@@ -68,7 +74,7 @@ class PythonPlan {
       throw Error(ErrorCode::invalid_argument,
                   std::string(operation_.name) + ": the plan was made for tensors on another device");
     }
-    launch(backend_, plan_, tensors, current_stream(like));
+    launch(backend_, plan(), tensors, current_stream(like));
     return made;
   }
 
@@ -78,7 +84,7 @@ class PythonPlan {
   [[nodiscard]] std::string ptx() const {
     std::string text;
     const nb::gil_scoped_release released;
-    for (const Kernel& kernel : plan_.kernels()) text += kernel.artifact().ptx;
+    for (const Kernel& kernel : plan().kernels()) text += kernel.artifact().ptx;
     return text;
   }
   [[nodiscard]] std::string sass() const {
@@ -87,14 +93,14 @@ class PythonPlan {
     return joined(
         [](const KernelPlan& kernel) { return disassemble(compile(tmajit::source(kernel)).cubin); });
   }
-  [[nodiscard]] std::string explanation_text() const { return plan_.explain().text(); }
-  [[nodiscard]] std::string explanation() const { return explanation_json(plan_.explain()); }
-  [[nodiscard]] std::string described() const { return describe(plan_); }
+  [[nodiscard]] std::string explanation_text() const { return plan().explain().text(); }
+  [[nodiscard]] std::string explanation() const { return explanation_json(plan().explain()); }
+  [[nodiscard]] std::string described() const { return describe(plan()); }
   [[nodiscard]] std::string operation() const { return std::string(operation_.name); }
-  [[nodiscard]] std::uint64_t bytes_moved() const { return plan_.bytes_moved(); }
+  [[nodiscard]] std::uint64_t bytes_moved() const { return plan().bytes_moved(); }
   [[nodiscard]] std::vector<std::string> kernels() const {
     std::vector<std::string> names;
-    for (const Kernel& kernel : plan_.kernels()) names.push_back(kernel.entry());
+    for (const Kernel& kernel : plan().kernels()) names.push_back(kernel.entry());
     return names;
   }
 
@@ -118,12 +124,17 @@ class PythonPlan {
       for (const TensorView& view : results_.views) destinations.push_back(allocated(view));
       for (const TensorView& view : sources_) sources.push_back(allocated(view));
       const auto planned = [&] {
-        return plan(backend_.runtime,
-                    make_operation(operation_.name, List<Tensor>(std::span(std::as_const(destinations))),
-                                   List<Tensor>(std::span(std::as_const(sources))), arguments_));
+        return tmajit::plan(
+            backend_.runtime,
+            make_operation(operation_.name, List<Tensor>(std::span(std::as_const(destinations))),
+                           List<Tensor>(std::span(std::as_const(sources))), arguments_));
       };
       report = tmajit::tune(backend_.runtime, planned(), {.repeats = repeats, .store = store});
-      if (store) plan_ = planned();
+      if (store) {
+        const Plan tuned = planned();
+        const std::lock_guard lock(mutex_);
+        plan_.store(&plans_.emplace_back(tuned), std::memory_order_release);
+      }
       backend_.runtime.device()->streams().synchronize(nullptr);
     }
     nb::list candidates;
@@ -138,12 +149,14 @@ class PythonPlan {
   }
 
  private:
+  [[nodiscard]] const Plan& plan() const noexcept { return *plan_.load(std::memory_order_acquire); }
+
   /// Joins text(kernel) for each different kernel of the plan.
   template <class Text>
   [[nodiscard]] std::string joined(Text&& text) const {
     std::string all;
     std::vector<std::string_view> seen;
-    for (const KernelPlan& kernel : plan_.plans()) {
+    for (const KernelPlan& kernel : plan().plans()) {
       if (std::ranges::find(seen, kernel.key()) != seen.end()) continue;
       seen.push_back(kernel.key());
       all += text(kernel);
@@ -161,14 +174,17 @@ class PythonPlan {
 
   const OperationInfo& operation_;
   Backend& backend_;
-  Plan plan_;
+  std::deque<Plan> plans_;  ///< tuning adds plans; other threads may launch the earlier ones
+  std::mutex mutex_;        ///< guards additions to `plans_`
+  std::atomic<const Plan*> plan_;
   Results results_;
   std::vector<TensorView> sources_;
   Arguments arguments_;
 };
 
-PythonPlan make_python_plan(std::uint32_t number, nb::handle sources, nb::handle out, nb::handle type_given,
-                            const nb::tuple& values, const std::string& family) {
+std::unique_ptr<PythonPlan> make_python_plan(std::uint32_t number, nb::handle sources, nb::handle out,
+                                             nb::handle type_given, const nb::tuple& values,
+                                             const std::string& family) {
   const OperationInfo& operation = operations()[number];
   CallTensors tensors;
   tensors.read(operation, sources, out);
@@ -201,7 +217,8 @@ PythonPlan make_python_plan(std::uint32_t number, nb::handle sources, nb::handle
     const nb::gil_scoped_release released;
     return make_plan(operation, backend, tensors.destinations, tensors.sources, arguments, family);
   };
-  return {operation, backend, plan(), std::move(results), std::move(views), arguments};
+  return std::make_unique<PythonPlan>(operation, backend, plan(), std::move(results), std::move(views),
+                                      arguments);
 }
 
 }  // namespace

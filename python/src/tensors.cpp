@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -51,11 +52,29 @@ std::string known_types() {
   nb::raise_python_error();
 }
 
-nb::object library_functions(nb::handle type) {
-  static PyObject* const library_of =
-      nb::object(nb::module_::import_("tmajit._libraries").attr("library_of")).release().ptr();
-  return nb::handle(library_of)(type);
-}
+/// A function of _libraries.py, which is imported at the first call. A static local in its place could
+/// deadlock: a thread that initialises it may lose the GIL to a thread that then waits, with the GIL, for
+/// that to end.
+class LibraryFunction {
+ public:
+  constexpr explicit LibraryFunction(const char* name) : name_(name) {}
+
+  nb::object operator()(nb::handle argument) {
+    PyObject* found = function_.load(std::memory_order_acquire);
+    if (found == nullptr) {
+      nb::object imported = nb::module_::import_("tmajit._libraries").attr(name_);
+      if (function_.compare_exchange_strong(found, imported.ptr())) found = imported.release().ptr();
+    }
+    return nb::handle(found)(argument);
+  }
+
+ private:
+  const char* name_;
+  std::atomic<PyObject*> function_ = nullptr;  // never released: the process may end while it runs
+};
+
+constinit LibraryFunction library_functions("library_of");
+constinit LibraryFunction type_name("type_name");
 
 /// The library of a tensor type, from a table that all threads share.
 const Library& find_library(PyTypeObject* type) {
@@ -209,9 +228,7 @@ const DataType& data_type(nb::handle type) {
   if (PyUnicode_Check(type.ptr())) {
     name = nb::cast<std::string>(type);
   } else {
-    static PyObject* const type_name =
-        nb::object(nb::module_::import_("tmajit._libraries").attr("type_name")).release().ptr();
-    name = nb::cast<std::string>(nb::handle(type_name)(type));
+    name = nb::cast<std::string>(type_name(type));
   }
   for (const DataType& known : data_types)
     if (known.name == name || tmajit::name(known.element) == name) return known;
