@@ -57,7 +57,7 @@ step wheel-tag "tag it" env PYTHONPATH="$wheels/tools" PATH="$wheels/tools/bin:$
   "$python" -m auditwheel repair --plat auto -w "$wheels" "$wheels"/plain/*.whl || exit 1
 rm -rf "$wheels/plain" "$wheels/tools"
 wheel=$(echo "$wheels"/*.whl)
-step wheel-check "check its files, size and tag" "$python" "$ROOT/tools/lib/check_wheel.py" "$wheel" "$ROOT" || exit 1
+step wheel-check "check its files, size and tag" "$python" "$ROOT/packaging/check_wheel.py" "$wheel" "$ROOT" || exit 1
 if ((test)); then
   fresh=$ROOT/build/wheel-test
   rm -rf "$fresh"

@@ -42,6 +42,9 @@ struct OwnKernel {
   /// cuda_include_folders(), CUTLASS's.
   std::vector<std::filesystem::path> include_folders = {};
   std::vector<KernelConstant> constants = {};
+
+  /// The kernel with further constants.
+  [[nodiscard]] TMAJIT_API OwnKernel with(const std::vector<KernelConstant>& further) const;
 };
 
 /// The kernel's source: the constants, and the text under `#line 1 "<file>"`, with every header that it can

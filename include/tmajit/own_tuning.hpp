@@ -3,6 +3,7 @@
 #include <tmajit/own_kernel.hpp>
 #include <tmajit/runtime.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -49,6 +50,9 @@ struct OwnTuneReport {
 /// constant without values, and for more than 4096 combinations.
 [[nodiscard]] TMAJIT_API std::vector<std::vector<KernelConstant>> combinations(
     const std::vector<ConstantChoices>& choices);
+/// The index of `constants` in combinations(choices). Throws Error{invalid_argument} if it is none of them.
+[[nodiscard]] TMAJIT_API std::size_t combination_number(const std::vector<ConstantChoices>& choices,
+                                                        const std::vector<KernelConstant>& constants);
 
 /// Times a user's kernel for every combination of constants. Each launch runs many times, on the tensors that
 /// `variant` gives it. `variant` returns the kernel and the launch (boxes, grid, shared memory) for

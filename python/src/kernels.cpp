@@ -183,17 +183,13 @@ class KernelTuning {
     return tmajit::tune(
         backend().runtime, choices_,
         [&](const std::vector<KernelConstant>& constants) {
-          const OwnKernel kernel = with(constants);
+          const OwnKernel kernel = kernel_.with(constants);
           return OwnVariant{kernel, launch_of(kernel, call_of(constants)).first};
         },
         options);
   }
 
-  [[nodiscard]] OwnKernel with(const std::vector<KernelConstant>& constants) const {
-    OwnKernel kernel = kernel_;
-    kernel.constants.insert(kernel.constants.end(), constants.begin(), constants.end());
-    return kernel;
-  }
+  [[nodiscard]] const OwnKernel& kernel() const noexcept { return kernel_; }
 
  private:
   /// The backend of the first combination that can be compiled. If there is none, throws the first one's
@@ -202,7 +198,7 @@ class KernelTuning {
     std::exception_ptr first;
     for (const std::vector<KernelConstant>& constants : combinations(choices_)) {
       try {
-        return *launch_of(with(constants), call_of(constants)).second;
+        return *launch_of(kernel_.with(constants), call_of(constants)).second;
       } catch (const Error&) {
         if (!first) first = std::current_exception();
       }
@@ -211,8 +207,7 @@ class KernelTuning {
   }
 
   [[nodiscard]] const Call& call_of(const std::vector<KernelConstant>& constants) const {
-    const auto all = combinations(choices_);
-    const auto number = static_cast<std::size_t>(std::ranges::find(all, constants) - all.begin());
+    const std::size_t number = combination_number(choices_, constants);
     if (const auto* const call = std::get_if<Call>(&calls_.at(number))) return *call;
     throw Error(ErrorCode::invalid_argument, std::get<std::string>(calls_[number]));
   }
@@ -259,7 +254,7 @@ nb::tuple tune(std::string text, std::string entry, const nb::dict& constants, P
   nb::list left_out;
   for (const OwnTuneReport::LeftOut& one : report.left_out)
     left_out.append(nb::make_tuple(to_dict(one.constants), one.why));
-  const OwnKernel best = tuning.with(report.candidates.front().constants);
+  const OwnKernel best = tuning.kernel().with(report.candidates.front().constants);
   const auto compiled = [&] {
     const nb::gil_scoped_release released;
     return PythonKernel(best);

@@ -34,6 +34,10 @@ def type_name(kind: Any) -> str:
     return name.rpartition(".")[2]
 
 
+# Element types of tmajit that no library has; their elements have the format of the other type.
+_STORED_AS = {"tf32": "float32", "f32_ftz": "float32", "tf32_ftz": "float32"}
+
+
 def numpy_type(name: str) -> Any:
     import numpy
 
@@ -41,7 +45,7 @@ def numpy_type(name: str) -> Any:
         import ml_dtypes
 
         return numpy.dtype(getattr(ml_dtypes, name))
-    return numpy.dtype("float32" if "tf" in name else name)
+    return numpy.dtype(_STORED_AS.get(name, name))
 
 
 def _read_numpy(x: Any) -> tuple:
@@ -91,8 +95,7 @@ def _torch() -> Library:
 
     def empty(shape: tuple, kind: str, device_type: int, device: int) -> Any:
         place = f"cuda:{device}" if device_type == _CUDA else "cpu"
-        kind = {"tf32": "float32", "f32_ftz": "float32", "tf32_ftz": "float32"}.get(kind, kind)
-        return torch.empty(shape, dtype=getattr(torch, kind), device=place)
+        return torch.empty(shape, dtype=getattr(torch, _STORED_AS.get(kind, kind)), device=place)
 
     return Library(read, empty, lambda device: torch.cuda.current_stream(device).cuda_stream)
 

@@ -90,7 +90,7 @@ tmajit_status tmajit_kernel_tune(tmajit_runtime* runtime, const tmajit_kernel_so
     std::unique_ptr<tmajit_kernel_tune_report> made(new tmajit_kernel_tune_report{
         .runtime = on, .variants = {std::move(kernel), tried, describe, context}});
     const auto variant = [&](const std::vector<KernelConstant>& constants) {
-      return OwnVariant{made->variants.with(constants), made->variants.launch_of(constants)};
+      return OwnVariant{made->variants.kernel().with(constants), made->variants.launch_of(constants)};
     };
     OwnTuneReport measured = tune(on, tried, variant, tune_options);
     for (OwnTuneReport::Candidate& one : measured.candidates)
@@ -128,9 +128,9 @@ tmajit_status tmajit_kernel_tune_report_kernel(const tmajit_kernel_tune_report* 
     const tmajit_kernel_tune_report& made = c::require_non_null(report, "report");
     const auto& constants = c::item(made.candidates, index, "combination").constants.constants();
     const std::uint32_t shared_bytes = made.variants.launch_of(constants).shape.shared_bytes;
-    *kernel =
-        new tmajit_kernel{.device = made.runtime.device(),
-                          .kernel = made.runtime.kernel(source(made.variants.with(constants)), shared_bytes)};
+    *kernel = new tmajit_kernel{
+        .device = made.runtime.device(),
+        .kernel = made.runtime.kernel(source(made.variants.kernel().with(constants)), shared_bytes)};
   });
 }
 

@@ -2,8 +2,6 @@
 
 #include "spec/refuse.hpp"
 
-#include <algorithm>
-
 TMAJIT_BEGIN
 namespace c {
 
@@ -13,25 +11,18 @@ NamedConstants::NamedConstants(std::vector<KernelConstant> constants) : constant
     texts_.push_back({.name = constants_[i].name.c_str(), .text = literals_[i].c_str()});
 }
 
-DescribedVariants::DescribedVariants(OwnKernel kernel, const std::vector<ConstantChoices>& choices,
+DescribedVariants::DescribedVariants(OwnKernel kernel, std::vector<ConstantChoices> choices,
                                      Describe describe, void* context)
-    : kernel_(std::move(kernel)), combinations_(combinations(choices)) {
-  for (const std::vector<KernelConstant>& constants : combinations_) {
-    const NamedConstants named(constants);
+    : kernel_(std::move(kernel)), choices_(std::move(choices)) {
+  for (std::vector<KernelConstant>& constants : combinations(choices_)) {
+    const NamedConstants named(std::move(constants));
     tmajit_variant& variant = variants_.emplace_back();
     describe(context, named.texts().data(), named.texts().size(), &variant);
   }
 }
 
-OwnKernel DescribedVariants::with(const std::vector<KernelConstant>& constants) const {
-  OwnKernel kernel = kernel_;
-  kernel.constants.insert(kernel.constants.end(), constants.begin(), constants.end());
-  return kernel;
-}
-
 const OwnLaunch& DescribedVariants::launch_of(const std::vector<KernelConstant>& constants) const {
-  const auto number = std::ranges::find(combinations_, constants) - combinations_.begin();
-  const tmajit_variant& variant = variants_[static_cast<std::size_t>(number)];
+  const tmajit_variant& variant = variants_[combination_number(choices_, constants)];
   if (variant.launch) return *variant.launch;
   if (variant.why_none) std::rethrow_exception(variant.why_none);
   refuse("describe() called neither tmajit_variant_launch() nor tmajit_variant_leave_out()");

@@ -42,17 +42,16 @@ using Describe = void (*)(void* context, const tmajit_named_text* constants, std
 class DescribedVariants {
  public:
   /// Calls `describe` for each combination. Throws Error{invalid_argument} as combinations() does.
-  DescribedVariants(OwnKernel kernel, const std::vector<ConstantChoices>& choices, Describe describe,
-                    void* context);
+  DescribedVariants(OwnKernel kernel, std::vector<ConstantChoices> choices, Describe describe, void* context);
 
-  /// The kernel with its constants and these.
-  [[nodiscard]] OwnKernel with(const std::vector<KernelConstant>& constants) const;
+  /// The kernel without the tuned constants.
+  [[nodiscard]] const OwnKernel& kernel() const noexcept { return kernel_; }
   /// The launch of a combination. Throws the reason if there is none.
   [[nodiscard]] const OwnLaunch& launch_of(const std::vector<KernelConstant>& constants) const;
 
  private:
   OwnKernel kernel_;
-  std::vector<std::vector<KernelConstant>> combinations_;
+  std::vector<ConstantChoices> choices_;
   std::vector<tmajit_variant> variants_;  ///< of each combination
 };
 

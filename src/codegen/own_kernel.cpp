@@ -136,6 +136,12 @@ std::string KernelConstant::literal() const {
       value);
 }
 
+OwnKernel OwnKernel::with(const std::vector<KernelConstant>& further) const {
+  OwnKernel kernel = *this;
+  kernel.constants.insert(kernel.constants.end(), further.begin(), further.end());
+  return kernel;
+}
+
 Source source(const OwnKernel& kernel) {
   Source source;
   source.entry = kernel.entry;

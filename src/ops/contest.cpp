@@ -1,5 +1,7 @@
 #include "ops/contest.hpp"
 
+#include <tmajit/error.hpp>
+
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -92,6 +94,11 @@ class Contest {
 };
 
 }  // namespace
+
+void require_gpu(const Runtime& runtime) {
+  if (!runtime.device() || runtime.device()->info().ordinal < 0)
+    throw Error(ErrorCode::unavailable, "tuning measures on a GPU, and this runtime has none");
+}
 
 Contestants prepare_all(std::size_t count, const std::function<PreparedLaunch(std::size_t)>& prepare) {
   std::vector<std::optional<PreparedLaunch>> launches(count);

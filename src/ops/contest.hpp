@@ -19,6 +19,9 @@ struct Contestants {
   std::vector<std::pair<std::size_t, std::string>> left_out;  ///< numbers of the other candidates, and errors
 };
 
+/// Throws Error{unavailable} if the runtime has no GPU, on which tuning measures.
+void require_gpu(const Runtime& runtime);
+
 /// Prepares the launches of `count` candidates, at least one, on all CPU threads, because compiling takes the
 /// most time. If no candidate can be launched, throws the first candidate's error.
 [[nodiscard]] Contestants prepare_all(std::size_t count,

@@ -66,12 +66,25 @@ std::vector<std::vector<KernelConstant>> combinations(const std::vector<Constant
   return all;
 }
 
+std::size_t combination_number(const std::vector<ConstantChoices>& choices,
+                               const std::vector<KernelConstant>& constants) {
+  std::size_t number = 0;
+  bool found = choices.size() == constants.size();
+  for (std::size_t i = 0; found && i < choices.size(); ++i) {
+    const auto value = std::ranges::find(choices[i].values, constants[i].value);
+    found = choices[i].name == constants[i].name && value != choices[i].values.end();
+    number = number * choices[i].values.size() + static_cast<std::size_t>(value - choices[i].values.begin());
+  }
+  if (!found)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} is no combination of the choices", text_of(constants)));
+  return number;
+}
+
 OwnTuneReport tune(const Runtime& runtime, const std::vector<ConstantChoices>& choices,
                    const std::function<OwnVariant(const std::vector<KernelConstant>&)>& variant,
                    const OwnTuneOptions& options) {
-  if (!runtime.device() || runtime.device()->info().ordinal < 0) {
-    throw Error(ErrorCode::unavailable, "tuning measures on a GPU, and this runtime has none");
-  }
+  require_gpu(runtime);
   const std::vector<std::vector<KernelConstant>> all = combinations(choices);
   const Contestants contestants = launchable(prepare_all(all.size(), [&](std::size_t n) {
     const OwnVariant candidate = variant(all[n]);

@@ -54,9 +54,7 @@ Candidates candidates_of(const Runtime& runtime, const PlanState& plan) {
 }  // namespace
 
 TuneReport tune(const Runtime& runtime, const Plan& plan, const TuneOptions& options) {
-  if (!runtime.device() || runtime.device()->info().ordinal < 0) {
-    throw Error(ErrorCode::unavailable, "tuning measures on a GPU, and this runtime has none");
-  }
+  require_gpu(runtime);
   TuneReport report;
   if (plan.plans().empty()) return report;
   const Candidates candidates = candidates_of(runtime, *Inside::state(plan));

@@ -102,3 +102,17 @@ TEST_CASE("tune() of a kernel that cannot be tuned is an error with the reason")
                        MessageMatches(ContainsSubstring("more than 4096 combinations")));
   CHECK(combinations({}).size() == 1);
 }
+
+TEST_CASE("combination_number() is the index in combinations()") {
+  const std::vector<ConstantChoices> choices{{"a", {1, 2, 3}}, {"b", {true, false}}, {"c", {0.5F}}};
+  const auto all = combinations(choices);
+  for (std::size_t i = 0; i < all.size(); ++i) CHECK(combination_number(choices, all[i]) == i);
+  CHECK(combination_number({}, {}) == 0);
+  for (const std::vector<KernelConstant>& other : {std::vector<KernelConstant>{},
+                                                   {{"a", 1}, {"b", true}},
+                                                   {{"a", 4}, {"b", true}, {"c", 0.5F}},
+                                                   {{"a", 1}, {"d", true}, {"c", 0.5F}}}) {
+    CHECK_THROWS_MATCHES(combination_number(choices, other), Error,
+                         MessageMatches(ContainsSubstring("is no combination of the choices")));
+  }
+}

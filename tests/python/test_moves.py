@@ -66,7 +66,9 @@ def copy_ragged(rng, x):
     return made, x
 
 
-@pytest.mark.parametrize("operation", [permute, flip, slices, pad, broadcast, concat, stack, split])
+@pytest.mark.parametrize(
+    "operation", [permute, flip, slices, pad, broadcast, concat, stack, split, copy_ragged]
+)
 def test_random_moves(operation):
     print(f"seed {SEED}")
     rng = np.random.default_rng(SEED)
@@ -84,6 +86,12 @@ def test_random_moves(operation):
 def test_every_type_is_moved(dtype):
     x = random_array(np.random.default_rng(SEED), (5, 7), dtype)
     assert_same(tmajit.permute(x, (1, 0)), np.ascontiguousarray(x.T))
+
+
+@pytest.mark.parametrize("name", ["f32_ftz", "tf32", "tf32_ftz"])
+def test_casts_to_types_that_numpy_lacks(name):
+    x = np.array([0.0, 1.5, -3.0, 2.0**100], np.float32)
+    assert_same(tmajit.cast(x, name), x)
 
 
 def test_a_batch_of_different_sizes():

@@ -66,8 +66,7 @@ TMAJIT_C_API tmajit_status tmajit_tuning_add(tmajit_runtime* runtime, const char
 /// Writes tmajit_tuning_json() to a file, whole or not at all. TMAJIT_IO if that fails.
 TMAJIT_C_API tmajit_status tmajit_tuning_save(const tmajit_runtime* runtime, const char* file,
                                               tmajit_error** error);
-/// Increases with every change of the choices: a plan made at an earlier generation may differ from the
-/// present choice. 0 for null.
+/// Increases with every change of the choices. A plan that was made earlier may then differ from one made now. 0 for null.
 TMAJIT_C_API uint64_t tmajit_tuning_generation(const tmajit_runtime* runtime);
 
 /// A constant and the values to try for it.
@@ -105,8 +104,8 @@ typedef struct tmajit_tuned_kernel {
   size_t constant_count;
   double microseconds;  ///< the median
 } tmajit_tuned_kernel;
-/// A combination that has no launch, or could not be compiled, loaded or prepared. Its constants and texts
-/// live as long as the report.
+/// A combination that has no launch, or could not be compiled, loaded, prepared or launched. Its constants
+/// and texts live as long as the report.
 typedef struct tmajit_left_out_kernel {
   size_t size;                         ///< sizeof(tmajit_left_out_kernel)
   const tmajit_named_text* constants;  ///< one for each of the choices, in their order

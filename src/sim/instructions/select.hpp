@@ -32,6 +32,7 @@ extern const Selectors matrix_selectors;
 extern const Selectors wmma_selectors;
 extern const Selectors tensormap_selectors;
 extern const Selectors warpgroup_selectors;
+extern const Selectors register_pool_selectors;
 
 /// Selects fence.proxy.tensormap::generic.
 void select_map_fence(Decoder& d);

@@ -7,16 +7,27 @@ TMAJIT_BEGIN
 namespace sim {
 
 std::span<const SelectorTable> selector_tables() noexcept {
-  static const SelectorTable all[] = {{"integer", arithmetic_selectors},  {"float", float_selectors},
-                                      {"logic", logic_selectors},         {"mov", move_selectors},
-                                      {"convert", convert_selectors},     {"memory", memory_selectors},
-                                      {"atomic", atomic_selectors},       {"stack", stack_selectors},
-                                      {"video", video_selectors},         {"address", address_selectors},
-                                      {"control", control_selectors},     {"barrier", barrier_selectors},
-                                      {"mbarrier", mbarrier_selectors},   {"warp", warp_selectors},
-                                      {"async", async_selectors},         {"bulk", bulk_selectors},
-                                      {"matrix", matrix_selectors},       {"wmma", wmma_selectors},
-                                      {"tensormap", tensormap_selectors}, {"warpgroup", warpgroup_selectors}};
+  static const SelectorTable all[] = {{"integer", arithmetic_selectors},
+                                      {"float", float_selectors},
+                                      {"logic", logic_selectors},
+                                      {"mov", move_selectors},
+                                      {"convert", convert_selectors},
+                                      {"memory", memory_selectors},
+                                      {"atomic", atomic_selectors},
+                                      {"stack", stack_selectors},
+                                      {"video", video_selectors},
+                                      {"address", address_selectors},
+                                      {"control", control_selectors},
+                                      {"barrier", barrier_selectors},
+                                      {"mbarrier", mbarrier_selectors},
+                                      {"warp", warp_selectors},
+                                      {"async", async_selectors},
+                                      {"bulk", bulk_selectors},
+                                      {"matrix", matrix_selectors},
+                                      {"wmma", wmma_selectors},
+                                      {"tensormap", tensormap_selectors},
+                                      {"warpgroup", warpgroup_selectors},
+                                      {"register_pool", register_pool_selectors}};
   return all;
 }
 
