@@ -7,7 +7,7 @@ usage() {
   cat <<'END'
 usage: tools/lint.sh [--format] [--tidy] [--changed] [--fix]
 
-  --format    only clang-format, ruff, and the check for words that comments must not have (tools/lib/words.py)
+  --format    only clang-format, ruff, and the check for words that comments must not have (tests/walls/words.py)
   --tidy      only clang-tidy (takes minutes; configures the preset tidy if needed)
   --changed   only files that differ from origin/main, or from the last commit if there is no origin
   --fix       let clang-format rewrite the files
@@ -70,7 +70,7 @@ check_words() {
   local list
   mapfile -t list < <(files '*.cpp' '*.hpp' '*.c' '*.h' '*.cu' '*.cuh' '*.md')
   ((${#list[@]})) || return 0
-  step words "words of comments and pages in ${#list[@]} files" python3 tools/lib/words.py "${list[@]}"
+  step words "words of comments and pages in ${#list[@]} files" python3 tests/walls/words.py "${list[@]}"
 }
 
 # tools/setup.sh fetches ruff, and pyproject.toml configures it.

@@ -150,4 +150,4 @@ heading "Summary (after $(seconds_since "$start") s)"
 summary=()
 ((!gpu)) || summary+=(--require-gpu)
 for what in ${broken[@]+"${broken[@]}"}; do summary+=(--failed "$what"); done
-python3 "$ROOT/tools/lib/test_summary.py" ${summary[@]+"${summary[@]}"} "${results[@]}"
+python3 "$ROOT/tests/summary.py" ${summary[@]+"${summary[@]}"} "${results[@]}"

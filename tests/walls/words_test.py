@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests that tools/lib/words.py finds the phrases that it forbids, and nothing in comments of good English."""
+"""Tests that tests/walls/words.py finds the phrases that it forbids, and nothing in comments of good English."""
 
 import pathlib
 import subprocess
@@ -7,7 +7,7 @@ import sys
 import tempfile
 import unittest
 
-CHECK = pathlib.Path(__file__).resolve().parents[2] / "tools/lib/words.py"
+CHECK = pathlib.Path(__file__).resolve().parent / "words.py"
 
 
 def found(*lines: str, name: str = "text.cpp") -> list[int]:

@@ -66,7 +66,8 @@ TMAJIT_C_API tmajit_status tmajit_tuning_add(tmajit_runtime* runtime, const char
 /// Writes tmajit_tuning_json() to a file, whole or not at all. TMAJIT_IO if that fails.
 TMAJIT_C_API tmajit_status tmajit_tuning_save(const tmajit_runtime* runtime, const char* file,
                                               tmajit_error** error);
-/// Increases with every change of the choices. A plan that was made earlier may then differ from one made now. 0 for null.
+/// Increases with every change of the choices. A plan that was made earlier may then differ from one made
+/// now. 0 for null.
 TMAJIT_C_API uint64_t tmajit_tuning_generation(const tmajit_runtime* runtime);
 
 /// A constant and the values to try for it.
