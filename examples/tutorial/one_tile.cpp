@@ -1,5 +1,5 @@
-// Step 1 of the tutorial (docs/tutorial): the copy engine moves tiles through shared memory. The first of two
-// kernels leaves its tile unchanged, in the second threads change it. Both are in one_tile.cu.
+// Step 1 of the tutorial (docs/tutorial): the copy engine moves tiles through shared memory. The kernel
+// copy_tile leaves its tile unchanged; in add_index, threads change it. Both kernels are in one_tile.cu.
 #include "tutorial/one_tile.hpp"
 
 #include "support/example.hpp"
@@ -81,6 +81,6 @@ void one_tile(example::Session& session) {
 int main(int argc, char** argv) {
   return example::run(
       argc, argv,
-      "Moves tiles through shared memory. Copies one, and adds to others the index of each element.",
+      "Copies a tile through shared memory; then adds to each element of other tiles its index.",
       one_tile);
 }
