@@ -80,7 +80,6 @@ void one_tile(example::Session& session) {
 
 int main(int argc, char** argv) {
   return example::run(
-      argc, argv,
-      "Copies a tile through shared memory; then adds to each element of other tiles its index.",
+      argc, argv, "Copies a tile through shared memory; then adds to each element of other tiles its index.",
       one_tile);
 }

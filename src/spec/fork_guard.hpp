@@ -24,8 +24,9 @@ enum class ForkSide { parent, child };
 /// - wait for a lock that another guard takes.
 class ForkGuard {
  public:
-  /// The thread that forks calls `before` before the fork; it takes the object's locks. The same thread calls
-  /// `after` in the parent and in the child; it releases the locks, for instance by release_after_fork().
+  /// `before` runs in the thread that forks, before the fork; it must take the object's locks. `after` runs
+  /// after the fork, once in the parent and once in the child; it must release the locks, for instance by
+  /// release_after_fork().
   ForkGuard(std::function<void()> before, std::function<void(ForkSide)> after);
   ~ForkGuard();
   ForkGuard(const ForkGuard&) = delete;
@@ -37,9 +38,9 @@ class ForkGuard {
   std::function<void(ForkSide)> after_;
 };
 
-/// Releases a mutex that `before` has locked. In the child it constructs a new mutex in the same place,
-/// because glibc's read-write lock identifies the writer by its thread id, and the child's thread has another
-/// id.
+/// Releases a mutex that `before` has locked. In the child it constructs a new mutex in the same place
+/// instead of unlocking: glibc's read-write lock knows its writer by a thread id, and the child's thread has
+/// another.
 template <class Mutex>
 void release_after_fork(Mutex& mutex, ForkSide side) {
   if (side == ForkSide::parent) {

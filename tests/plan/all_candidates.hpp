@@ -39,7 +39,8 @@ template <class Facts, class Choice>
   return candidate;
 }
 
-/// A reference to the number `name` of a choice, which must have one: number_in(choice, "threads") = 64.
+/// The number with this name in a choice, which must have one. Can be assigned: number_in(choice, "order")
+/// = 1.
 [[nodiscard]] inline std::uint32_t& number_in(tmajit::KernelChoice& choice, std::string_view name) {
   return std::ranges::find(choice.numbers, name, &tmajit::KernelChoice::Number::name)->values[0];
 }

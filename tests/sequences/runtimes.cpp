@@ -1,6 +1,7 @@
 // Steps of a random sequence that make, use and drop devices, runtimes and plans; each function is a step. A
 // step draws random objects that earlier steps made (any()). If there are none, it makes one, or a step that
-// drops objects does nothing. It notes what it will do first, so that the journal names the step of a crash.
+// drops objects does nothing. Before its main call it notes what it does, so that the journal names the step
+// in which a process died.
 #include "sequences/sequence.hpp"
 
 #include <string_view>

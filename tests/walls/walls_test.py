@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tests walls.py, which compares the #include lines of a repository with the table of rooms in its
-architecture document. A room is a folder of sources. The table says which folders it may include, and a breach
-is a violation of the table. Most tests change a small correct repository so that it has exactly one breach.
+architecture document. A room is a folder of sources. The table says which folders it may include, and a
+breach is a violation of the table. Most tests change a small correct repository so that it has one breach.
 """
 
 import pathlib
@@ -10,8 +10,8 @@ import unittest
 
 import walls
 
-# The table of rooms, and a second table of the folders of the room src/sim. There, a name without a slash means
-# a folder of src/sim, and the last column is for .cpp files only.
+# The table of rooms, and a second table of the folders of the room src/sim. There, a name without a slash
+# means a folder of src/sim, and the last column is for .cpp files only.
 TABLE = """
 | folder | holds | may include |
 | --- | --- | --- |
@@ -29,7 +29,7 @@ TABLE = """
 | `src/sim/cta/` | CTAs | `warp` | `include/tmajit` |
 """
 
-# The file src/CMakeLists.txt. It declares the rooms to the build, and must allow the same includes as the table.
+# The file src/CMakeLists.txt. It declares the rooms to the build. It must allow the same includes as TABLE.
 BUILD = """
 tmajit_add_room(spec IN tmajit)
 tmajit_add_room(kernel IN tmajit MAY_INCLUDE spec USES tmajit::spdlog)
