@@ -86,15 +86,15 @@ bool is_tf32(ElementType type) {
   return type == ElementType::tf32 || type == ElementType::tf32_ftz;
 }
 
-/// Reports a change of the element type from tf32 to another type, as an H200 behaves (docs/tma.md). After a
-/// change to f32, loads still round to tf32: returns true, and the map must keep its type. After a change to
-/// any other type, every copy is illegal: calls Warp::fail(), which throws. Returns false for a legal change.
+/// Reports a change of the element type from tf32 to another type. On an H200 (docs/tma.md), after a change
+/// to f32, loads still round to tf32: returns true, and the map must keep its type. After a change to any
+/// other type, every copy is illegal: calls Warp::fail(), which throws. Returns false for a legal change.
 bool check_change_from_tf32(Warp& warp, std::uint32_t lane, ElementType from, ElementType to) {
   if (!is_tf32(from) || is_tf32(to)) return false;
   const bool still_rounds = to == ElementType::f32 || to == ElementType::f32_ftz;
-  std::string found =
-      fmt::format("tensormap.replace makes a tensor map of {} one of {}, {}", name(from), name(to),
-                  still_rounds ? "whose loads go on rounding to tf32" : "by which every copy is illegal");
+  std::string found = fmt::format(
+      "tensormap.replace changes a tensor map's type from {} to {}, {}", name(from), name(to),
+      still_rounds ? "but its loads go on rounding to tf32" : "after which every copy by it is illegal");
   constexpr auto legal = "tf32 or tf32_ftz, or a map that the driver encoded with another type";
   if (!still_rounds) warp.fail(lane, "tensormap.field", std::move(found), legal);
   warp.report(lane, "tensormap.field", std::move(found), legal);
@@ -116,9 +116,9 @@ void record_access(Warp& warp, std::uint32_t lane, const Target& at, std::uint64
   }
 }
 
-/// Reports that the thread changes a map that a copy in flight uses. Checks only the copies that the thread's
-/// own cluster issued.
-void check_no_copy_uses(Warp& warp, std::uint32_t lane, std::uint64_t address) {
+/// Reports a change of the map at `address` if a copy in flight uses the map. Checks only copies of the
+/// thread's own cluster.
+void check_map_not_in_use(Warp& warp, std::uint32_t lane, std::uint64_t address) {
   Cluster& cluster = warp.cta->cluster;
   for (std::uint32_t rank = 0; rank < cluster.size(); ++rank) {
     if (!cluster.cta(rank).engine.uses_map(address)) continue;
@@ -182,7 +182,7 @@ void replace(Warp& warp, const MicroOp& op, Mask mask) {
         cta.launch.tensor_maps.encode(map->spec, map->address, cta.launch.number);
     std::memcpy(at.memory, changed.opaque.data(), map_bytes);
     record_access(warp, lane, at, address, true);
-    if (at.global) check_no_copy_uses(warp, lane, address);
+    if (at.global) check_map_not_in_use(warp, lane, address);
     if (at.global) cta.launch.map_changes.change(address, warp.cta->number());
   });
 }
@@ -199,7 +199,7 @@ void copy_and_fence(Warp& warp, const MicroOp& op, Mask mask) {
       resolve(warp, lane, Space::global, destination_address, map_bytes, map_alignment, true);
   const Target source = resolve(warp, lane, Space::shared, source_address, map_bytes, map_alignment, false);
   if (!check_shadow(warp, lane, source, map_bytes, false)) return;
-  check_no_copy_uses(warp, lane, destination_address);
+  check_map_not_in_use(warp, lane, destination_address);
   record_access(warp, lane, source, source_address, false);
   std::memcpy(destination.memory, source.memory, map_bytes);
   record_access(warp, lane, destination, destination_address, true);
