@@ -69,7 +69,7 @@ def slice(
 
     Args:
         x: a tensor with any strides and 0 to 8 dimensions.
-        slices: the part that is taken, Python's start:stop:step for each dimension (a slice for each
+        slices: the part to copy, as Python's start:stop:step for each dimension (a slice for each
             dimension; numpy.s_ makes them). For example numpy.s_[100:200, ::2].
         out: the tensor to write; by default a new tensor of the first source's library.
 

@@ -7,32 +7,40 @@
 
 TMAJIT_BEGIN
 
-/// The process in which a fork has returned.
+/// The two processes in which fork() returns.
 enum class ForkSide { parent, child };
 
-/// Keeps a fork from copying an object during a change, or with a lock that no thread of the child would
-/// release: the child's only thread is the one that forked.
+/// Keeps an object usable in the child of a fork(). Without a guard, the child could inherit an object that
+/// another thread of the parent was changing or had locked. The child has only the thread that called fork(),
+/// so no thread would complete the change or release the lock. The guard therefore takes the object's locks
+/// before the fork, and releases them afterwards in both processes.
 ///
-/// The guard must be the last member of its object, so that its functions access only live members. A thread
-/// that holds a lock that `before` takes must not make or destroy a guard, run a user's callback (which may
-/// wait for the thread that forks), or wait for another guard's lock.
+/// A guard must be the last member of its object, so that its functions access only live members.
+///
+/// While a thread holds a lock that `before` takes, it must not do the following, which could deadlock with a
+/// fork in another thread:
+/// - construct or destroy a guard, which waits until the fork is over;
+/// - call a function of the user, which may wait for the thread that forks;
+/// - wait for a lock that another guard takes.
 class ForkGuard {
  public:
-  /// `before` runs before the fork in the thread that forks, and takes the object's locks. `after` runs in
-  /// that thread on both sides, and releases them (release_after_fork).
+  /// `before` runs in the thread that forks, before the fork; it must take the object's locks. `after` runs
+  /// after the fork, once in the parent and once in the child; it must release the locks, for instance by
+  /// release_after_fork().
   ForkGuard(std::function<void()> before, std::function<void(ForkSide)> after);
   ~ForkGuard();
   ForkGuard(const ForkGuard&) = delete;
   ForkGuard& operator=(const ForkGuard&) = delete;
 
  private:
-  friend struct ForkGuards;
+  friend struct ForkGuards;  // the list of all guards (fork_guard.cpp)
   std::function<void()> before_;
   std::function<void(ForkSide)> after_;
 };
 
-/// Releases a lock that was taken before the fork. The child makes a new lock instead: glibc's read-write
-/// lock knows its writer by a thread id that the child's thread does not have.
+/// Releases a mutex that `before` has locked. In the child it constructs a new mutex in the same place
+/// instead of unlocking: glibc's read-write lock knows its writer by a thread id, and the child's thread has
+/// another.
 template <class Mutex>
 void release_after_fork(Mutex& mutex, ForkSide side) {
   if (side == ForkSide::parent) {

@@ -47,12 +47,12 @@ TEST_CASE("random transposes by random candidates equal the reference, and nothi
     const std::vector<Candidate> candidates = tests::candidates_of(problem);
     Candidate candidate = candidates[between(random, 0, candidates.size() - 1)];
     // Candidates of tensors this small differ little in tile order, so transposes get a random one.
-    if (tests::is_of(candidate, "transpose")) {
+    if (tests::is_of_family(candidate, "transpose")) {
       auto facts = facts_of<BlockFacts>(candidate);
       facts.order = reference::one_of(random, tile_orders);
       BlockChoice choice = BlockFamily::data(candidate).choice;
       choice.order = static_cast<std::uint32_t>(facts.order);
-      candidate = tests::with(std::move(candidate), facts, choice);
+      candidate = tests::with_facts(std::move(candidate), facts, choice);
       widths.insert(facts.vector_bytes());
     }
     INFO(tests::choice_text(candidate));

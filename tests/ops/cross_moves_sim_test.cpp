@@ -53,7 +53,7 @@ void count_facts(Counts& counts, const LinearFacts& facts) {
 void run_linear(tests::EveryCandidate& move, std::uint64_t number, Counts& counts) {
   std::vector<const Candidate*> all;
   for (const Candidate& candidate : move.candidates()) {
-    if (tests::is_of(candidate, "linear")) all.push_back(&candidate);
+    if (tests::is_of_family(candidate, "linear")) all.push_back(&candidate);
   }
   if (all.empty()) return;
   const Candidate& candidate = *all[number % all.size()];
@@ -66,7 +66,7 @@ void run_linear(tests::EveryCandidate& move, std::uint64_t number, Counts& count
 void run_kernels(tests::EveryCandidate& move, Counts& counts) {
   bool first = true;
   for (const Candidate& candidate : move.candidates()) {
-    if (!tests::is_of(candidate, "flat")) continue;
+    if (!tests::is_of_family(candidate, "flat")) continue;
     INFO(candidate.family->choice(candidate).text());
     CHECK(move.run(candidate) == "");
     count_facts(counts, flat_layout_of(candidate), move.problem());

@@ -61,7 +61,8 @@ TEST_CASE(
     tests::EveryCandidate move(runtime, destination, {source});
     std::uint32_t by_words = 0;
     for (const Candidate& candidate : move.candidates()) {
-      if (!tests::is_of(candidate, "direct_transpose") && !tests::is_of(candidate, "transpose")) continue;
+      if (!tests::is_of_family(candidate, "direct_transpose") && !tests::is_of_family(candidate, "transpose"))
+        continue;
       if (candidate.family->choice(candidate).number("vector_bytes") != 4) continue;
       INFO(tests::choice_text(candidate));
       CHECK(tests::choice_text(candidate).find(" by 4, ") != std::string::npos);

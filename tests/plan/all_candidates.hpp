@@ -14,7 +14,10 @@
 
 namespace tests {
 
-/// The candidates of all families for a problem, in the planner's order.
+// Helpers for tests of candidates. A candidate is a kernel that can solve a problem: a family, the facts that
+// the kernel is specialised for, and a choice of launch parameters such as the tile and the threads.
+
+/// The candidates of all families for a problem, in the order in which the planner collects them.
 [[nodiscard]] inline std::vector<tmajit::Candidate> candidates_of(const tmajit::Problem& problem) {
   std::vector<tmajit::Candidate> candidates;
   for (const tmajit::Family* family : tmajit::all_families()) {
@@ -26,25 +29,29 @@ namespace tests {
   return candidates_of(tmajit::make_problem(move));
 }
 
-/// A copy of the candidate with other facts and another choice.
+/// `candidate` with its facts and choice replaced. `Facts` and `Choice` must be its family's types, and the
+/// family must have no layout.
 template <class Facts, class Choice>
-[[nodiscard]] tmajit::Candidate with(tmajit::Candidate candidate, const Facts& facts, const Choice& choice) {
+[[nodiscard]] tmajit::Candidate with_facts(tmajit::Candidate candidate, const Facts& facts,
+                                           const Choice& choice) {
   using Data = typename tmajit::TypedFamily<Facts, Choice>::Data;
   candidate.data = std::make_shared<const Data>(facts, choice, tmajit::NoLayout{});
   return candidate;
 }
 
-/// A reference to the number `name` of a choice.
-[[nodiscard]] inline std::uint32_t& number_of(tmajit::KernelChoice& choice, std::string_view name) {
+/// The number with this name in a choice, which must have one. Can be assigned: number_in(choice, "order")
+/// = 1.
+[[nodiscard]] inline std::uint32_t& number_in(tmajit::KernelChoice& choice, std::string_view name) {
   return std::ranges::find(choice.numbers, name, &tmajit::KernelChoice::Number::name)->values[0];
 }
 
-/// "transpose 64x64, 256 threads".
+/// The family and the choice of a candidate as text: "transpose 64x64, 256 threads".
 [[nodiscard]] inline std::string choice_text(const tmajit::Candidate& candidate) {
   return candidate.family->choice(candidate).text();
 }
 
-[[nodiscard]] inline bool is_of(const tmajit::Candidate& candidate, std::string_view family) {
+/// Whether a candidate is a kernel of the family with this name.
+[[nodiscard]] inline bool is_of_family(const tmajit::Candidate& candidate, std::string_view family) {
   return candidate.family->name() == family;
 }
 

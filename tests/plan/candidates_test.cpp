@@ -26,7 +26,7 @@
 #include <tmajit_params/engine_grid.cuh>
 
 using namespace tmajit;
-using tests::candidates_of, tests::is_of, tests::permutation, tests::default_candidate;
+using tests::candidates_of, tests::is_of_family, tests::permutation, tests::default_candidate;
 
 namespace {
 
@@ -38,24 +38,24 @@ std::uint64_t rounded(std::uint64_t extent, std::uint64_t unit) {
 }
 
 bool transposes(const Candidate& candidate) {
-  return is_of(candidate, "transpose") || is_of(candidate, "direct_transpose");
+  return is_of_family(candidate, "transpose") || is_of_family(candidate, "direct_transpose");
 }
 
 bool through_maps(const Candidate& candidate) {
-  return is_of(candidate, "engine_rows");
+  return is_of_family(candidate, "engine_rows");
 }
 
 /// The number of elements in a vector or chunk along the last dimension, and along the column of a transpose.
 std::uint32_t unit_of(const Candidate& candidate, const Problem& problem) {
-  if (is_of(candidate, "rows")) return 16 / problem.element_bytes(0);
+  if (is_of_family(candidate, "rows")) return 16 / problem.element_bytes(0);
   if (transposes(candidate)) return facts_of<BlockFacts>(candidate).vector;
-  return is_of(candidate, "general") ? facts_of<GeneralFacts>(candidate).chunk : 1;
+  return is_of_family(candidate, "general") ? facts_of<GeneralFacts>(candidate).chunk : 1;
 }
 
 /// Whether the kernel takes tiles of any size as launch parameters.
 bool any_size(const Candidate& candidate) {
-  if (is_of(candidate, "general")) return !facts_of<GeneralFacts>(candidate).has_image();
-  return !transposes(candidate) && !is_of(candidate, "linear");
+  if (is_of_family(candidate, "general")) return !facts_of<GeneralFacts>(candidate).has_image();
+  return !transposes(candidate) && !is_of_family(candidate, "linear");
 }
 
 /// The largest useful extent of a tile in a dimension: the dimension's extent, rounded up to whole vectors or
@@ -80,7 +80,7 @@ void check_lines(const Candidate& candidate) {
     CHECK(facts.source_order[facts.rank - 1] == facts.column);
     CHECK(candidate.nest.operand[1].strides[facts.column] == 1);
   }
-  if (!is_of(candidate, "general")) return;
+  if (!is_of_family(candidate, "general")) return;
   const auto facts = facts_of<GeneralFacts>(candidate);
   for (std::uint32_t i = 0; i < facts.sources; ++i) {
     const SourceFacts& source = facts.source[i];
@@ -353,7 +353,7 @@ TEST_CASE("limits hold for random problems of up to eight sources") {
       candidate.nest = kernel.nest;
       const ChunkChoice choice{kernel.facts.box, kernel.facts.threads};
       if (!kernel.facts.has_image()) (void)take_tile(kernel.facts);
-      candidates.push_back(tests::with(std::move(candidate), kernel.facts, choice));
+      candidates.push_back(tests::with_facts(std::move(candidate), kernel.facts, choice));
     }
     for (const Candidate& candidate : candidates) {
       check_limits(candidate, problem);

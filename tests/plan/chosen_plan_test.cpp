@@ -40,7 +40,7 @@ TEST_CASE("a tuned choice is used and reported as tuned, unless it is not a cand
   CHECK(plan_kernels(Operation::of({move}), tuned).at(0).key() == candidates.front().key());
   tuned.chip.name = untuned.chip.name;
   KernelChoice none = candidates.front().choice();
-  tests::number_of(none, "threads") = 32 * 31;
+  tests::number_in(none, "threads") = 32 * 31;
   table.add({.chip = tuned.chip.name,
              .shape_class = shape_class(move, untuned),
              .choice = none,
@@ -167,7 +167,7 @@ TEST_CASE("nearest() finds the choice of the same kernel with the nearest tile, 
   other.family = "linear";
   CHECK_FALSE(nearest(std::vector{other}, wanted).has_value());
   other = wanted;
-  tests::number_of(other, "order") = 1;
+  tests::number_in(other, "order") = 1;
   CHECK_FALSE(nearest(std::vector{other}, wanted).has_value());
   CHECK_FALSE(nearest(std::vector{with(8, 0)}, wanted).has_value());
 }

@@ -62,7 +62,7 @@ std::string traits(const Candidate& candidate, const Problem& problem) {
   if (parts.pads) text += " padded";
   if (facts.find("using Offset = i64") != std::string::npos) text += " wide";
   if (const auto column = number_of(facts, "column")) text += fmt::format(" column {}", *column);
-  if (!is_of(candidate, "general")) return text;
+  if (!is_of_family(candidate, "general")) return text;
   const auto kernel = facts_of<GeneralFacts>(candidate);
   if (kernel.contiguous == 0) text += " strided";
   if (kernel.coordinates > 0)

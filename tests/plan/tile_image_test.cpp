@@ -119,7 +119,7 @@ TEST_CASE("every line of a block has an address of its own within the image") {
   for_each_tile(true, 32, check);
   for (const auto& known : tests::known_moves()) {
     for (const Candidate& candidate : tests::candidates_of(known.move)) {
-      if (tests::is_of(candidate, "transpose")) check(facts_of<BlockFacts>(candidate));
+      if (tests::is_of_family(candidate, "transpose")) check(facts_of<BlockFacts>(candidate));
     }
   }
 }

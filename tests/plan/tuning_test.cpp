@@ -122,8 +122,8 @@ TEST_CASE("shape classes and choices have the expected texts") {
         "general 2B rank 4 order of x1 3,2,1,0 order of x2 2,1,0,3 row 2^6 inner 1x8x512 bytes 2^30");
   CHECK(sample().choice.text() == "transpose 64x64, 256 threads");
   KernelChoice choice = sample().choice;
-  tests::number_of(choice, "vector_bytes") = 8;
-  tests::number_of(choice, "order") = 1;
+  tests::number_in(choice, "vector_bytes") = 8;
+  tests::number_in(choice, "order") = 1;
   CHECK(choice.text() == "transpose 64x64 by 8, 256 threads, source order");
 }
 

@@ -18,9 +18,10 @@ using ElementType::f64;
 std::uint32_t width(const Move& move) {
   const Problem problem = make_problem(move);
   const Candidate by_default = tests::default_candidate(problem);
-  if (!tests::is_of(by_default, "transpose") && !tests::is_of(by_default, "direct_transpose")) return 0;
+  if (!tests::is_of_family(by_default, "transpose") && !tests::is_of_family(by_default, "direct_transpose"))
+    return 0;
   for (const Candidate& candidate : tests::candidates_of(problem)) {
-    if (tests::is_of(candidate, "transpose") || tests::is_of(candidate, "direct_transpose")) {
+    if (tests::is_of_family(candidate, "transpose") || tests::is_of_family(candidate, "direct_transpose")) {
       CHECK(facts_of<BlockFacts>(candidate).element_bytes == problem.element_bytes(0));
     }
   }

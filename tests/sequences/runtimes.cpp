@@ -1,4 +1,7 @@
-// Steps that make and drop devices, runtimes and plans.
+// Steps of a random sequence that make, use and drop devices, runtimes and plans; each function is a step. A
+// step draws random objects that earlier steps made (any()). If there are none, it makes one, or a step that
+// drops objects does nothing. Before its main call it notes what it does, so that the journal names the step
+// in which a process died.
 #include "sequences/sequence.hpp"
 
 #include <string_view>
@@ -30,27 +33,27 @@ void Sequence::make_runtime() {
     text = "make a runtime";
   }
   options.cache_directory = environment_.cache;
-  const std::filesystem::path own = environment_.folder / std::to_string(::getpid());
-  switch (below(100)) {
+  const std::filesystem::path process_cache = environment_.folder / std::to_string(::getpid());
+  switch (below(100)) {  // most runtimes use the cache that has the kernels of all cases
     case 0:
       options.cache_directory = std::nullopt;
       text += ", without a cache directory";
       break;
     case 1:
-      options.cache_directory = own;
-      text += ", with its own cache directory";
+      options.cache_directory = process_cache;
+      text += ", with a cache directory of this process";
       break;
     case 2:
-      std::filesystem::remove_all(own);
-      std::filesystem::copy(environment_.cache, own, std::filesystem::copy_options::recursive);
-      options.cache_directory = own;
+      std::filesystem::remove_all(process_cache);
+      std::filesystem::copy(environment_.cache, process_cache, std::filesystem::copy_options::recursive);
+      options.cache_directory = process_cache;
       text += ", with a copy of the cache directory";
       break;
     default: break;
   }
   if (one_in(3)) {
     options.improve = {.candidates = 3, .timed_calls = 1, .min_predicted_us = 0};
-    text += ", whose choices improve";
+    text += ", which tries kernels during calls and keeps the fastest";
   }
   note(text);
   add(runtimes_, std::make_shared<Runtime>(options));
@@ -68,10 +71,10 @@ void Sequence::copy_runtime() {
 }
 
 void Sequence::assign_runtime() {
-  Runtime& to = any_runtime();
-  const Runtime& from = any_runtime();
-  note("assign a runtime's handle");
-  to = from;
+  Runtime& destination = any_runtime();
+  const Runtime& source = any_runtime();
+  note("assign a runtime's handle to another handle");
+  destination = source;
 }
 
 void Sequence::drop_runtime() {
@@ -82,7 +85,7 @@ void Sequence::drop_runtime() {
 void Sequence::make_plan() {
   const Runtime& runtime = any_runtime();
   const Case& test_case = any_case();
-  note("plan: " + test_case.drawn.text());
+  note("make a plan: " + test_case.drawn.text());
   auto placement = place(runtime.device(), test_case);
   add(plans_, std::make_shared<Planned>(Planned{plan(runtime, placement->operation()), placement}));
 }
@@ -90,17 +93,18 @@ void Sequence::make_plan() {
 void Sequence::copy_plan() {
   if (plans_.empty()) return make_plan();
   note("copy a plan");
-  const Planned& from = *any(plans_);
-  if (one_in(2)) return add(plans_, std::make_shared<Planned>(from));
-  *any(plans_) = Planned(from);
+  const Planned& source = *any(plans_);
+  if (one_in(2)) return add(plans_, std::make_shared<Planned>(source));
+  *any(plans_) = Planned(source);
 }
 
 void Sequence::use_plan() {
   if (plans_.empty()) make_plan();
   const std::shared_ptr<Planned> planned = any(plans_);
-  note("use a plan with the addresses that it was made for");
+  note("launch a plan at the addresses that it was made for");
   if (planned->placement->device())
     return run_at(*planned->placement, [&](Stream stream) { planned->plan(stream); });
+  // Without a device, the launch of a kernel is an error. A plan of an empty tensor has no kernels.
   if (!planned->plan.kernels().empty()) must_throw(ErrorCode::unavailable, [&] { planned->plan(); });
 }
 
@@ -108,13 +112,13 @@ void Sequence::use_plan_at_other_addresses() {
   if (plans_.empty()) make_plan();
   const std::shared_ptr<Planned> planned = any(plans_);
   const auto placement = place(planned->placement->device(), planned->placement->test_case());
-  note("use a plan with other addresses, " + std::to_string(placement->shift()) +
+  note("launch a plan at other addresses, " + std::to_string(placement->shift()) +
        " bytes after a multiple of 256");
-  const auto use = [&](Stream stream) {
+  const auto launch = [&](Stream stream) {
     planned->plan(placement->destinations(), placement->sources(), stream);
   };
-  if (placement->device()) return run_at(*placement, use);
-  if (!planned->plan.kernels().empty()) must_throw(ErrorCode::unavailable, [&] { use(nullptr); });
+  if (placement->device()) return run_at(*placement, launch);
+  if (!planned->plan.kernels().empty()) must_throw(ErrorCode::unavailable, [&] { launch(nullptr); });
 }
 
 void Sequence::misuse_plan() {
@@ -124,21 +128,21 @@ void Sequence::misuse_plan() {
   std::vector<DevicePtr> destinations = placement->destinations();
   std::vector<DevicePtr> sources = placement->sources();
   const std::string_view name = placement->test_case().drawn.operation;
-  // Maps and casts may work in place. Operations other than these three may read only a part of the source,
-  // which then need not overlap.
-  const bool whole = name == "copy" || name == "flip" || name == "permute";
+  // Only these operations always reject a destination at the source's address. Maps and casts may work in
+  // place. The other operations may read only a part of the source, which the destination need not overlap.
+  const bool rejects_overlap = name == "copy" || name == "flip" || name == "permute";
   const Operation& operation = planned->plan.operation();
-  if (one_in(2) && whole && !sources.empty() && operation.destinations[0].view.elements() > 0) {
-    note("use a plan with addresses at which tensors overlap");
+  if (one_in(2) && rejects_overlap && !sources.empty() && operation.destinations[0].view.elements() > 0) {
+    note("launch a plan at addresses at which tensors overlap");
     destinations[0] = sources[0];
     return must_throw(ErrorCode::illegal_spec, [&] { planned->plan(destinations, sources); });
   }
-  note("use a plan with wrong numbers of addresses");
-  std::vector<DevicePtr>& wrong = sources.empty() || one_in(2) ? destinations : sources;
+  note("launch a plan with one address too many or too few");
+  std::vector<DevicePtr>& addresses = sources.empty() || one_in(2) ? destinations : sources;
   if (one_in(2)) {
-    wrong.push_back(wrong.back());
+    addresses.push_back(addresses.back());
   } else {
-    wrong.pop_back();
+    addresses.pop_back();
   }
   must_throw(ErrorCode::invalid_argument, [&] { planned->plan(destinations, sources); });
 }
@@ -165,20 +169,21 @@ void Sequence::plan_invalid_operation() {
   const Runtime& runtime = any_runtime();
   const auto placement = place(runtime.device(), environment_.cases.front());
   const Operation operation = placement->operation();
-  const Tensor& to = operation.destinations[0];
+  const Tensor& destination = operation.destinations[0];
   switch (below(8)) {
     case 0:
       note("plan an expression that does not compile");
       return must_throw(ErrorCode::compile_failed, [&] {
-        (void)plan(runtime, operation::map(to, "x0 + nothing_of_that_name", operation.sources));
+        (void)plan(runtime, operation::map(destination, "x0 + undeclared", operation.sources));
       });
     case 1:
     case 2:
-      note("plan with an unknown family");
-      return must_throw(ErrorCode::invalid_argument, [&] { (void)plan(runtime, operation, "no such"); });
+      note("plan for an unknown family of kernels");
+      return must_throw(ErrorCode::invalid_argument,
+                        [&] { (void)plan(runtime, operation, "no_such_family"); });
     default:
-      note("call an operation on tensors that overlap");
-      must_throw(ErrorCode::illegal_spec, [&] { copy(runtime, to, to); });
+      note("copy a tensor to itself");
+      must_throw(ErrorCode::illegal_spec, [&] { copy(runtime, destination, destination); });
   }
 }
 

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Tests walls.py: each kind of breach is found in a small repository with only this breach."""
+"""Tests walls.py, which compares the #include lines of a repository with the table of rooms in its
+architecture document. A room is a folder of sources. The table says which folders it may include, and a
+breach is a violation of the table. Most tests change a small correct repository so that it has one breach.
+"""
 
 import pathlib
 import tempfile
@@ -7,6 +10,8 @@ import unittest
 
 import walls
 
+# The table of rooms, and a second table of the folders of the room src/sim. There, a name without a slash
+# means a folder of src/sim, and the last column is for .cpp files only.
 TABLE = """
 | folder | holds | may include |
 | --- | --- | --- |
@@ -18,13 +23,14 @@ TABLE = """
 | `templates/ptx/` | instructions | – |
 | `templates/device/` | shared by families | `templates/ptx` |
 
-| folder of a room | holds | headers may include | sources, too |
+| folder of src/sim | holds | headers may include | sources may include, too |
 | --- | --- | --- | --- |
 | `src/sim/warp/` | warps | `src/spec` | `cta` |
 | `src/sim/cta/` | CTAs | `warp` | `include/tmajit` |
 """
 
-ROOMS = """
+# The file src/CMakeLists.txt. It declares the rooms to the build. It must allow the same includes as TABLE.
+BUILD = """
 tmajit_add_room(spec IN tmajit)
 tmajit_add_room(kernel IN tmajit MAY_INCLUDE spec USES tmajit::spdlog)
 tmajit_add_room(families IN tmajit MAY_INCLUDE spec kernel)
@@ -32,8 +38,9 @@ tmajit_add_room(sim IN tmajit_sim MAY_INCLUDE
   spec EXACT)
 """
 
+# A repository without breaches: the text of each file by its path.
 FILES = {
-    "src/CMakeLists.txt": ROOMS,
+    "src/CMakeLists.txt": BUILD,
     "include/tmajit/plan.hpp": "#include <vector>\n",
     "src/spec/view.hpp": "#include <tmajit/plan.hpp>\n",
     "src/kernel/plan.cpp": '#include "spec/view.hpp"\n',
@@ -50,86 +57,95 @@ FILES = {
 }
 
 
-def breaches(changed: dict[str, str]) -> list[str]:
+def breaches(changes: dict[str, str]) -> list[str]:
+    """The breaches in the repository after `changes`, which holds the new text of changed and added files."""
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
-        for name, text in {**FILES, **changed}.items():
+        for name, text in {**FILES, **changes}.items():
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(text)
         return list(walls.Tree(root, walls.rooms_of(TABLE)).breaches())
 
 
 class Walls(unittest.TestCase):
-    def expect_only(self, changed: dict[str, str], message: str):
-        """After the changes, the only breach is the one whose text contains `message`."""
-        found = breaches(changed)
+    def expect_only(self, changes: dict[str, str], message: str):
+        """Fails unless `changes` make exactly one breach, whose text contains `message`."""
+        found = breaches(changes)
         self.assertEqual(len(found), 1, found)
         self.assertIn(message, found[0])
 
     def test_correct_repository_has_no_breach(self):
         self.assertEqual(breaches({}), [])
 
-    def test_finds_a_room_that_includes_one_that_it_may_not(self):
+    def test_finds_an_include_that_the_table_does_not_allow(self):
         self.expect_only({"src/spec/view.hpp": '\n#include "kernel/plan.hpp"\n', "src/kernel/plan.hpp": ""},
-                  "src/spec/view.hpp:2: src/spec includes kernel/plan.hpp of src/kernel; it may include include/tmajit")
+                         "src/spec/view.hpp:2: src/spec includes kernel/plan.hpp of src/kernel; "
+                         "it may include include/tmajit")
 
     def test_finds_a_public_header_that_includes_a_private_one(self):
         self.expect_only({"include/tmajit/plan.hpp": '#include "spec/view.hpp"\n'}, "it may include no other")
 
-    def test_finds_a_family_that_includes_another(self):
+    def test_finds_a_family_that_includes_another_family(self):
         self.expect_only({"src/families/map/map.cpp": '#include "families/rows/rows.hpp"\n'},
-                  "the family map includes the family rows")
+                         "the family map includes the family rows")
 
-    def test_finds_a_template_that_includes_one_that_it_may_not(self):
+    def test_finds_an_include_of_a_template_that_the_table_does_not_allow(self):
         self.expect_only({"templates/ptx/fence.cuh": '#include "tmajit/ring.cuh"\n'}, "templates/device")
 
     def test_finds_an_include_of_a_missing_file(self):
-        self.expect_only({"src/kernel/plan.cpp": '#include "spec/gone.hpp"\n'}, "spec/gone.hpp is no file of this repository")
+        self.expect_only({"src/kernel/plan.cpp": '#include "spec/gone.hpp"\n'},
+                         "spec/gone.hpp is no file of this repository")
 
-    def test_finds_shipped_code_that_includes_tests(self):
+    def test_finds_library_code_that_includes_a_file_of_tests(self):
         self.expect_only({"src/kernel/plan.cpp": '#include "reference/values.hpp"\n'}, "of tests/reference")
 
-    def test_finds_a_build_that_compiles_tests(self):
+    def test_finds_a_build_file_outside_tests_that_compiles_a_file_of_tests(self):
         self.expect_only({"tools/CMakeLists.txt": "add_executable(jitc ../tests/reference/values.cpp)\n"},
-                  "compiles files of tests/")
+                         "compiles files of tests/")
 
     def test_finds_a_build_that_allows_more_than_the_table(self):
-        self.expect_only({"src/CMakeLists.txt": ROOMS.replace("(spec IN tmajit", "(spec IN tmajit MAY_INCLUDE kernel")},
-                  "the build lets src/spec include src/kernel")
+        build = BUILD.replace("(spec IN tmajit", "(spec IN tmajit MAY_INCLUDE kernel")
+        self.expect_only({"src/CMakeLists.txt": build},
+                         "the build lets src/spec include src/kernel")
 
     def test_finds_a_build_that_allows_less_than_the_table(self):
-        self.expect_only({"src/CMakeLists.txt": ROOMS.replace("(kernel IN tmajit MAY_INCLUDE spec", "(kernel IN tmajit")},
-                  "the table lets src/kernel include src/spec")
+        build = BUILD.replace("(kernel IN tmajit MAY_INCLUDE spec", "(kernel IN tmajit")
+        self.expect_only({"src/CMakeLists.txt": build},
+                         "the table lets src/kernel include src/spec")
 
-    def test_finds_a_header_with_an_include_that_only_sources_may_have(self):
+    def test_finds_a_header_with_an_include_that_only_cpp_files_may_have(self):
         self.expect_only({"src/sim/warp/warp.hpp": '#include "spec/view.hpp"\n#include "sim/cta/cta.hpp"\n'},
-                  "src/sim/warp includes sim/cta/cta.hpp of src/sim/cta; it may include src/spec")
+                         "src/sim/warp includes sim/cta/cta.hpp of src/sim/cta; it may include src/spec")
 
-    def test_finds_a_file_outside_the_folders_of_its_room(self):
+    def test_finds_a_file_of_a_room_with_folders_outside_these_folders(self):
         self.expect_only({"src/sim/device.hpp": ""}, "none of the folders of src/sim")
 
-    def test_finds_a_row_that_allows_an_unused_include(self):
-        self.expect_only({"src/sim/warp/warp.cpp": ""}, "the sources of src/sim/warp do not include src/sim/cta")
+    def test_finds_a_row_of_a_folder_that_allows_an_unused_include(self):
+        self.expect_only({"src/sim/warp/warp.cpp": ""},
+                         "the sources of src/sim/warp do not include src/sim/cta")
 
-    def test_refuses_a_folder_that_may_include_more_than_its_room(self):
+    def test_rejects_a_table_in_which_a_folder_may_include_more_than_its_room(self):
         with self.assertRaisesRegex(ValueError, "src/sim/cta may include src/kernel, src/sim may not"):
             walls.rooms_of(TABLE.replace("| `warp` |", "| `warp`, `src/kernel` |"))
 
-    def test_finds_a_row_of_a_missing_folder(self):
+    def test_finds_a_row_of_a_folder_that_does_not_exist(self):
         rooms = walls.rooms_of(TABLE + "| `src/ops/` | operations | – |\n")
         with tempfile.TemporaryDirectory() as folder:
             found = list(walls.Tree(pathlib.Path(folder), {"src/ops": rooms["src/ops"]}).breaches())
         self.assertEqual(len(found), 1)
         self.assertIn("there is no folder src/ops", found[0])
 
-    def test_finds_a_cycle(self):
+    def test_finds_a_cycle_of_rooms_that_may_include_each_other(self):
         self.assertEqual(walls.cycle(walls.rooms_of(TABLE)), [])
-        rooms = walls.rooms_of("| `src/a/` | | `src/b` |\n| `src/b/` | | `src/c` |\n| `src/c/` | | `src/b` |\n")
+        rooms = walls.rooms_of(
+            "| `src/a/` | | `src/b` |\n| `src/b/` | | `src/c` |\n| `src/c/` | | `src/b` |\n")
         self.assertEqual(walls.cycle(rooms), ["src/b", "src/c", "src/b"])
 
-    def test_refuses_a_table_that_names_a_folder_without_a_row(self):
+    def test_rejects_a_table_that_names_a_folder_without_a_row(self):
         with self.assertRaisesRegex(ValueError, "src/a may include src/b, which has no row"):
             walls.rooms_of("| `src/a/` | | `src/b` |\n")
+
+    def test_rejects_a_document_without_a_table(self):
         with self.assertRaisesRegex(ValueError, "no table"):
             walls.rooms_of("# nothing\n")
 

@@ -63,7 +63,7 @@ TMAJIT_C_API tmajit_status tmajit_permute_results(const tmajit_tensor* source,
 /// Copies a part of the source.
 typedef struct tmajit_slice_arguments {
   size_t size;  ///< sizeof(tmajit_slice_arguments)
-  /// the part that is taken, Python's start:stop:step for each dimension; required
+  /// the part to copy, as Python's start:stop:step for each dimension; required
   tmajit_ranges slices;
 } tmajit_slice_arguments;
 TMAJIT_C_API tmajit_status tmajit_slice(tmajit_runtime* runtime, const tmajit_tensor* destination,

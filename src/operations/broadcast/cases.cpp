@@ -30,7 +30,7 @@ void measured(bench::CaseBuilder& list) {
       list.add("broadcast", fmt::format("{} to 16384x16384", name), "broadcast", {{type, from}},
                {{"shape", Dims(whole)}});
     }
-    list.add(bench::computation("broadcast", "row + column to 16384x16384", "a+b",
+    list.add(bench::map_or_cast("broadcast", "row + column to 16384x16384", "a+b",
                                 {{type, row}, {type, column}}, {type, whole}));
   }
 }

@@ -21,7 +21,7 @@ void random(CaseDraw& draw) {
 Case& add_cast(CaseBuilder& list, const char* group, const std::string& name, ElementType from,
                ElementType to, std::uint64_t elements) {
   const Shape shape{list.count(elements)};
-  return list.add(bench::computation(group, name, "cast", {{from, shape}}, {to, shape}));
+  return list.add(bench::map_or_cast(group, name, "cast", {{from, shape}}, {to, shape}));
 }
 
 void measured(CaseBuilder& list) {

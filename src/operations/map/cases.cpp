@@ -43,7 +43,7 @@ void random(CaseDraw& draw) {
 Case& add_map(CaseBuilder& list, const char* group, const std::string& expression, std::size_t inputs,
               ElementType from, ElementType to, std::uint64_t elements) {
   const Shape shape{list.count(elements)};
-  return list.add(bench::computation(group, expression, expression,
+  return list.add(bench::map_or_cast(group, expression, expression,
                                      std::vector<bench::Array>(inputs, {from, shape}), {to, shape}));
 }
 

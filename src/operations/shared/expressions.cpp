@@ -11,14 +11,17 @@
 namespace bench {
 namespace {
 
+/// An expression of the benchmark's maps. In its name, a, b and c are the sources; in its text they are x0,
+/// x1 and x2, or x if there is only one.
 struct Expression {
-  std::string_view name;  ///< the benchmark's Python scripts use the same names
-  std::string_view text;
-  std::string_view text_of_f64 = text;
+  std::string_view name;  ///< the benchmark's Python scripts use the same names for other libraries
+  std::string_view text;  ///< the expression that tmajit compiles; empty for a cast, which needs none
+  std::string_view text_for_f64 = text;  ///< the expression for elements of f64
 };
 
-// SiLU uses the approximate exponential and quotient, as the compilers do that are measured for comparison.
-// The normalisation is that of images: scale to 0 … 1, subtract a mean, divide by a deviation.
+// The approximate __expf and __fdividef are used in SiLU because compilers that the benchmark compares with
+// use approximations, too. "normalise" is the usual preparation of images for a neural network: it scales
+// bytes to 0 … 1, subtracts a mean, and divides by a standard deviation.
 constexpr std::array expressions{Expression{"cast", ""},
                                  Expression{"2a+1", "x * 2 + 1"},
                                  Expression{"a+b", "x0 + x1"},
@@ -34,22 +37,22 @@ constexpr std::array expressions{Expression{"cast", ""},
 }  // namespace
 
 std::string expression_text(std::string_view name, tmajit::ElementType type) {
-  const auto* const found = std::ranges::find(expressions, name, &Expression::name);
-  if (found == expressions.end())
+  const auto* const expression = std::ranges::find(expressions, name, &Expression::name);
+  if (expression == expressions.end())
     throw tmajit::Error(tmajit::ErrorCode::internal, fmt::format("no expression is called '{}'", name));
-  return std::string(type == tmajit::ElementType::f64 ? found->text_of_f64 : found->text);
+  return std::string(type == tmajit::ElementType::f64 ? expression->text_for_f64 : expression->text);
 }
 
-Case computation(std::string group, std::string name, std::string expression, std::vector<Array> sources,
+Case map_or_cast(std::string group, std::string name, std::string expression_name, std::vector<Array> sources,
                  Array destination) {
   Case result{.group = std::move(group), .name = std::move(name)};
   const tmajit::ElementType type = sources.empty() ? destination.type : sources.front().type;
-  const std::string text = expression_text(expression, type);
+  const std::string text = expression_text(expression_name, type);
   result.operation = text.empty() ? "cast" : "map";
   if (!text.empty()) result.arguments.set("expression", text);
   result.sources = std::move(sources);
   result.destinations = {std::move(destination)};
-  result.expression = std::move(expression);
+  result.expression = std::move(expression_name);
   return result;
 }
 

@@ -15,8 +15,9 @@ namespace bench {
 /// unknown name.
 std::string expression_text(std::string_view name, tmajit::ElementType type);
 
-/// A map of sources that are broadcast to the destination, or a cast. `expression` is a name as above.
-Case computation(std::string group, std::string name, std::string expression, std::vector<Array> sources,
+/// A case that computes the expression with this name (see expression_text()) of the sources, which are
+/// broadcast to the destination; the name "cast" makes a cast.
+Case map_or_cast(std::string group, std::string name, std::string expression_name, std::vector<Array> sources,
                  Array destination);
 
 }  // namespace bench

@@ -4,6 +4,9 @@
 #include <array>
 
 TMAJIT_BEGIN
+
+// The arguments of the operation `slice`, and its entry in the list of operations.
+
 namespace {
 
 constexpr std::array slice_arguments{
@@ -11,7 +14,7 @@ constexpr std::array slice_arguments{
              .option = "--slice",
              .type = ArgumentType::slices,
              .required = true,
-             .sentence = "the part that is taken, Python's start:stop:step for each dimension",
+             .sentence = "the part to copy, as Python's start:stop:step for each dimension",
              .example = "100:200,::2"}};
 
 }  // namespace
@@ -23,12 +26,15 @@ const OperationEntry slice_entry{
              .moves_bits = true,
              .is_view = true},
     .destinations =
-        [](std::span<const TensorView> sources, const Arguments& given) {
-          return elementwise(std::array{sliced(Tensor(sources.front()), given.slices("slices")).view});
+        [](std::span<const TensorView> sources, const Arguments& arguments) {
+          // The destination is dense and has the shape and the type of the sliced source.
+          const Tensor part = sliced(sources.front(), arguments.slices("slices"));
+          return elementwise(std::array{part.view});
         },
     .make =
-        [](std::span<const Tensor> to, std::span<const Tensor> from, const Arguments& given) {
-          return operation::slice(to.front(), from.front(), given.slices("slices"));
+        [](std::span<const Tensor> destinations, std::span<const Tensor> sources,
+           const Arguments& arguments) {
+          return operation::slice(destinations.front(), sources.front(), arguments.slices("slices"));
         }};
 
 TMAJIT_END

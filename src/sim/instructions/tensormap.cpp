@@ -1,5 +1,7 @@
-/// Changes of tensor maps by a kernel: tensormap.replace (PTX ISA 9.7.9.28), tensormap.cp_fenceproxy
-/// (9.7.13.16), and the fences between the generic proxy and the tensormap proxy (9.7.13.4).
+/// Instructions by which a kernel changes tensor maps: tensormap.replace (PTX ISA 9.7.9.28),
+/// tensormap.cp_fenceproxy (9.7.13.16), and the fences between the generic proxy and the tensormap proxy
+/// (9.7.13.4). A selector (select_…) decodes an instruction into a micro-operation, whose handler executes it
+/// for the lanes of a warp.
 #include "sim/cta/cta.hpp"
 #include "sim/instructions/select.hpp"
 
@@ -26,6 +28,7 @@ enum class Field : std::uint32_t {
   swizzle_mode,
   fill_mode,
 };
+/// PTX's names of the fields, in the order of Field.
 constexpr const char* field_names[] = {"global_address", "rank",           "box_dim",  "global_dim",
                                        "global_stride",  "element_stride", "elemtype", "interleave_layout",
                                        "swizzle_mode",   "fill_mode"};
@@ -36,7 +39,12 @@ constexpr ElementType element_types[] = {
     ElementType::i64,  ElementType::f16,  ElementType::f32,     ElementType::f32_ftz, ElementType::f64,
     ElementType::bf16, ElementType::tf32, ElementType::tf32_ftz};
 
-/// The number of legal values of a field, which are 0, 1, …; 0: any value is legal.
+/// The fields whose new value has 64 bits. Other fields take 32 bits.
+constexpr bool has_64_bits(Field field) {
+  return field == Field::global_address || field == Field::global_stride;
+}
+
+/// The number n of legal values of a field: 0 to n − 1 are legal. Returns 0 if any value is legal.
 constexpr std::uint64_t count_of_values(Field field) {
   switch (field) {
     case Field::rank: return max_map_rank;
@@ -48,23 +56,24 @@ constexpr std::uint64_t count_of_values(Field field) {
   }
 }
 
-/// The highest ordinal of a field (PTX ISA 9.7.9.28). It is one less for strides: the innermost dimension has
-/// no stride.
+/// The highest legal ordinal of a field. The ordinal selects the dimension, counted from the innermost. It is
+/// one less for strides, because the innermost dimension has none.
 std::uint32_t last_ordinal(Field field) {
   return field == Field::global_stride ? max_map_rank - 2 : max_map_rank - 1;
 }
 
-void set_field(TensorMap& map, Field field, std::uint32_t ord, std::uint64_t value) {
+/// Sets a field, of the dimension that `ordinal` selects if the field has several. The values must be legal.
+void set_field(TensorMap& map, Field field, std::uint32_t ordinal, std::uint64_t value) {
   TensorMapSpec& spec = map.spec;
-  const std::size_t d = index_of_ordinal(spec.rank, ord);
+  const std::size_t d = index_of_ordinal(spec.rank, ordinal);
   const auto word = static_cast<std::uint32_t>(value);
   switch (field) {
     case Field::global_address: map.address = value; break;
-    case Field::rank: spec = with_rank(spec, static_cast<std::uint8_t>(value + 1)); break;
+    case Field::rank: spec = with_rank(spec, static_cast<std::uint8_t>(value + 1)); break;  // 0 means rank 1
     case Field::box_dim: spec.box[d] = word; break;
     case Field::global_dim: spec.shape[d] = word; break;
-    // The innermost dimension has no stride, so ordinal 0 belongs to dimension 1.
-    case Field::global_stride: spec.strides[index_of_ordinal(spec.rank, ord + 1)] = value; break;
+    // The innermost dimension has no stride, so ordinal 0 selects the next dimension.
+    case Field::global_stride: spec.strides[index_of_ordinal(spec.rank, ordinal + 1)] = value; break;
     case Field::element_stride: spec.element_strides[d] = word; break;
     case Field::elemtype: spec.type = element_types[value]; break;
     case Field::interleave_layout: spec.interleave = static_cast<Interleave>(value); break;
@@ -77,35 +86,39 @@ bool is_tf32(ElementType type) {
   return type == ElementType::tf32 || type == ElementType::tf32_ftz;
 }
 
-/// Reports a change of the element type from tf32 to a type other than tf32. On an H200, a map changed to f32
-/// still rounds to tf32: then returns true, and the map must keep its type. Copies by a map changed to any
-/// other type are illegal: calls Warp::fail() (docs/tma.md).
-bool stays_tf32(Warp& warp, std::uint32_t lane, ElementType from, ElementType to) {
+/// Reports a change of the element type from tf32 to another type. On an H200 (docs/tma.md), after a change
+/// to f32, loads still round to tf32: returns true, and the map must keep its type. After a change to any
+/// other type, every copy is illegal: calls Warp::fail(), which throws. Returns false for a legal change.
+bool check_change_from_tf32(Warp& warp, std::uint32_t lane, ElementType from, ElementType to) {
   if (!is_tf32(from) || is_tf32(to)) return false;
-  const bool rounds = to == ElementType::f32 || to == ElementType::f32_ftz;
-  std::string found =
-      fmt::format("tensormap.replace makes a tensor map of {} one of {}, {}", name(from), name(to),
-                  rounds ? "whose loads go on rounding to tf32" : "by which every copy is illegal");
+  const bool still_rounds = to == ElementType::f32 || to == ElementType::f32_ftz;
+  std::string found = fmt::format(
+      "tensormap.replace changes a tensor map's type from {} to {}, {}", name(from), name(to),
+      still_rounds ? "but its loads go on rounding to tf32" : "after which every copy by it is illegal");
   constexpr auto legal = "tf32 or tf32_ftz, or a map that the driver encoded with another type";
-  if (!rounds) warp.fail(lane, "tensormap.field", std::move(found), legal);
+  if (!still_rounds) warp.fail(lane, "tensormap.field", std::move(found), legal);
   warp.report(lane, "tensormap.field", std::move(found), legal);
   return true;
 }
 
-/// Records an access of one lane to all bytes of a map, for the race detector.
-void trace(Warp& warp, std::uint32_t lane, const Target& at, std::uint64_t address, bool write) {
+/// Tells the race detector that a lane reads or writes all bytes of the map at `address`.
+void record_access(Warp& warp, std::uint32_t lane, const Target& at, std::uint64_t address, bool write) {
   if (!warp.cta->races || (!at.shared && !at.global)) return;
-  constexpr std::uint32_t half = map_bytes / 2;  // an access must not cross a line of the shadow
+  // Two accesses of half a map: one access must not cross a line (128 bytes) of the race detector's shadow,
+  // and a map is aligned to only 64.
+  constexpr std::uint32_t half = map_bytes / 2;
   std::array<std::uint64_t, lanes> addresses{};
+  const std::uint64_t begin = at.shared ? at.owner->in_cluster(at.offset) : address;
   for (std::uint32_t i = 0; i < 2; ++i) {
-    addresses[lane] = (at.shared ? at.owner->in_cluster(at.offset) : address) + std::uint64_t{i} * half;
+    addresses[lane] = begin + std::uint64_t{i} * half;
     warp.cta->races->access(warp, {at.shared ? Memory::shared : Memory::global, half, write, {}}, addresses,
                             1U << lane);
   }
 }
 
-/// Reports a change of a map that a copy in flight uses. Only copies of the thread's own cluster are checked.
-void check_unused(Warp& warp, std::uint32_t lane, std::uint64_t address) {
+/// Reports a change of the map at `address` if a copy in flight uses the map. Checks only copies of the
+/// thread's own cluster.
+void check_map_not_in_use(Warp& warp, std::uint32_t lane, std::uint64_t address) {
   Cluster& cluster = warp.cta->cluster;
   for (std::uint32_t rank = 0; rank < cluster.size(); ++rank) {
     if (!cluster.cta(rank).engine.uses_map(address)) continue;
@@ -115,8 +128,9 @@ void check_unused(Warp& warp, std::uint32_t lane, std::uint64_t address) {
   }
 }
 
-/// Returns a map without extents if all 128 bytes are zero: compilers start with zeros and then set every
-/// field. A copy by a map with missing fields is reported as a copy by an illegal map.
+/// If all 128 bytes are zero, returns a map of u8, of rank 1 and without extents; else nullopt. Compilers
+/// build maps from zeros by setting every field. If a field is still missing when a copy uses the map, the
+/// copy is reported as one by an illegal map.
 std::optional<TensorMap> blank_map(const std::byte* bytes) {
   if (!std::all_of(bytes, bytes + map_bytes, [](std::byte each) { return each == std::byte{}; }))
     return std::nullopt;
@@ -126,11 +140,11 @@ std::optional<TensorMap> blank_map(const std::byte* bytes) {
   return blank;
 }
 
-/// tensormap.replace. accesses[aux]: the map; a: the new value; b: the ordinal; c: the Field.
+/// Executes tensormap.replace. op.aux: index of the map's MemoryAccess; op.a: slot of the new value; op.b:
+/// the ordinal; op.c: the Field.
 void replace(Warp& warp, const MicroOp& op, Mask mask) {
   const MemoryAccess& access = warp.program->accesses[op.aux];
   const auto field = static_cast<Field>(op.c);
-  const bool wide = field == Field::global_address || field == Field::global_stride;
   Cta& cta = *warp.cta;
   for_lanes(mask, [&](std::uint32_t lane) {
     const std::uint64_t address = address_of(warp, access, lane);
@@ -154,51 +168,51 @@ void replace(Warp& warp, const MicroOp& op, Mask mask) {
       warp.fail(lane, "tensormap.field", fmt::format("tensormap.replace at the ordinal {}", op.b),
                 fmt::format("0 to {}", last_ordinal(field)));
     }
-    const std::uint64_t value = wide ? get<std::uint64_t>(warp.registers + op.a, lane)
-                                     : get<std::uint32_t>(warp.registers + op.a, lane);
+    const std::uint64_t value = has_64_bits(field) ? get<std::uint64_t>(warp.registers + op.a, lane)
+                                                   : get<std::uint32_t>(warp.registers + op.a, lane);
     if (count_of_values(field) != 0 && value >= count_of_values(field)) {
       warp.fail(lane, "tensormap.field",
                 fmt::format("tensormap.replace gives .{} the value {}", field_names[op.c], value),
                 fmt::format("0 to {}", count_of_values(field) - 1));
     }
-    if (field != Field::elemtype || !stays_tf32(warp, lane, map->spec.type, element_types[value]))
+    if (field != Field::elemtype || !check_change_from_tf32(warp, lane, map->spec.type, element_types[value]))
       set_field(*map, field, op.b, value);
     check_shadow(warp, lane, at, map_bytes, true);
     const EncodedTensorMap changed =
         cta.launch.tensor_maps.encode(map->spec, map->address, cta.launch.number);
     std::memcpy(at.memory, changed.opaque.data(), map_bytes);
-    trace(warp, lane, at, address, true);
-    if (at.global) check_unused(warp, lane, address);
+    record_access(warp, lane, at, address, true);
+    if (at.global) check_map_not_in_use(warp, lane, address);
     if (at.global) cta.launch.map_changes.change(address, warp.cta->number());
   });
 }
 
-/// tensormap.cp_fenceproxy from accesses[a] to accesses[aux]; c: 1 at CTA scope. It is one copy for the whole
-/// warp, with the addresses of the first lane.
+/// Executes tensormap.cp_fenceproxy once for the whole warp, with the addresses of its first lane. op.a,
+/// op.aux: indices of the source's and the destination's MemoryAccess; op.c: 1 at CTA scope, 0 at a wider
+/// scope.
 void copy_and_fence(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.gather(mask)) return;
   const std::uint32_t lane = first_lane(mask);
-  const MemoryAccess& to = warp.program->accesses[op.aux];
-  const MemoryAccess& from = warp.program->accesses[op.a];
-  const std::uint64_t address = address_of(warp, to, lane);
-  const std::uint64_t source = address_of(warp, from, lane);
-  const Target into = resolve(warp, lane, Space::global, address, map_bytes, map_alignment, true);
-  const Target map = resolve(warp, lane, Space::shared, source, map_bytes, map_alignment, false);
-  if (!check_shadow(warp, lane, map, map_bytes, false)) return;
-  check_unused(warp, lane, address);
-  trace(warp, lane, map, source, false);
-  std::memcpy(into.memory, map.memory, map_bytes);
-  trace(warp, lane, into, address, true);
+  const std::uint64_t destination_address = address_of(warp, warp.program->accesses[op.aux], lane);
+  const std::uint64_t source_address = address_of(warp, warp.program->accesses[op.a], lane);
+  const Target destination =
+      resolve(warp, lane, Space::global, destination_address, map_bytes, map_alignment, true);
+  const Target source = resolve(warp, lane, Space::shared, source_address, map_bytes, map_alignment, false);
+  if (!check_shadow(warp, lane, source, map_bytes, false)) return;
+  check_map_not_in_use(warp, lane, destination_address);
+  record_access(warp, lane, source, source_address, false);
+  std::memcpy(destination.memory, source.memory, map_bytes);
+  record_access(warp, lane, destination, destination_address, true);
   ++warp.cta->changes;
-  warp.cta->launch.map_changes.publish(address, warp.cta->number(), op.c == 1);
+  warp.cta->launch.map_changes.publish(destination_address, warp.cta->number(), op.c == 1);
 }
 
-/// fence.proxy.tensormap::generic.release. c: 1 at CTA scope.
+/// Executes fence.proxy.tensormap::generic.release. op.c: 1 at CTA scope, 0 at a wider scope.
 void release(Warp& warp, const MicroOp& op, Mask) {
   warp.cta->launch.map_changes.release(warp.cta->number(), op.c == 1);
 }
 
-/// fence.proxy.tensormap::generic.acquire. accesses[aux]: the map.
+/// Executes fence.proxy.tensormap::generic.acquire. op.aux: index of the map's MemoryAccess.
 void acquire(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
     const std::uint64_t address = address_of(warp, warp.program->accesses[op.aux], lane);
@@ -206,6 +220,7 @@ void acquire(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
+/// Rejects an instruction whose operand `i`, the size in bytes, is not that of a map.
 void require_map_size(const Decoder& d, std::size_t i) {
   if (d.literal(d.arg(i)) != map_bytes) d.unsupported("a size other than 128");
 }
@@ -215,15 +230,14 @@ void select_replace(Decoder& d) {
       std::ranges::find_if(field_names, [&](const char* field) { return d.has(field); });
   if (found == std::end(field_names)) d.unsupported();
   const auto field = static_cast<Field>(found - field_names);
-  const bool wide = field == Field::global_address || field == Field::global_stride;
-  if ((d.type() == ScalarType::b64) != wide) d.unsupported("this type of the new value");
+  const ScalarType type = has_64_bits(field) ? ScalarType::b64 : ScalarType::b32;
+  if ((d.type() == ScalarType::b64) != has_64_bits(field)) d.unsupported("this type of the new value");
   const bool has_ordinal = d.args().size() == 3;
-  std::uint64_t ord = 0;
-  if (has_ordinal) ord = d.literal(d.arg(1));
-  const Slot value = d.read(has_ordinal ? 2 : 1, wide ? ScalarType::b64 : ScalarType::b32);
+  const std::uint64_t ordinal = has_ordinal ? d.literal(d.arg(1)) : 0;
+  const Slot value = d.read(has_ordinal ? 2 : 1, type);
   MemoryAccess access = d.address(d.arg(0), d.space());
   access.peers = false;
-  d.emit(&replace, 0, value, static_cast<Slot>(ord), static_cast<Slot>(field), d.add(std::move(access)));
+  d.emit(&replace, 0, value, static_cast<Slot>(ordinal), static_cast<Slot>(field), d.add(std::move(access)));
 }
 
 void select_cp_fenceproxy(Decoder& d) {

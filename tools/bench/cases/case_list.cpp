@@ -46,7 +46,7 @@ void add_tile(CaseBuilder& list, const ListOptions& options, std::string_view gr
     const Shape shape = shape_of(list, family.flat, bytes, from, to);
     const std::vector<Array> sources(inputs, {from, shape});
     Case bench_case = expression.empty() ? make_case({}, {}, "copy", sources)
-                                         : computation({}, {}, expression, sources, {to, shape});
+                                         : map_or_cast({}, {}, expression, sources, {to, shape});
     if (family.writes_images) bench_case.operation = "snapshot";
     if (family.does("reduce_into")) {
       bench_case.operation = "reduce_into";
