@@ -22,7 +22,7 @@ constexpr std::array reduced_types{ElementType::u32, ElementType::i32,  ElementT
 Trial reduction(Random& random, EngineReduction operation, Values values, TileFeatures features,
                 ElementType type) {
   features.type = type;
-  TileCopy copy = random_tile(random, TileCopy::Way::reduce, features);
+  TileCopy copy = random_tile(random, TileCopy::Kind::reduce, features);
   copy.operation = operation;
   const std::size_t size = size_of(type);
   copy.elements = random_values(random, type, values, tensor_bytes(copy.map) / size);
@@ -86,7 +86,7 @@ void add_reductions(std::vector<Case>& cases) {
                                      "every element of the tile is accumulated", {add, max, bit_xor},
                                      Values::numbers, {.overlapping = true}));
   cases.push_back(case_of_operations("settle: reductions with element strides",
-                                     "rows go to every n-th position of the tensor", {add, bit_and},
+                                     "the tile's rows go to every n-th row of the tensor", {add, bit_and},
                                      Values::numbers, {.swizzles = true, .strides = true, .outside = true}));
   cases.push_back(case_of_operations("settle: sums through maps are rounded", "to nearest, ties to even",
                                      {add}, Values::rounded, {}));
