@@ -63,10 +63,10 @@ const std::string store_bulk = "cp.async.bulk.global.shared::cta.bulk_group [%rd
 const std::string store_tile =
     "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r3, %r3}], [%r1];\n";
 const std::string wait_for_stores = "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n";
-const std::string proxy_fence = "fence.proxy.async.shared::cta;\n";
+const std::string fence_async_proxy = "fence.proxy.async.shared::cta;\n";
 
 /// Thread 0 initialises the mbarrier, and all threads synchronise.
-const std::string initialise_barrier =
+const std::string initialise_and_synchronise =
     "setp.eq.u32 %p7, %r0, 0;\n@%p7 mbarrier.init.shared::cta.b64 [%r2], 1;\n"
     "fence.mbarrier_init.release.cluster;\nbar.sync 0;\n";
 const std::string wait_for_phase =
@@ -119,13 +119,14 @@ TEST_CASE("a bulk copy that several lanes issue is reported") {
           Rules{"race.global-write-write"});
   }
   SECTION("several lanes load") {
-    CHECK(found_rules(initialise_barrier + select_whole_warps() + if_selected(load_bulk, by_branch) +
+    CHECK(found_rules(initialise_and_synchronise + select_whole_warps() + if_selected(load_bulk, by_branch) +
                       wait_for_phase) == Rules{"load.overlap"});
   }
   SECTION("one lane") {
     const std::string one = select_one_lane();
     CHECK(found_rules(one + if_selected(store, by_branch) + wait_for_stores).empty());
-    CHECK(found_rules(initialise_barrier + one + if_selected(load_bulk, by_branch) + wait_for_phase).empty());
+    CHECK(found_rules(initialise_and_synchronise + one + if_selected(load_bulk, by_branch) + wait_for_phase)
+              .empty());
   }
   SECTION("each lane stores to its own place in global memory") {
     const std::string own_place =
@@ -155,7 +156,7 @@ std::string wait_loop() {
 }
 
 /// Thread 0 initialises the first two mbarriers, and all threads synchronise.
-const std::string initialise_both_barriers =
+const std::string initialise_both_and_synchronise =
     "setp.eq.u32 %p7, %r0, 0;\n@%p7 mbarrier.init.shared::cta.b64 [%r2], 1;\n"
     "@%p7 mbarrier.init.shared::cta.b64 [%r2+8], 1;\nfence.mbarrier_init.release.cluster;\nbar.sync 0;\n";
 
@@ -165,7 +166,7 @@ TEST_CASE("the lanes that enter a wait loop are those that leave it") {
   const std::string wait = wait_loop();
   const std::string other_init = "mbarrier.init.shared::cta.b64 [%r2+16], 1;\n";
   const auto rules_after = [&](const std::string& condition, const std::string& instructions) {
-    return found_rules(initialise_both_barriers + condition + wait + instructions + "END:\n",
+    return found_rules(initialise_both_and_synchronise + condition + wait + instructions + "END:\n",
                        ".maxntid 128, 1, 1");
   };
   // All lanes enter the loop, or those of warp 0.
@@ -235,7 +236,7 @@ TEST_CASE("a group of threads that writes a tile needs a barrier before one of i
            "shl.b32 %r9, %r12, 2;\nadd.u32 %r9, %r10, %r9;\nsetp.eq.u32 %p1, %r12, 0;\nmov.u32 %r8, 0;\n"
            "setp.ge.u32 %p2, %r0, 256;\n@%p2 bra END;\n"
            "L:\nst.shared.u32 [%r9], %r8;\n" +
-           proxy_fence + barrier +
+           fence_async_proxy + barrier +
            "@!%p1 bra NEXT;\n"
            "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r11, %r8}], [%r10];\n" +
            wait_for_stores +
@@ -255,16 +256,16 @@ TEST_CASE("a thread that stores memory which other threads wrote needs a barrier
   const std::string store =
       "@!%p1 bra END;\ncp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r10], 128;\n" + wait_for_stores +
       "END:\n";
-  CHECK(found_rules(writes + proxy_fence + warp_rows + store) == Rules{"store.missing-barrier"});
+  CHECK(found_rules(writes + fence_async_proxy + warp_rows + store) == Rules{"store.missing-barrier"});
   const std::string barrier =
       GENERATE(as<std::string>{}, "bar.warp.sync -1;\n", "bar.sync 0;\n", "barrier.sync 1, 128;\n");
-  CHECK(found_rules(writes + proxy_fence + barrier + warp_rows + store).empty());
+  CHECK(found_rules(writes + fence_async_proxy + barrier + warp_rows + store).empty());
   // Each of the first four threads stores a row of 512 bytes, which 128 threads wrote.
   const std::string long_rows =
       "shl.b32 %r10, %r0, 9;\nadd.s32 %r10, %r1, %r10;\ncvt.u64.u32 %rd2, %r10;\n"
       "add.u64 %rd2, %rd1, %rd2;\nsetp.lt.u32 %p1, %r0, 4;\n";
-  CHECK(found_rules(writes + proxy_fence + long_rows + store) == Rules{"store.missing-barrier"});
-  CHECK(found_rules(writes + proxy_fence + barrier + long_rows + store).empty());
+  CHECK(found_rules(writes + fence_async_proxy + long_rows + store) == Rules{"store.missing-barrier"});
+  CHECK(found_rules(writes + fence_async_proxy + barrier + long_rows + store).empty());
 }
 
 TEST_CASE("threads that store only memory which they wrote themselves need no barrier") {
@@ -278,20 +279,22 @@ TEST_CASE("threads that store only memory which they wrote themselves need no ba
       "cvt.u64.u32 %rd2, %r9;\nadd.u64 %rd2, %rd1, %rd2;\nsetp.lt.u32 %p1, %r0, 100;\n"
       "@!%p1 bra END;\ncp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r9], 64;\n" +
       wait_for_stores + "END:\n";
-  CHECK(found_rules(writes + proxy_fence + store).empty());
+  CHECK(found_rules(writes + fence_async_proxy + store).empty());
   // The row's address is computed a second time, from warp and lane instead of the thread index.
   const std::string same_address =
       "shl.b32 %r10, %r4, 11;\nshl.b32 %r11, %r5, 6;\nadd.u32 %r9, %r10, %r11;\nadd.u32 %r9, %r1, %r9;\n";
-  CHECK(found_rules(writes + proxy_fence + same_address + store).empty());
+  CHECK(found_rules(writes + fence_async_proxy + same_address + store).empty());
 }
 
 TEST_CASE("threads that write may synchronise with the thread that stores by an mbarrier") {
   const std::string writes = "shl.b32 %r9, %r0, 2;\nadd.s32 %r9, %r1, %r9;\nst.shared.u32 [%r9], %r0;\n";
   const std::string arrive = "mbarrier.arrive.shared::cta.b64 _, [%r2];\n";
-  // Thread 0 stores: initialise_barrier has set %p7 for it.
+  // Thread 0 stores: initialise_and_synchronise has set %p7 for it.
   const std::string store = "@!%p7 bra END;\n" + store_bulk + wait_for_stores + "END:\n";
-  CHECK(found_rules(initialise_barrier + writes + proxy_fence + arrive + wait_for_phase + store).empty());
-  CHECK(found_rules(initialise_barrier + writes + proxy_fence + store) == Rules{"store.missing-barrier"});
+  CHECK(found_rules(initialise_and_synchronise + writes + fence_async_proxy + arrive + wait_for_phase + store)
+            .empty());
+  CHECK(found_rules(initialise_and_synchronise + writes + fence_async_proxy + store) ==
+        Rules{"store.missing-barrier"});
 }
 
 TEST_CASE("a changed tensor map must be acquired before a copy uses it") {
