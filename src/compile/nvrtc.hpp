@@ -10,13 +10,14 @@
 
 TMAJIT_BEGIN
 
-/// The NVRTC functions that compile() calls, under their names in snake case, without "nvrtc" and "Get".
+/// The NVRTC functions that tmajit calls. Members have the functions' names in snake case, without "nvrtc"
+/// and "Get".
 struct NvrtcApi {
   /// `handle`: a library that dlopen() returned.
   explicit NvrtcApi(void* handle = nullptr) : library(handle) {}
 
   void* library;
-  bool complete = library != nullptr;  ///< find() clears it if a function is missing
+  bool complete = library != nullptr;  ///< whether the library has all functions; find() clears it
 
   decltype(&::nvrtcVersion) version = find("nvrtcVersion");
   decltype(&::nvrtcGetErrorString) error_string = find("nvrtcGetErrorString");
@@ -41,19 +42,20 @@ struct NvrtcApi {
       return reinterpret_cast<Function*>(address);
     }
   };
+  /// The address of a function in the library; null if the library does not have it.
   Address find(const char* name);
 };
 
-/// NVRTC, loaded at run time. It stays loaded until the process ends, because it has its own threads and
-/// state, and unloading it is not safe.
+/// NVRTC, loaded at run time. It stays loaded until the process ends: it has threads and state of its own, so
+/// that unloading it is not safe.
 class Nvrtc {
  public:
-  /// The NVRTC of this process, which the first call loads from nvrtc_paths(). After a call that throws, the
-  /// next one tries again.
+  /// The NVRTC of this process. The first call loads it from nvrtc_paths(). If loading fails, the call throws
+  /// and the next call tries again.
   static const Nvrtc& instance();
 
   /// Loads the first of `paths` (file names as for dlopen) that is NVRTC 12.4 or later. If there is none,
-  /// throws Error{unavailable} with the number of paths and the reasons why existing files are unusable.
+  /// throws Error{unavailable}. The message says why existing files are unusable.
   explicit Nvrtc(std::span<const std::string> paths);
 
   [[nodiscard]] const NvrtcApi& api() const noexcept { return api_; }
@@ -67,10 +69,15 @@ class Nvrtc {
   std::string report_;
 };
 
-/// A thread holds an NvrtcUse while it is inside NVRTC or loads it. A fork waits until no thread holds one:
-/// NVRTC and the loader have locks, for which a child that is forked meanwhile would wait forever. The end of
-/// the process waits, too; from then on the constructor throws Error{unavailable}. No user callback may run
-/// while a thread holds one, and a thread must not hold two.
+/// Marks the thread that holds it as being inside NVRTC. A thread must hold one while it loads or calls
+/// NVRTC.
+///
+/// A fork waits until no thread holds an NvrtcUse: NVRTC and the loader have locks, and a child that is
+/// forked while a thread holds such a lock would wait for it forever. A thread with an NvrtcUse must not run
+/// a user's callback, which may fork or wait for a thread that forks. It must not construct a second NvrtcUse
+/// either, because a fork that already waits for this thread would block the constructor.
+///
+/// The end of the process waits in the same way. Afterwards the constructor throws Error{unavailable}.
 class NvrtcUse {
  public:
   NvrtcUse();
@@ -79,18 +86,19 @@ class NvrtcUse {
   NvrtcUse& operator=(const NvrtcUse&) = delete;
 };
 
-/// The advice at the end of messages about a missing NVRTC.
+/// How to get a usable NVRTC: the advice at the end of messages about a missing or incomplete one.
 [[nodiscard]] std::string nvrtc_remedy();
 
-/// The file names, as for dlopen, under which NVRTC is searched for, in order.
+/// The file names, as for dlopen, that are tried for NVRTC, in this order.
 ///
-/// If `$TMAJIT_NVRTC` (a file) is set, it is the only one. Otherwise: the folder that the build found, the
-/// loader's own search (LD_LIBRARY_PATH, ldconfig), `$CUDA_HOME` and `$CUDA_PATH` (lib64, lib),
-/// /usr/local/cuda, and the folder that holds libtmajit.
+/// If `$TMAJIT_NVRTC` names a file, that file is the only one. If not, NVRTC is searched for in the folder
+/// that CMake found, by the loader itself (LD_LIBRARY_PATH, ldconfig), in `$CUDA_HOME` and `$CUDA_PATH`
+/// (lib64, lib), in /usr/local/cuda/lib64, and in the folder that holds libtmajit.
 [[nodiscard]] std::vector<std::string> nvrtc_paths();
 
-/// An id of the build of the loaded library that holds `address`: its GNU build id in hex or, if the linker
-/// wrote none, its file's size and time. Empty if neither is available.
+/// Identifies the build of a loaded library. `address` is an address in the library, `path` its file. Returns
+/// the library's GNU build id in hex or, if it has none, the file's size and modification time. Returns an
+/// empty text if neither is available.
 [[nodiscard]] std::string build_id(const void* address, const std::string& path);
 
 TMAJIT_END

@@ -287,9 +287,9 @@ Trial map_change_trial(const Change& change, Random& random) {
 }
 
 std::vector<Trial> changes(Random& random, Field field) {
-  constexpr std::size_t trials_of_a_case = 16;
+  constexpr std::size_t trials_per_case = 16;
   std::vector<Trial> trials;
-  while (trials.size() < trials_of_a_case) {
+  while (trials.size() < trials_per_case) {
     TileFeatures features{.types = true,
                           .swizzles = true,
                           .nan = reference::one_in(random, 2),
@@ -297,13 +297,13 @@ std::vector<Trial> changes(Random& random, Field field) {
                           .padded = true};
     features.strides = field == element_strides || field == all;
     features.interleaved = field == interleave && reference::one_in(random, 2);
-    Change change{.load = random_tile(random, TileCopy::Way::load, features),
+    Change change{.load = random_tile(random, TileCopy::Kind::load, features),
                   .initial = {},
                   .fields = field == all ? (1U << all) - 1 : 1U << field,
                   .way = static_cast<std::uint32_t>(trials.size() % 8)};
     const TensorMapSpec& map = change.load.map;
     if (field == all) {
-      change.initial = random_tile(random, TileCopy::Way::load, features).map;
+      change.initial = random_tile(random, TileCopy::Kind::load, features).map;
     } else if (field == rank) {
       // If the map gets new outer dimensions, the kernel also sets their extents, box and strides.
       change.initial = with_rank(map, static_cast<std::uint8_t>(between(random, 1, max_map_rank)));
@@ -328,7 +328,7 @@ std::vector<Trial> changes_of_tf32(Random& random) {
       for (std::uint32_t way = 0; way < 4; ++way) {
         Change change{.load = {}, .initial = {}, .fields = 1U << type, .way = way};
         do {
-          change.load = random_tile(random, TileCopy::Way::load,
+          change.load = random_tile(random, TileCopy::Kind::load,
                                     {.types = true, .swizzles = true, .outside = true, .padded = true});
         } while (change.load.map.type != to);
         change.initial = change.load.map;

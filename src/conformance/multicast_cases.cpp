@@ -130,7 +130,7 @@ std::vector<Trial> multicasts(Random& random, bool by_map) {
   std::vector<Trial> trials;
   while (trials.size() < 24) {
     Multicast multicast{
-        .tile = random_tile(random, TileCopy::Way::load,
+        .tile = random_tile(random, TileCopy::Kind::load,
                             {.types = by_map, .swizzles = by_map, .nan = true, .outside = by_map})};
     multicast.ctas = one_of(random, std::array{1U, 2U, 3U, 4U, 8U});
     const std::uint32_t all = (1U << multicast.ctas) - 1;

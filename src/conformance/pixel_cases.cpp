@@ -11,14 +11,14 @@ namespace conformance {
 
 using namespace tmajit;
 using reference::Random;
-using Way = TileCopy::Way;
+using Kind = TileCopy::Kind;
 
 namespace {
 
-Case pixels(std::string name, Way way, std::string what, const PixelFeatures& features) {
-  constexpr std::size_t trials_of_a_case = 20;
-  std::vector<std::string> instructions{way == Way::reduce ? "cp.reduce.async.bulk.tensor"
-                                                           : "cp.async.bulk.tensor"};
+Case pixels(std::string name, Kind kind, std::string what, const PixelFeatures& features) {
+  constexpr std::size_t trials_per_case = 20;
+  std::vector<std::string> instructions{kind == Kind::reduce ? "cp.reduce.async.bulk.tensor"
+                                                             : "cp.async.bulk.tensor"};
   if (features.prefetch) instructions.emplace_back("cp.async.bulk.prefetch.tensor");
   if (features.hints) instructions.emplace_back("createpolicy");
   return {.name = std::move(name),
@@ -26,8 +26,8 @@ Case pixels(std::string name, Way way, std::string what, const PixelFeatures& fe
           .what = std::move(what),
           .trials = [=](Random& random) {
             std::vector<Trial> trials;
-            while (trials.size() < trials_of_a_case)
-              trials.push_back(trial_of(random_pixels(random, way, features), random));
+            while (trials.size() < trials_per_case)
+              trials.push_back(trial_of(random_pixels(random, kind, features), random));
             return trials;
           }};
 }
@@ -75,10 +75,10 @@ std::vector<Trial> slices(Random& random) {
 
 void add_im2col_copies(std::vector<Case>& cases) {
   const auto load = [&](const char* name, const char* what, const PixelFeatures& features) {
-    cases.push_back(pixels(fmt::format("pixels.load{}", name), Way::load, what, features));
+    cases.push_back(pixels(fmt::format("pixels.load{}", name), Kind::load, what, features));
   };
   const auto store = [&](const char* name, const char* what, const PixelFeatures& features) {
-    cases.push_back(pixels(fmt::format("pixels.store{}", name), Way::store, what, features));
+    cases.push_back(pixels(fmt::format("pixels.store{}", name), Kind::store, what, features));
   };
   load("", "pixels of images of one to three dimensions", {});
   load(".offsets", "the offsets of dilated filters", {.offsets = true});
@@ -111,11 +111,11 @@ void add_im2col_copies(std::vector<Case>& cases) {
   store(".all", "all features at once", all_features(false));
   store(".interleave", "slices of 16 and of 32 bytes", {.interleaved = true});
   store(".interleave-all", "slices, with all features", all_features(true));
-  cases.push_back(pixels("pixels.reduce", Way::reduce, "sums of u32", {.hints = true}));
-  cases.push_back(pixels("pixels.reduce.operations", Way::reduce, "every operation, with each of its types",
+  cases.push_back(pixels("pixels.reduce", Kind::reduce, "sums of u32", {.hints = true}));
+  cases.push_back(pixels("pixels.reduce.operations", Kind::reduce, "every operation, with each of its types",
                          {.types = true, .operations = true}));
-  cases.push_back(pixels("pixels.reduce.all", Way::reduce, "sums, with all features", all_features(false)));
-  cases.push_back(pixels("pixels.reduce.interleave", Way::reduce, "slices of 16 and of 32 bytes",
+  cases.push_back(pixels("pixels.reduce.all", Kind::reduce, "sums, with all features", all_features(false)));
+  cases.push_back(pixels("pixels.reduce.interleave", Kind::reduce, "slices of 16 and of 32 bytes",
                          {.types = true, .operations = true, .interleaved = true}));
 }
 

@@ -25,7 +25,7 @@ std::int64_t signed_between(Random& random, std::int64_t least, std::int64_t mos
 void choose_slices(Random& random, TileCopy& copy, const PixelFeatures& features) {
   copy.map.shape[1] = between(random, 1, 4);
   const auto last = static_cast<std::int64_t>(copy.map.shape[1]) - (features.channels ? 0 : 1);
-  copy.at[1] = signed_between(random, features.channels && copy.way == TileCopy::Way::load ? -1 : 0, last);
+  copy.at[1] = signed_between(random, features.channels && copy.kind == TileCopy::Kind::load ? -1 : 0, last);
 }
 
 void choose_channels(Random& random, TileCopy& copy, const PixelFeatures& features) {
@@ -38,7 +38,7 @@ void choose_channels(Random& random, TileCopy& copy, const PixelFeatures& featur
   std::uint64_t channels = map.pixel_box.channels;
   if (features.channels) channels = between(random, 1, 2 * channels);
   // "settle: reductions that end within 16 bytes" tests rows of reductions that end within a chunk.
-  if (copy.way == TileCopy::Way::reduce) channels = (channels + unit - 1) / unit * unit;
+  if (copy.kind == TileCopy::Kind::reduce) channels = (channels + unit - 1) / unit * unit;
   const std::uint32_t inner = map.rank - 1U;
   map.shape[inner] = channels;
   if (!features.channels) return;
@@ -46,14 +46,14 @@ void choose_channels(Random& random, TileCopy& copy, const PixelFeatures& featur
   const std::int64_t beyond = static_cast<std::int64_t>(channels) / step + 1;
   copy.at[inner] =
       step *
-      (one_in(random, 2) ? 0 : signed_between(random, copy.way == TileCopy::Way::load ? -1 : 0, beyond));
+      (one_in(random, 2) ? 0 : signed_between(random, copy.kind == TileCopy::Kind::load ? -1 : 0, beyond));
 }
 
 /// Chooses the corners of the bounding box in one dimension of the image, such that at least one position
 /// lies between them.
 void choose_corners(Random& random, TileCopy& copy, const PixelFeatures& features, std::uint32_t i) {
   TensorMapSpec& map = copy.map;
-  const bool store = copy.way != TileCopy::Way::load;
+  const bool store = copy.kind != TileCopy::Kind::load;
   const auto extent = static_cast<std::int64_t>(map.shape[first_image_dimension(map.interleave) + i]);
   // A store is illegal if the bounding box reaches beyond the image (docs/tma.md).
   const std::int64_t most = store ? std::min<std::int64_t>(3, extent - 1) : 3;
@@ -76,7 +76,7 @@ void choose_operation(Random& random, TileCopy& copy, const PixelFeatures& featu
 void choose_image(Random& random, TileCopy& copy, const PixelFeatures& features) {
   TensorMapSpec& map = copy.map;
   constexpr std::array<std::uint64_t, 3> max_extents{40, 9, 5};
-  const bool store = copy.way != TileCopy::Way::load;
+  const bool store = copy.kind != TileCopy::Kind::load;
   std::uint64_t positions = 1;
   const std::uint32_t first = first_image_dimension(map.interleave);
   for (std::uint32_t i = 0; i + 2U < map.rank; ++i)
@@ -120,13 +120,13 @@ void choose_pixel_strides(Random& random, TensorMapSpec& map, bool padding) {
 
 }  // namespace
 
-TileCopy random_pixels(Random& random, TileCopy::Way way, const PixelFeatures& features) {
+TileCopy random_pixels(Random& random, TileCopy::Kind kind, const PixelFeatures& features) {
   while (true) {
-    TileCopy copy{.way = way,
+    TileCopy copy{.kind = kind,
                   .map = {.rank = static_cast<std::uint8_t>(between(random, 3, max_map_rank)),
                           .mode = MapMode::im2col}};
     TensorMapSpec& map = copy.map;
-    if (way == TileCopy::Way::reduce) {
+    if (kind == TileCopy::Kind::reduce) {
       choose_operation(random, copy, features);
     } else {
       map.type = features.types ? one_of(random, all_element_types) : ElementType::u32;
@@ -140,7 +140,7 @@ TileCopy random_pixels(Random& random, TileCopy::Way way, const PixelFeatures& f
     choose_image(random, copy, features);
     choose_pixel_strides(random, map, features.padding);
     copy.moved = features.moved && one_in(random, 3);
-    copy.prefetch = features.prefetch && way == TileCopy::Way::load && one_in(random, 2);
+    copy.prefetch = features.prefetch && kind == TileCopy::Kind::load && one_in(random, 2);
     if (features.hints) copy.hint = static_cast<std::uint32_t>(between(random, 1, hint_count - 1));
     if (validate(map).empty()) return copy;
   }

@@ -30,7 +30,7 @@ struct PixelFeatures {
 
 /// A copy of a few kilobytes. Corners, element strides and offsets differ from dimension to dimension. The
 /// copy begins at any image, or after the last one if `features` allow it.
-[[nodiscard]] TileCopy random_pixels(reference::Random& random, TileCopy::Way way,
+[[nodiscard]] TileCopy random_pixels(reference::Random& random, TileCopy::Kind kind,
                                      const PixelFeatures& features);
 
 }  // namespace conformance

@@ -102,7 +102,7 @@ void choose_tile_strides(Random& random, TensorMapSpec& map, const TileFeatures&
 void choose_coordinates(Random& random, TileCopy& copy, const TileFeatures& features) {
   const TensorMapSpec& map = copy.map;
   const std::uint32_t inner = map.rank - 1U;
-  const bool loads = copy.way == TileCopy::Way::load;
+  const bool loads = copy.kind == TileCopy::Kind::load;
   for (std::uint32_t d = 0; d < map.rank; ++d) {
     const auto step =
         static_cast<std::int64_t>(d == inner && map.interleave == Interleave::none ? granule(map) : 1);
@@ -120,9 +120,9 @@ void choose_coordinates(Random& random, TileCopy& copy, const TileFeatures& feat
 
 }  // namespace
 
-TileCopy random_tile(Random& random, TileCopy::Way way, const TileFeatures& features) {
+TileCopy random_tile(Random& random, TileCopy::Kind kind, const TileFeatures& features) {
   while (true) {
-    TileCopy copy{.way = way, .map = {}};
+    TileCopy copy{.kind = kind, .map = {}};
     choose_modes(random, copy.map, features);
     choose_box(random, copy.map, features);
     choose_shape(random, copy.map, features);
@@ -131,7 +131,7 @@ TileCopy random_tile(Random& random, TileCopy::Way way, const TileFeatures& feat
     choose_coordinates(random, copy, features);
     if (features.shifted) copy.begin = static_cast<std::uint32_t>(128 * between(random, 1, 7));
     if (features.hints) copy.hint = static_cast<std::uint32_t>(between(random, 1, hint_count - 1));
-    copy.prefetch = features.prefetch && way == TileCopy::Way::load;
+    copy.prefetch = features.prefetch && kind == TileCopy::Kind::load;
     copy.moved = features.moved;
     return copy;
   }

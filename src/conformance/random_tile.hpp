@@ -13,10 +13,10 @@ struct TileFeatures {
   std::optional<tmajit::ElementType> type = {};  ///< element type of all copies; without it, see `types`
   bool types = false;                            ///< any element type; false: u32
   bool swizzles = false;                         ///< rows as long as the swizzle's span, or shorter
-  bool shifted = false;                          ///< swizzled tiles begin off the swizzle's period
-  bool strides = false;                          ///< element strides 1 to 8, which may not divide the box
-  bool interleaved = false;                      ///< 16B and 32B, with tensors of rank 3 to 5
-  bool nan = false;                              ///< fills with NaN, for types that have it
+  bool shifted = false;      ///< swizzled tiles need not be aligned to the swizzle's period
+  bool strides = false;      ///< element strides 1 to 8, which may not divide the box
+  bool interleaved = false;  ///< 16B and 32B, with tensors of rank 3 to 5
+  bool nan = false;          ///< fills with NaN, for types that have it
   bool outside = false;      ///< boxes begin and end out of bounds; those of loads also before 0
   bool larger = false;       ///< boxes larger than the tensor
   bool chunks = false;       ///< rows whose end is no multiple of 16 bytes
@@ -31,7 +31,7 @@ struct TileFeatures {
 };
 
 /// A copy of a few kilobytes by a map that is legal.
-[[nodiscard]] TileCopy random_tile(reference::Random& random, TileCopy::Way way,
+[[nodiscard]] TileCopy random_tile(reference::Random& random, TileCopy::Kind kind,
                                    const TileFeatures& features);
 
 }  // namespace conformance

@@ -30,7 +30,7 @@ constexpr std::array reduced_types{ElementType::u32, ElementType::i32,  ElementT
 Trial reduction_trial(Random& random, EngineReduction operation, ElementType type, Values values,
                       TileFeatures features) {
   features.type = type;
-  TileCopy copy = random_tile(random, TileCopy::Way::reduce, features);
+  TileCopy copy = random_tile(random, TileCopy::Kind::reduce, features);
   copy.operation = operation;
   const std::size_t size = size_of(type);
   copy.elements = random_values(random, type, values, tensor_bytes(copy.map) / size);

@@ -122,14 +122,14 @@ __global__ void __launch_bounds__(128) copy_tile(u32* window, u32* complete, u8*
 )";
 
 std::string_view operation_name(const TileCopy& copy) {
-  if (copy.way == TileCopy::Way::reduce) return reference::name(copy.operation);
-  if (copy.way == TileCopy::Way::store) return "store";
+  if (copy.kind == TileCopy::Kind::reduce) return reference::name(copy.operation);
+  if (copy.kind == TileCopy::Kind::store) return "store";
   return copy.prefetch ? "prefetched load" : "load";
 }
 
 std::int32_t kind_of(const TileCopy& copy) {
-  if (copy.way == TileCopy::Way::reduce) return first_reduction + static_cast<std::int32_t>(copy.operation);
-  if (copy.way == TileCopy::Way::store) return store;
+  if (copy.kind == TileCopy::Kind::reduce) return first_reduction + static_cast<std::int32_t>(copy.operation);
+  if (copy.kind == TileCopy::Kind::store) return store;
   return copy.prefetch ? prefetched_load : load;
 }
 
@@ -137,12 +137,12 @@ std::int32_t kind_of(const TileCopy& copy) {
 void apply_reference(const TileCopy& copy, std::span<std::byte> tensor, std::span<std::byte> window) {
   const TensorMapSpec& map = copy.map;
   const auto at = std::span(copy.at).first(map.rank);
-  switch (copy.way) {
-    case TileCopy::Way::load: {
+  switch (copy.kind) {
+    case TileCopy::Kind::load: {
       const std::size_t taps = map.mode == MapMode::im2col ? map.rank - 2U : 0;
       return reference::load(map, tensor, at, window, std::span(copy.offsets).first(taps), copy.begin);
     }
-    case TileCopy::Way::store: return reference::store(map, tensor, at, window, copy.begin);
+    case TileCopy::Kind::store: return reference::store(map, tensor, at, window, copy.begin);
     default:
       const auto combine = [&](std::byte* element, const std::byte* operand) {
         reference::combine(copy.operation, map.type, element, operand);
@@ -206,7 +206,7 @@ Trial trial_of(const TileCopy& copy, Random& random) {
   apply_reference(copy, tensor.after, window.after);
   Memory complete{"arrival of all bytes", ElementType::u32, std::vector<std::byte>(4, std::byte{0xff}), {}};
   complete.after = complete.before;
-  if (copy.way == TileCopy::Way::load)
+  if (copy.kind == TileCopy::Kind::load)
     complete.after = {std::byte{1}, std::byte{0}, std::byte{0}, std::byte{0}};
 
   const bool pixels = map.mode == MapMode::im2col;

@@ -18,8 +18,8 @@ inline constexpr std::uint32_t hint_count = 10;
 
 /// One load, store or reduction between a tensor and a tile in shared memory, by a kernel of one CTA.
 struct TileCopy {
-  enum class Way : std::uint8_t { load, store, reduce };
-  Way way = Way::load;
+  enum class Kind : std::uint8_t { load, store, reduce };
+  Kind kind = Kind::load;
   reference::EngineReduction operation = reference::EngineReduction::add;  ///< operation of a reduction
   tmajit::TensorMapSpec map;                                               ///< tiled or im2col
   std::array<std::int64_t, tmajit::max_map_rank> at{};                     ///< coordinates; outermost first

@@ -33,13 +33,13 @@ Trial trial_of(const WordKernel& kernel, Random& random) {
 }
 
 Case case_of(std::string name, std::vector<std::string> instructions, const WordKernel& kernel) {
-  constexpr std::size_t trials_of_a_case = 3;
+  constexpr std::size_t trials_per_case = 3;
   return {.name = std::move(name),
           .instructions = std::move(instructions),
           .what = kernel.what,
           .trials = [kernel](Random& random) {
             std::vector<Trial> trials;
-            while (trials.size() < trials_of_a_case) trials.push_back(trial_of(kernel, random));
+            while (trials.size() < trials_per_case) trials.push_back(trial_of(kernel, random));
             return trials;
           }};
 }

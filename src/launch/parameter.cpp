@@ -1,6 +1,9 @@
+/// The parameters of kernels in launch files: reading them from JSON, writing them as JSON, and their layout
+/// in memory.
 #include "launch/parameter.hpp"
 
 #include "report/text.hpp"
+#include "spec/saturate.hpp"
 #include "spec/suggestion.hpp"
 
 #include <algorithm>
@@ -14,6 +17,9 @@ namespace {
 
 using FieldValue = StructParameter::Value;
 
+constexpr std::uint64_t address_bytes = 8;
+constexpr std::uint64_t tensor_map_bytes = 128;
+
 using launch_file::keys_of;
 using launch_file::map_members;
 using launch_file::max_parameter_bytes;
@@ -22,11 +28,11 @@ using launch_file::pixel_box_members;
 
 std::uint64_t alignment_of(const FieldValue& value) {
   if (const auto* scalar = std::get_if<ScalarParameter>(&value)) return size_of(scalar->type);
-  return std::holds_alternative<TensorMapParameter>(value) ? StructParameter::map_alignment : 8;
+  return std::holds_alternative<TensorMapParameter>(value) ? StructParameter::map_alignment : address_bytes;
 }
 
 KernelParameter as_parameter(const FieldValue& value) {
-  return std::visit([](const auto& one) -> KernelParameter { return one; }, value);
+  return std::visit([](const auto& typed) -> KernelParameter { return typed; }, value);
 }
 std::uint64_t bytes_of_field(const FieldValue& value) {
   return bytes_of(as_parameter(value));
@@ -38,8 +44,8 @@ std::uint64_t end_of(const StructParameter& parameter) {
   return offsets[parameter.fields.size() - 1] + bytes_of_field(parameter.fields.back().value);
 }
 
-/// Accepts corners out of range, as read_map() accepts any box: validate() later names every rule that they
-/// break.
+/// Reads the box of an im2col map. Its numbers may be out of the map's range: validate() reports every broken
+/// rule later, whereas this function would stop at the first.
 PixelBoxDescription read_pixel_box(const JsonNode& node) {
   node.expect_keys(keys_of(pixel_box_members));
   PixelBoxDescription box;
@@ -97,23 +103,24 @@ class ParameterReader {
     return result;
   }
 
-  /// Reads a number, an address or a map. Only fields may have "at".
+  /// Reads one or several numbers, an address, or a tensor map. A field of a struct may also have "at", its
+  /// offset.
   [[nodiscard]] FieldValue read_value(const JsonNode& node, bool is_field) const {
-    const auto only = is_field ? launch_file::Only::field : launch_file::Only::always;
+    const auto allowed = is_field ? launch_file::Only::field : launch_file::Only::always;
     if (node.has("tensor_map")) {
-      node.expect_keys(keys_of(launch_file::map_parameter_members, only));
+      node.expect_keys(keys_of(launch_file::map_parameter_members, allowed));
       return read_map(node.at("tensor_map"));
     }
     if (node.has("buffer")) {
-      node.expect_keys(keys_of(launch_file::pointer_members, only));
+      node.expect_keys(keys_of(launch_file::pointer_members, allowed));
       return read_pointer(node);
     }
     if (!node.has("type")) {
       node.refuse(
           "a parameter is {{\"type\", \"value\"}}, {{\"buffer\"}}, {{\"tensor_map\"}} or {{\"struct\"}}; a "
-          "field one of the first three");
+          "field is one of the first three");
     }
-    node.expect_keys(keys_of(launch_file::scalar_members, only));
+    node.expect_keys(keys_of(launch_file::scalar_members, allowed));
     ScalarParameter scalar{.type = read_type(node.at("type")), .bits = {}};
     const auto value = node.at("value");
     if (!value.value().is_array()) {
@@ -121,15 +128,16 @@ class ParameterReader {
       return scalar;
     }
     const auto elements = value.elements();
-    if (elements.empty() || elements.size() > max_parameter_bytes) value.refuse("an array has elements");
+    if (elements.empty() || elements.size() > max_parameter_bytes)
+      value.refuse("1 to {} numbers are needed", max_parameter_bytes);
     for (const auto& element : elements) scalar.bits.push_back(element.number(scalar.type));
     return scalar;
   }
 
   [[nodiscard]] PointerParameter read_pointer(const JsonNode& node) const {
     const auto name = node.at("buffer");
-    const auto known = std::ranges::find(buffers_, name.string(), &BufferDescription::name);
-    if (known == buffers_.end()) {
+    const auto found = std::ranges::find(buffers_, name.string(), &BufferDescription::name);
+    if (found == buffers_.end()) {
       std::vector<std::string_view> names;
       names.reserve(buffers_.size());
       for (const auto& buffer : buffers_) names.push_back(buffer.name);
@@ -142,29 +150,29 @@ class ParameterReader {
     return pointer;
   }
 
+  /// Reads a tensor map. Its numbers may be out of the map's range, as in read_pixel_box().
   [[nodiscard]] TensorMapParameter read_map(const JsonNode& node) const {
     node.expect_keys(keys_of(map_members));
     TensorMapParameter map;
     map.at = read_pointer(node);
     if (const auto type = node.find("dtype")) map.type = read_type(*type);
-    // Accepts numbers out of range: validate() later names every rule that they break, whereas this function
-    // would stop at the first.
     if (const auto pixel_box = node.find("pixel_box")) {
       if (node.has("box")) pixel_box->fail("a map has either \"box\" or \"pixel_box\", which is for im2col");
       map.pixel_box = read_pixel_box(*pixel_box);
     } else {
       map.box = read_list<std::uint32_t>(node.at("box"), member_of(map_members, "box"));
     }
-    const auto read_like_box = [&]<class Number>(std::string_view key, std::vector<Number>& numbers) {
+    // Reads a list with one number for each dimension of the box.
+    const auto read_per_dimension = [&]<class Number>(std::string_view key, std::vector<Number>& numbers) {
       const auto list = node.find(key);
       if (!list) return;
       numbers = read_list<Number>(*list, member_of(map_members, key));
       if (numbers.size() == map.rank()) return;
       list->fail("{}; the box has {}", counted(numbers.size(), "dimension"), map.rank());
     };
-    read_like_box("shape", map.shape);
-    read_like_box("strides", map.strides);
-    read_like_box("element_strides", map.element_strides);
+    read_per_dimension("shape", map.shape);
+    read_per_dimension("strides", map.strides);
+    read_per_dimension("element_strides", map.element_strides);
     read_optional(node, "interleave", parse<Interleave>, map.interleave);
     read_optional(node, "swizzle", parse<Swizzle>, map.swizzle);
     read_optional(node, "l2_promotion", parse<L2Promotion>, map.l2_promotion);
@@ -207,7 +215,7 @@ Json json_of(const TensorMapParameter& map) {
 Json json_of(const StructParameter& parameter) {
   Json fields = Json::array();
   for (const auto& field : parameter.fields) {
-    fields.push_back(std::visit([](const auto& one) { return json_of(one); }, field.value));
+    fields.push_back(std::visit([](const auto& typed) { return json_of(typed); }, field.value));
     if (field.at) fields.back()["at"] = *field.at;
   }
   Json json{{"struct", fields}};
@@ -222,20 +230,19 @@ KernelParameter read_parameter(const JsonNode& node, const std::vector<BufferDes
 }
 
 Json to_json(const KernelParameter& parameter) {
-  return std::visit([](const auto& one) { return json_of(one); }, parameter);
+  return std::visit([](const auto& typed) { return json_of(typed); }, parameter);
 }
 
 std::vector<std::uint64_t> field_offsets(const StructParameter& parameter) {
   std::vector<std::uint64_t> offsets;
   std::uint64_t end = 0;
   std::uint64_t alignment = 1;
-  const auto align = [](std::uint64_t at, std::uint64_t to) { return (at + to - 1) / to * to; };
   for (const auto& field : parameter.fields) {
     alignment = std::max(alignment, alignment_of(field.value));
-    offsets.push_back(field.at.value_or(align(end, alignment_of(field.value))));
+    offsets.push_back(field.at.value_or(round_up(end, alignment_of(field.value))));
     end = offsets.back() + bytes_of_field(field.value);
   }
-  offsets.push_back(parameter.bytes != 0 ? parameter.bytes : align(end, alignment));
+  offsets.push_back(parameter.bytes != 0 ? parameter.bytes : round_up(end, alignment));
   return offsets;
 }
 
@@ -248,8 +255,8 @@ std::uint64_t alignment_of(const StructParameter& parameter) {
 std::uint64_t bytes_of(const KernelParameter& parameter) {
   if (const auto* scalar = std::get_if<ScalarParameter>(&parameter))
     return std::uint64_t{size_of(scalar->type)} * scalar->bits.size();
-  if (std::holds_alternative<PointerParameter>(parameter)) return 8;
-  if (std::holds_alternative<TensorMapParameter>(parameter)) return 128;
+  if (std::holds_alternative<PointerParameter>(parameter)) return address_bytes;
+  if (std::holds_alternative<TensorMapParameter>(parameter)) return tensor_map_bytes;
   return field_offsets(std::get<StructParameter>(parameter)).back();
 }
 

@@ -21,7 +21,7 @@ __device__ __forceinline__ Result computed(const params::ViewsHead<rank>& views,
   }
   Pack<Destination::Element, chunk> pack;
   pack.encode(out);
-  return raw<Destination::Element, chunk>(pack);
+  return to_raw<Destination::Element, chunk>(pack);
 }
 
 __device__ __forceinline__ void fill_tile(const params::ViewsHead<rank>& views, u64 sides) {

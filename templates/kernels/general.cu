@@ -37,7 +37,7 @@ template <u32... i>
 __device__ __forceinline__ Result computed(const Inputs<i...>& in, const Sources& views, const Tile<rank>& tile,
                                            const Chunk& own) {
   AllValues<chunk, i...> values;
-  (packed<typename Source<i>::Element, chunk>(static_cast<const Input<i>&>(in).bits)
+  (to_pack<typename Source<i>::Element, chunk>(static_cast<const Input<i>&>(in).bits)
        .decode(static_cast<SourceValues<i, chunk>&>(values).at),
    ...);
   Value<Destination::Element> out[chunk];
@@ -53,7 +53,7 @@ __device__ __forceinline__ Result computed(const Inputs<i...>& in, const Sources
   }
   Pack<Destination::Element, chunk> pack;
   pack.encode(out);
-  return raw<Destination::Element, chunk>(pack);
+  return to_raw<Destination::Element, chunk>(pack);
 }
 
 // Loads all of a thread's chunks, then computes and stores them. `source` holds the tile's address in each source. `padding` is one

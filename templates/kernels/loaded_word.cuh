@@ -17,7 +17,7 @@ constexpr u32 at_once = in_word < 2 ? 2 : in_word;
 template <u32... i>
 __device__ __forceinline__ Word word_of(const SourceInputs<at_once, i...>& inputs) {
   AllValues<at_once, i...> values;
-  (packed<typename Source<i>::Element, at_once>(static_cast<const SourceInput<i, at_once>&>(inputs).bits)
+  (to_pack<typename Source<i>::Element, at_once>(static_cast<const SourceInput<i, at_once>&>(inputs).bits)
        .decode(static_cast<SourceValues<i, at_once>&>(values).at),
    ...);
   Value<Destination::Element> out[at_once] = {};
@@ -25,7 +25,7 @@ __device__ __forceinline__ Word word_of(const SourceInputs<at_once, i...>& input
   for (u32 k = 0; k < in_word; ++k) out[k] = result_of(evaluate(static_cast<SourceValues<i, at_once>&>(values).at[k]...));
   Pack<Destination::Element, at_once> pack;
   pack.encode(out);
-  const auto all = raw<Destination::Element, at_once>(pack);
+  const auto all = to_raw<Destination::Element, at_once>(pack);
   Word word;
 #pragma unroll
   for (u32 w = 0; w < word.words; ++w) word.word[w] = all.word[w];

@@ -139,7 +139,7 @@ template <u32... i>
 __device__ __forceinline__ void add_item(State (&state)[states], const Inputs<i...>& inputs, const Plan& plan,
                                          const Item& item, Range range) {
   AllValues<pack_count, i...> values;
-  (packed<typename Source<i>::Element, pack_count>(static_cast<const Input<i>&>(inputs).bits)
+  (to_pack<typename Source<i>::Element, pack_count>(static_cast<const Input<i>&>(inputs).bits)
        .decode(static_cast<SourceValues<i, pack_count>&>(values).at),
    ...);
 #pragma unroll

@@ -12,7 +12,7 @@ __device__ __forceinline__ void store_result(u8* to, const typename Reduced::Sta
   const Value<Destination::Element> twice[2] = {value, value};  // a pack has at least two elements
   Pack<Destination::Element, 2> pack;
   pack.encode(twice);
-  *reinterpret_cast<Bits<sizeof(Destination::Element)>::Type*>(to) = raw<Destination::Element, 2>(pack).get(0);
+  *reinterpret_cast<Bits<sizeof(Destination::Element)>::Type*>(to) = to_raw<Destination::Element, 2>(pack).get(0);
 }
 
 }  // namespace tmajit

@@ -102,7 +102,7 @@ struct Scannable {
 template <u32... i>
 __device__ __forceinline__ Scannable values_of(const Inputs<i...>& inputs) {
   AllValues<pack_count, i...> values;
-  (packed<typename Source<i>::Element, pack_count>(static_cast<const Input<i>&>(inputs).bits)
+  (to_pack<typename Source<i>::Element, pack_count>(static_cast<const Input<i>&>(inputs).bits)
        .decode(static_cast<SourceValues<i, pack_count>&>(values).at),
    ...);
   Scannable scannable;
@@ -122,7 +122,7 @@ __device__ __forceinline__ void store_results(const Plan& plan, i64 offset, cons
   for (u32 k = 0; k < vector; ++k) values[in_run(Destination::run, bytes, k)] = result_of(Scanned::result(result[k], 0));
   Pack<Element, pack_count> pack;
   pack.encode(values);
-  const Raw<bytes, pack_count> bits = raw<Element, pack_count>(pack);
+  const Raw<bytes, pack_count> bits = to_raw<Element, pack_count>(pack);
   u8* const to = plan.destination.first + offset;
   const auto store_elements = [&] {
 #pragma unroll

@@ -108,7 +108,7 @@ struct Number {
     const To twice[2] = {converted, converted};  // a pack has at least two elements
     Pack<Element, 2> pack;
     pack.encode(twice);
-    return raw<Element, 2>(pack).get(0);
+    return to_raw<Element, 2>(pack).get(0);
   }
 };
 
@@ -224,7 +224,7 @@ __device__ __forceinline__ void compute_tile(Indices<i...>, const params::ViewsH
       }
       Pack<Destination::Element, chunk> pack;
       pack.encode(out);
-      results[r] = raw<Destination::Element, chunk>(pack);
+      results[r] = to_raw<Destination::Element, chunk>(pack);
     }
     const Index chunks_left = row_left - static_cast<Index>(chunk_at * chunk);
     const u32 last = chunks_left <= 0 ? 0 : chunks_left < static_cast<Index>(chunk) ? static_cast<u32>(chunks_left) : chunk;

@@ -1,40 +1,45 @@
-// The bits of elements that are loaded and stored, and the values computed from them.
-//@ # Facts of the kernel: Destination; where it computes from sources, Source<i>.
+// Conversions between the bits of elements, as threads load and store them (Raw), and the values that kernels compute with
+// (Value). Pack converts between the two.
+//@ # Facts of the kernel: Destination; if the kernel computes from sources, also Source<i>.
 #pragma once
 #include "tmajit/element.cuh"
 #include "tmajit/raw.cuh"
 
 namespace tmajit {
 
-template <class Element, u32 n>
-__device__ __forceinline__ Pack<Element, n> packed(const Raw<sizeof(Element), n>& raw) {
-  if constexpr (sizeof(raw) == sizeof(Pack<Element, n>)) {
-    return __builtin_bit_cast(Pack<Element, n>, raw);
+// A Raw consists of words of 32 bits. A Pack of two elements of one byte has 16 bits, so it is smaller than their Raw.
+
+template <class Element, u32 count>
+__device__ __forceinline__ Pack<Element, count> to_pack(const Raw<sizeof(Element), count>& raw) {
+  if constexpr (sizeof(raw) == sizeof(Pack<Element, count>)) {
+    return __builtin_bit_cast(Pack<Element, count>, raw);
   } else {
-    Pack<Element, n> pack;
+    Pack<Element, count> pack;
     pack.words[0] = static_cast<u16>(raw.word[0]);
     return pack;
   }
 }
 
-template <class Element, u32 n>
-__device__ __forceinline__ Raw<sizeof(Element), n> raw(const Pack<Element, n>& pack) {
-  if constexpr (sizeof(pack) == sizeof(Raw<sizeof(Element), n>)) {
-    return __builtin_bit_cast(Raw<sizeof(Element), n>, pack);
+template <class Element, u32 count>
+__device__ __forceinline__ Raw<sizeof(Element), count> to_raw(const Pack<Element, count>& pack) {
+  if constexpr (sizeof(pack) == sizeof(Raw<sizeof(Element), count>)) {
+    return __builtin_bit_cast(Raw<sizeof(Element), count>, pack);
   } else {
     return {{pack.words[0]}};
   }
 }
 
-// Values of `count` elements of each source.
-template <u32 i, u32 n>
+// The values of `count` elements of source i.
+template <u32 i, u32 count>
 struct SourceValues {
-  Value<typename Source<i>::Element> at[n];
+  Value<typename Source<i>::Element> at[count];
 };
-template <u32 n, u32... i>
-struct AllValues : SourceValues<i, n>... {};
+// The values of `count` elements of each source.
+template <u32 count, u32... i>
+struct AllValues : SourceValues<i, count>... {};
 
-// Converts a result, or a padding, to the destination's value type.
+// Converts an expression's result, or the value of padding, to the destination's value type. To an integer type
+// (integer_result), floating-point values saturate.
 template <class T>
 __device__ __forceinline__ Value<Destination::Element> result_of(T value) {
 //@ if integer_result
@@ -44,12 +49,12 @@ __device__ __forceinline__ Value<Destination::Element> result_of(T value) {
 //@ end
 }
 
-// The bits of an element that is padding.
+// The bits of an element of the destination that is padded with this value.
 __device__ __forceinline__ auto padding_bits(double value) {
-  const Value<Destination::Element> twice[2] = {result_of(value), result_of(value)};  // a pack has at least two elements
+  const Value<Destination::Element> values[2] = {result_of(value), result_of(value)};  // a pack has at least two elements
   Pack<Destination::Element, 2> pack;
-  pack.encode(twice);
-  return raw<Destination::Element, 2>(pack).get(0);
+  pack.encode(values);
+  return to_raw<Destination::Element, 2>(pack).get(0);
 }
 
 }  // namespace tmajit

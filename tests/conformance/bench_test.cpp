@@ -18,7 +18,7 @@ Case loads_with(const std::function<void(Trial&)>& change) {
           .instructions = {"cp.async.bulk.tensor"},
           .what = "of a tile",
           .trials = [change](reference::Random& random) {
-            Trial trial = trial_of(random_tile(random, TileCopy::Way::load, {}), random);
+            Trial trial = trial_of(random_tile(random, TileCopy::Kind::load, {}), random);
             change(trial);
             return std::vector{trial, trial};
           }};

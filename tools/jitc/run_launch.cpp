@@ -97,7 +97,7 @@ int run_ptx(const RunOptions& options, bool json) {
   const bool right = choice.simulation->run(
       shown, [&] { naming(options.own.launch, [&] { launch(kernels); }); }, report, json);
   report["outputs"] = Json::array();
-  if (choice.simulation->writes(right)) write_outputs(launch, report, json);
+  if (choice.simulation->writes_outputs(right)) write_outputs(launch, report, json);
   print_result(options, choice, report, json);
   return right ? exit_code::done : exit_code::found;
 }
@@ -150,7 +150,7 @@ int run_own_kernel(const RunOptions& options, bool json) {
   report["outputs"] = Json::array();
   if (choice.simulation) {
     const bool right = choice.simulation->run(shown, run_once, report, json);
-    if (choice.simulation->writes(right)) write_outputs(launch, report, json);
+    if (choice.simulation->writes_outputs(right)) write_outputs(launch, report, json);
     print_result(options, choice, report, json);
     return right ? exit_code::done : exit_code::found;
   }

@@ -167,11 +167,12 @@ bool Simulation::run(const Artifacts& artifacts, const std::function<void()>& la
   report["run"]["simulation"] = simulation_json(options_, result, artifacts);
   if (!json) say_result(options_, result, artifacts);
   if (result.reports.empty()) return true;
-  report_failure(tmajit::ErrorCode::device_failed,
-                 fmt::format("{} of the simulated device (mode {}, seed {}); {}",
-                             counted(result.reports.size(), "report"), options_.mode, options_.seed,
-                             writes(false) ? "the outputs are written nevertheless" : "no output is written"),
-                 report);
+  report_failure(
+      tmajit::ErrorCode::device_failed,
+      fmt::format("{} of the simulated device (mode {}, seed {}); {}",
+                  counted(result.reports.size(), "report"), options_.mode, options_.seed,
+                  writes_outputs(false) ? "the outputs are written nevertheless" : "no output is written"),
+      report);
   return false;
 }
 

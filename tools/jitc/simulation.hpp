@@ -50,7 +50,7 @@ class Simulation {
 
   [[nodiscard]] const std::shared_ptr<tmajit::SimDevice>& device() const noexcept { return device_; }
   /// Whether outputs are written after a run; it was `right` if it had no reports.
-  [[nodiscard]] bool writes(bool right) const noexcept {
+  [[nodiscard]] bool writes_outputs(bool right) const noexcept {
     return right || options_.write_anyway || options_.keep_going;
   }
 

@@ -126,8 +126,8 @@ typedef struct tmajit_kernel_tune_report tmajit_kernel_tune_report;
 /// same type and value. `options` may be null.
 ///
 /// TMAJIT_INVALID_ARGUMENT for a value that is no literal, for a constant without values, and for more than
-/// 4096 combinations. TMAJIT_UNAVAILABLE without a GPU. If no combination can be launched, the first one's
-/// error.
+/// 4096 combinations. TMAJIT_UNAVAILABLE without a GPU. If no combination can be launched, the error of
+/// one of them.
 TMAJIT_C_API tmajit_status tmajit_kernel_tune(tmajit_runtime* runtime, const tmajit_kernel_source* source,
                                               const tmajit_constant_choices* choices, size_t choice_count,
                                               void (*describe)(void* context,
