@@ -1,6 +1,6 @@
 // C = A B of f16, as Triton lowers a loop of descriptor loads and tl.dot without warp specialisation. One
-// thread loads tiles of A and B two steps ahead, and all threads wait for them. Before the product, the threads
-// copy the tile of A to another buffer in shared memory.
+// thread loads tiles of A and B two steps ahead, and all threads wait for them. Before the product, the
+// threads copy the tile of A to another buffer in shared memory.
 #include "inline_ptx.cuh"
 
 constexpr int stages = 2;
