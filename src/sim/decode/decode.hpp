@@ -110,8 +110,8 @@ class Decoder {
   [[nodiscard]] const Callee* callee(const ptx::Function* function) const;
   /// The function that is being decoded; null for the kernel.
   [[nodiscard]] const Callee* current() const noexcept { return current_; }
-  /// At the entry of the current function: emits the copies of its arguments from their mailboxes. Else: those
-  /// of its results to their mailboxes.
+  /// Emits copies for the current function: with `at_entry` of its arguments from their mailboxes, else of
+  /// its results to their mailboxes.
   void emit_transfers(bool at_entry);
   /// The functions that an indirect call can reach.
   [[nodiscard]] const std::vector<const ptx::Function*>& target_list(const Arg& arg) const {
