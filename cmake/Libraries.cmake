@@ -1,5 +1,11 @@
-# tmajit_add_library(<target> <library> [EXPORTS <file>]): lib<library> for applications, made from the objects of its rooms.
-# EXPORTS lists the symbols that it exports.
+# The libraries for applications. A library consists of the objects of its rooms. A room is a folder of src/
+# that src/CMakeLists.txt adds to the library by tmajit_add_room(); its objects are the target tmajit_<room>.
+# The target of libtmajit_sim is tmajit_simulator, because tmajit_sim is that of the room sim. For the same
+# reason, the targets of libtmajit_cudart and libtmajit_c are tmajit_cudart_sim and tmajit_c_interface.
+
+# tmajit_add_library(<target> <library> [EXPORTS <file>]): adds lib<library>, which BUILD_SHARED_LIBS makes
+# shared or static. <file> is the linker's version script, which lists the exported symbols. The default is
+# cmake/exports.map.
 function(tmajit_add_library target library)
   cmake_parse_arguments(arg "" "EXPORTS" "" ${ARGN})
   get_property(rooms GLOBAL PROPERTY TMAJIT_ROOMS_${library})
@@ -12,7 +18,7 @@ function(tmajit_add_library target library)
     foreach(room ${rooms})
       target_sources(${target} PRIVATE $<TARGET_OBJECTS:tmajit_${room}>)
     endforeach()
-    # tests/consumer links archives of the same objects.
+    # tests/consumer also links programs with a static library of the same objects.
     if(TMAJIT_BUILD_TESTS AND NOT TMAJIT_SANITIZE)
       tmajit_add_archive(${target}_archive ${exports} ${rooms})
     endif()
@@ -24,18 +30,19 @@ function(tmajit_add_library target library)
                                               $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(${target} PUBLIC cxx_std_20)
   if(NOT BUILD_SHARED_LIBS)
-    # Flags instead of Threads::Threads, for which each folder that links the archive would have to call find_package().
+    # Plain flags instead of Threads::Threads: every folder that links the static library would have to call
+    # find_package(Threads) to see that target.
     target_link_libraries(${target} PRIVATE ${CMAKE_THREAD_LIBS_INIT} ${CMAKE_DL_LIBS})
     return()
   endif()
   target_link_libraries(${target} PRIVATE tmajit::llvm tmajit::spdlog ${CMAKE_DL_LIBS})
-  # LLVM, fmt and spdlog stay inside: nothing of theirs is exported.
+  # The library contains LLVM, fmt and spdlog, but exports none of their symbols.
   target_link_options(${target} PRIVATE -Wl,--gc-sections -Wl,--version-script=${exports})
-  # Clang links a sanitizer's run-time library only into programs.
+  # Clang links a sanitizer's run-time library only into programs, so a shared library has undefined symbols.
   if(NOT (TMAJIT_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES Clang))
     target_link_options(${target} PRIVATE -Wl,--no-undefined)
   endif()
-  # Before 1.0 a minor version may change the interface.
+  # The soname has the minor version, too, because before 1.0 a minor version may change the interface.
   set_target_properties(${target} PROPERTIES LINK_DEPENDS ${exports} VERSION ${PROJECT_VERSION}
                         SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 endfunction()
@@ -47,7 +54,8 @@ add_library(tmajit::sim ALIAS tmajit_simulator)
 set_target_properties(tmajit_simulator PROPERTIES EXPORT_NAME sim)
 target_link_libraries(tmajit_simulator PUBLIC tmajit)
 
-# Whole programs are linked with libtmajit_cudart in place of libcudart.
+# A CUDA program that is linked with libtmajit_cudart in place of libcudart and libcuda runs on the simulated
+# device. src/CMakeLists.txt adds the room cudart only if CUDA's headers are complete.
 if(TARGET tmajit_cudart)
   tmajit_add_library(tmajit_cudart_sim tmajit_cudart EXPORTS ${PROJECT_SOURCE_DIR}/src/cudart/exports.map)
   add_library(tmajit::cudart_sim ALIAS tmajit_cudart_sim)
@@ -55,20 +63,26 @@ if(TARGET tmajit_cudart)
   target_link_libraries(tmajit_cudart_sim PRIVATE tmajit_simulator)
 endif()
 
-# Functions of the C interface never change, so the library's soname has the major version alone, and each symbol has the
-# version that added it (c/exports.map).
+# Functions of the C interface never change, so the soname has the major version alone. Each symbol has the
+# version of tmajit that added it (src/c/exports.map).
 tmajit_add_library(tmajit_c_interface tmajit_c EXPORTS ${PROJECT_SOURCE_DIR}/src/c/exports.map)
 add_library(tmajit::c ALIAS tmajit_c_interface)
 set_target_properties(tmajit_c_interface PROPERTIES EXPORT_NAME c SOVERSION ${PROJECT_VERSION_MAJOR})
 target_link_libraries(tmajit_c_interface PRIVATE tmajit tmajit_simulator)
 if(NOT BUILD_SHARED_LIBS)
-  # A program in C links no C++ library by itself.
+  # The linker of a C program does not add the C++ standard library by itself.
   target_link_libraries(tmajit_c_interface PRIVATE ${TMAJIT_CXX_LIBRARIES})
 endif()
-set_property(TARGET tmajit_c_interface PROPERTY INTERFACE_COMPILE_FEATURES)  # callers compile C, and need no C++20
+# Clears the requirement of C++20, since callers compile C.
+set_property(TARGET tmajit_c_interface PROPERTY INTERFACE_COMPILE_FEATURES)
 
-# The same objects with everything visible, for tests of a room's insides and for jitc, which parses PTX. Tests that need neither
-# runtime nor ops link tmajit_planning alone, so that a build with sanitizers does not compile these two rooms.
+# Static libraries of the same objects, for tests and tools that call functions which libtmajit and
+# libtmajit_sim do not export:
+#   tmajit_planning  libtmajit without the rooms runtime and ops
+#   tmajit_internal  runtime and ops; linking it also links tmajit_planning
+#   tmajit_tools     all of libtmajit_sim; jitc uses its PTX parser
+# Tests that need neither runtime nor ops link only tmajit_planning, so that a build with sanitizers does not
+# compile these two rooms.
 add_library(tmajit_planning STATIC)
 add_library(tmajit_internal STATIC)
 get_property(rooms GLOBAL PROPERTY TMAJIT_ROOMS_tmajit)

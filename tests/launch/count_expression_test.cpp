@@ -9,9 +9,9 @@
 using namespace tmajit;
 using Catch::Matchers::ContainsSubstring, Catch::Matchers::MessageMatches;
 
-TEST_CASE("expressions of integers and named counts are evaluated, wrong ones are refused") {
-  const Counts counts{{"rows", 8}, {"columns", 30}, {"far", -3}};
-  const std::pair<const char*, std::int64_t> right[] = {{"7", 7},
+TEST_CASE("valid expressions of integers and named constants are evaluated, invalid ones are rejected") {
+  const Counts constants{{"rows", 8}, {"columns", 30}, {"offset", -3}};
+  const std::pair<const char*, std::int64_t> valid[] = {{"7", 7},
                                                         {"columns", 30},
                                                         {" 2 + 3 * rows ", 26},
                                                         {"(2 + 3) * rows - 1", 39},
@@ -19,21 +19,21 @@ TEST_CASE("expressions of integers and named counts are evaluated, wrong ones ar
                                                         {"columns % rows", 6},
                                                         {"ceil_div(columns, rows)", 4},
                                                         {"ceil_div(32, rows)", 4},
-                                                        {"ceil_div(far, 2)", -1},
+                                                        {"ceil_div(offset, 2)", -1},
                                                         {"min(rows, 3) + max(rows, 3)", 11},
                                                         {"10 - 4 - 3", 3},
-                                                        {"-far", 3},
+                                                        {"-offset", 3},
                                                         {"- -2", 2}};
-  for (const auto& [text, value] : right) {
+  for (const auto& [text, value] : valid) {
     CAPTURE(text);
-    CHECK(evaluate_count(text, counts) == value);
+    CHECK(evaluate_count(text, constants) == value);
   }
-  const std::pair<const char*, const char*> wrong[] = {
+  const std::pair<const char*, const char*> invalid[] = {
       {"", "a number or a name is missing"},
       {"rows +", "a number or a name is missing"},
       {"rows)", "')' is not expected"},
       {"(rows", "')' is missing"},
-      {"row", "row is not a constant; legal are columns, far, rows; did you mean rows?"},
+      {"row", "row is not a constant; legal are columns, offset, rows; did you mean rows?"},
       {"rows / 0", "a division by 0"},
       {"rows % 0", "a division by 0"},
       {"1.5", "'.' is not expected"},
@@ -42,10 +42,10 @@ TEST_CASE("expressions of integers and named counts are evaluated, wrong ones ar
       {"min(1)", "',' is missing"},
       {"9223372036854775807 + 1", "does not fit 64 bits"},
       {"99999999999 * 99999999999", "does not fit 64 bits"}};
-  for (const auto& [text, why] : wrong) {
+  for (const auto& [text, message] : invalid) {
     CAPTURE(text);
-    CHECK_THROWS_MATCHES(evaluate_count(text, counts), Error, MessageMatches(ContainsSubstring(why)));
+    CHECK_THROWS_MATCHES(evaluate_count(text, constants), Error, MessageMatches(ContainsSubstring(message)));
   }
-  CHECK_THROWS_MATCHES(evaluate_count(std::string(100'000, '('), counts), Error,
-                       MessageMatches(ContainsSubstring("nested too deep")));
+  CHECK_THROWS_MATCHES(evaluate_count(std::string(100'000, '('), constants), Error,
+                       MessageMatches(ContainsSubstring("nested too deeply")));
 }

@@ -13,36 +13,37 @@
 using namespace tmajit;
 using tests::read_file, tests::write_file;
 
-TEST_CASE("an output file appears only when it is committed") {
+TEST_CASE("an output file appears only on commit, with the permissions of a new file") {
   const TemporaryFolder folder;
   {
-    OutputFile file(folder / "a");
-    file.write("half");
-    CHECK(folder.names().size() <= 1);
+    OutputFile uncommitted(folder / "a");
+    uncommitted.write("unfinished");
+    CHECK(folder.names().size() <= 1);  // at most a temporary file
   }
   CHECK(folder.names().empty());
   {
     OutputFile file(folder / "a");
-    auto memory = file.reserve(3);
-    std::copy_n("abc", 3, reinterpret_cast<char*>(memory.data()));
+    const auto mapped = file.reserve(3);
+    std::copy_n("abc", 3, reinterpret_cast<char*>(mapped.data()));
     file.commit();
   }
   CHECK(read_file(folder / "a") == "abc");
   CHECK(folder.names() == std::vector<std::string>{"a"});
-  const auto mask = ::umask(0);
+  const auto mask = ::umask(0);  // only a change returns the mask
   ::umask(mask);
   CHECK(std::filesystem::status(folder / "a").permissions() == std::filesystem::perms(0666 & ~mask));
 }
 
 TEST_CASE("reserving more bytes than the disk has is an error") {
   const TemporaryFolder folder;
+  constexpr std::uint64_t exbibyte = std::uint64_t{1} << 60U;
   OutputFile file(folder / "a");
-  CHECK_THROWS_AS(file.reserve(std::uint64_t{1} << 60U), tmajit::Error);
+  CHECK_THROWS_AS(file.reserve(exbibyte), tmajit::Error);
 }
 
-TEST_CASE("files and pipes are read whole; a missing file or a folder is an error") {
+TEST_CASE("InputFile reads a file or a pipe whole, and rejects a missing file and a folder") {
   const TemporaryFolder folder;
-  const std::string text(3'000'000, 'x');
+  const std::string text(3'000'000, 'x');  // more than a pipe holds at a time
   write_file(folder / "a", text);
   const InputFile file(folder / "a");
   CHECK(file.bytes().size() == text.size());
@@ -53,6 +54,6 @@ TEST_CASE("files and pipes are read whole; a missing file or a folder is an erro
   writer.join();
   CHECK(pipe.bytes().size() == text.size());
 
-  CHECK_THROWS_AS(InputFile(folder / "b"), tmajit::Error);
+  CHECK_THROWS_AS(InputFile(folder / "missing"), tmajit::Error);
   CHECK_THROWS_AS(InputFile(folder.path()), tmajit::Error);
 }

@@ -152,7 +152,7 @@ void Decoder::decode_function(const ptx::FlatFunction& function) {
   branches_.clear();
   table_base_ = program_.branch_tables.size();
   program_.branch_tables.resize(table_base_ + function.branch_tables.size());
-  if (current_ != nullptr && current_->recursive) describe_frame(*current_);
+  if (current_ != nullptr && current_->recursive) list_frame_registers(*current_);
   if (current_ != nullptr) emit_transfers(true);
   for (const ptx::FlatInstruction& flat : function.instructions) {
     first_.push_back(static_cast<std::uint32_t>(program_.code.size()));
@@ -279,9 +279,9 @@ Arg Decoder::convert(const ptx::Operand& operand) {
         Arg element = convert(operand.elements[i]);
         if (i > 0) {
           arg.elements.push_back(std::move(element));
-        } else if (element.passed != nullptr) {
+        } else if (element.param_variable != nullptr) {
           arg.access = element.access;
-          arg.passed = element.passed;
+          arg.param_variable = element.param_variable;
           offset += static_cast<std::uint64_t>(element.access.offset);
         } else if (element.kind == Arg::Kind::reg) {
           arg.number = element.number;
@@ -369,7 +369,7 @@ std::uint64_t Decoder::literal(const Arg& arg) const {
 MemoryAccess Decoder::address(const Arg& arg, Space space) const {
   if (arg.kind != Arg::Kind::memory) unsupported("this address");
   MemoryAccess access = arg.access;
-  access.space = arg.passed != nullptr ? Space::local : space;
+  access.space = arg.param_variable != nullptr ? Space::local : space;
   access.peers = has("shared::cluster") || instruction().spaces().empty();
   return access;
 }

@@ -34,10 +34,10 @@ using ptx::StateSpace;
 [[nodiscard]] constexpr std::uint64_t align_up(std::uint64_t value, std::uint64_t alignment) noexcept {
   return (value + alignment - 1) / alignment * alignment;
 }
-/// Resolves the names in a function. Throws Error{invalid_argument} for an unknown name; `what` begins its
-/// text.
+/// Resolves the names in a function. Throws Error{invalid_argument} for an unknown name. Its text begins with
+/// `kind`, "kernel" or "function".
 [[nodiscard]] ptx::FlatFunction resolve(const ptx::Module& module, const ptx::Function& function,
-                                        std::string_view what);
+                                        std::string_view kind);
 /// Size of a variable in bytes; 0 for `[]`. Throws Error{unsupported} for a size larger than any memory.
 [[nodiscard]] std::uint64_t bytes_of(const ptx::Variable& variable);
 /// Alignment of a variable in bytes. Throws Error{unsupported} unless it is a power of two of at most 64 KiB.
@@ -68,7 +68,7 @@ struct Arg {
   std::vector<Arg> elements{};  ///< group: elements of a vector or pair; memory: coordinates of a tensor
   MemoryAccess access{};        ///< memory: register and offset; the instruction gives the space
   /// Not null: the operand is this .param variable of a function or a call, in local memory at `access`.
-  const ptx::Variable* passed = nullptr;
+  const ptx::Variable* param_variable = nullptr;
   const ptx::Function* function = nullptr;
 };
 
@@ -85,7 +85,7 @@ struct Callee {
   /// are in its frame.
   struct Formal {
     const ptx::Variable* variable = nullptr;
-    Arg mailbox;  ///< for .reg a register, else local memory (`passed`, `access`)
+    Arg mailbox;  ///< for .reg a register, else local memory (`param_variable`, `access`)
     std::uint32_t bytes = 0;
   };
   ptx::FlatFunction flat;
@@ -110,9 +110,9 @@ class Decoder {
   [[nodiscard]] const Callee* callee(const ptx::Function* function) const;
   /// The function that is being decoded; null for the kernel.
   [[nodiscard]] const Callee* current() const noexcept { return current_; }
-  /// Emits the current function's copies of arguments from their mailboxes (`enters`), or of results to
-  /// theirs.
-  void emit_transfers(bool enters);
+  /// Emits copies for the current function: with `at_entry` of its arguments from their mailboxes, else of
+  /// its results to their mailboxes.
+  void emit_transfers(bool at_entry);
   /// The functions that an indirect call can reach.
   [[nodiscard]] const std::vector<const ptx::Function*>& target_list(const Arg& arg) const {
     return target_lists_[arg.bits];
@@ -122,9 +122,9 @@ class Decoder {
   std::uint32_t exchange_guard(std::uint32_t guard) { return std::exchange(guard_, guard); }
   /// Emits a micro-operation whose aux will be the index of the function's first micro-operation.
   void emit_call(Handler handler, const Callee& target);
-  /// Emits a copy between `own` and the mailbox of a parameter or result: with `to_mailbox` to it, else from
-  /// it.
-  void emit_transfer(const Callee::Formal& formal, const Arg& own, bool to_mailbox);
+  /// Emits a copy between `operand` and the mailbox of a parameter or result: with `to_mailbox` to the
+  /// mailbox, else from it.
+  void emit_transfer(const Callee::Formal& formal, const Arg& operand, bool to_mailbox);
 
   /// The instruction that is being decoded.
   [[nodiscard]] const ptx::Instruction& instruction() const noexcept { return *flat_->instruction; }
@@ -212,13 +212,13 @@ class Decoder {
   /// `at` past the bytes.
   void initialise(const ptx::Variable& variable, const ptx::Initializer& value, std::uint64_t& at,
                   std::uint64_t end);
-  /// Throws Error{unsupported} if `bytes` exceeds `limit`.
-  void check_room(std::string_view what, std::uint64_t bytes, std::uint64_t limit) const;
+  /// Throws Error{unsupported} if `bytes`, the size of `what`, exceeds `limit`.
+  void check_limit(std::string_view what, std::uint64_t bytes, std::uint64_t limit) const;
   /// Assigns slots to the function's registers.
   void allocate_registers(const ptx::FlatFunction& function);
   void decode_function(const ptx::FlatFunction& function);
-  /// Fills in the registers that a call of a recursive function saves.
-  void describe_frame(Callee& callee);
+  /// Lists the registers of a recursive function in its Frame, for calls to save them.
+  void list_frame_registers(Callee& callee);
   /// The operand that names a variable.
   [[nodiscard]] Arg variable_arg(const ptx::Variable& variable, std::int64_t offset);
   void decode_one(const ptx::FlatInstruction& flat);
@@ -267,10 +267,10 @@ class Decoder {
   RegisterNumber guard_number_ = 0;                          ///< of the guard's register
   std::vector<Arg> registers_;                               ///< of the current function
   std::map<const ptx::Variable*, std::uint64_t> addresses_;  ///< in the variable's space, bank or frame
-  std::set<const ptx::Variable*> passed_;                    ///< .param variables that are in local memory
-  std::set<const ptx::Variable*> framed_;  ///< variables of recursive functions, at offsets in the frame
+  std::set<const ptx::Variable*> param_variables_;           ///< .param variables that are in local memory
+  std::set<const ptx::Variable*> frame_variables_;  ///< variables of recursive functions, in their frames
   std::map<const ptx::Variable*, Arg> formal_registers_;  ///< .reg parameters and results of functions
-  std::vector<std::unique_ptr<Callee>> callees_;          ///< each function before its callers
+  std::vector<std::unique_ptr<Callee>> callees_;  ///< without recursion: each function before its callers
   Callee* current_ = nullptr;
   std::vector<std::pair<std::uint32_t, const Callee*>> calls_;  ///< (micro-operation, callee) of each call
   std::map<std::pair<std::uint64_t, bool>, Slot> constants_;

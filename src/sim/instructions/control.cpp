@@ -164,7 +164,9 @@ void is_address(Warp& warp, const MicroOp& op, Mask mask) {
 /// Emits an indirect call: one direct call for each function that it can reach, executed by the lanes whose
 /// pointer is that function's address.
 void emit_indirect(Decoder& d, const CallForm& form) {
-  const auto in_memory = [](const Arg& arg) { return arg.passed != nullptr || arg.kind == Arg::Kind::sink; };
+  const auto in_memory = [](const Arg& arg) {
+    return arg.param_variable != nullptr || arg.kind == Arg::Kind::sink;
+  };
   // A result in a register might overwrite the pointer, which later comparisons need.
   if (!std::ranges::all_of(form.results, in_memory)) d.unsupported("a result in a register");
   const auto& functions = d.target_list(*form.targets);

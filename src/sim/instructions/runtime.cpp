@@ -291,7 +291,7 @@ void select_runtime_call(Decoder& d, const ptx::Function& function, const std::v
   const auto first = static_cast<std::uint32_t>(d.program().accesses.size());
   for (const auto* list : {&arguments, &results}) {
     for (const Arg& arg : *list) {
-      if (arg.passed == nullptr) d.unsupported("an argument that is no .param");
+      if (arg.param_variable == nullptr) d.unsupported("an argument that is no .param");
       d.program().accesses.push_back(arg.access);
     }
   }

@@ -133,7 +133,7 @@ static void simulate(void) {
   tmajit_buffer* mapped = NULL;
   EXPECT_OK(tmajit_buffer_map(runtime, y, sizeof y, &mapped, &error));
   EXPECT(tmajit_buffer_address(mapped) == (uint64_t)(uintptr_t)y);
-  const tmajit_tensor tensor = matrix(TMAJIT_I32, 31, 0, mapped);
+  const tmajit_tensor tensor = dense_tensor(TMAJIT_I32, 31, 0, mapped);
   EXPECT_OK(launch_fill(kernel, &tensor, &error));
   expect_out_of_bounds(runtime, kernel);
   EXPECT(printed_bytes == 7 && strcmp(printed, "n is 31") == 0);

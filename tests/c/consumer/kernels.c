@@ -32,9 +32,10 @@ static void use_values(tmajit_runtime* runtime) {
   float x[count];
   float y[count];
   for (int i = 0; i < count; ++i) x[i] = (float)i;
-  tmajit_buffer* from = buffer_of(runtime, x, sizeof x);
-  tmajit_buffer* to = buffer_of(runtime, NULL, sizeof y);
-  const tmajit_tensor tensors[2] = {matrix(TMAJIT_F32, count, 0, to), matrix(TMAJIT_F32, count, 0, from)};
+  tmajit_buffer* from = make_buffer(runtime, x, sizeof x);
+  tmajit_buffer* to = make_buffer(runtime, NULL, sizeof y);
+  const tmajit_tensor tensors[2] = {dense_tensor(TMAJIT_F32, count, 0, to),
+                                    dense_tensor(TMAJIT_F32, count, 0, from)};
 
   const tmajit_named_text constants[] = {{"factor", "2.0f"}};
   const tmajit_named_text headers[] = {{"bias.h", "constexpr float bias = 0.5f;\n"}};
@@ -75,18 +76,18 @@ static void use_values(tmajit_runtime* runtime) {
                                 .arguments = arguments,
                                 .argument_count = 2};
   EXPECT_OK(tmajit_kernel_launch(kernel, &launch, NULL, &error));
-  values_of(runtime, to, y);
+  read_buffer(runtime, to, y);
   EXPECT(y[0] == 0.5f && y[count - 1] == 6 * (count - 1) + 0.5f);
 
   // A launch that is prepared once, and then rebound to another buffer.
   tmajit_prepared* prepared = NULL;
   EXPECT_OK(tmajit_kernel_prepare(kernel, &launch, &prepared, &error));
   EXPECT_OK(tmajit_prepared_launch(prepared, NULL, &error));
-  tmajit_buffer* other = buffer_of(runtime, NULL, sizeof y);
+  tmajit_buffer* other = make_buffer(runtime, NULL, sizeof y);
   const uint64_t moved[2] = {tmajit_buffer_address(other), tmajit_buffer_address(from)};
   EXPECT_OK(tmajit_prepared_rebind(prepared, moved, 2, &error));
   EXPECT_OK(tmajit_prepared_launch(prepared, NULL, &error));
-  values_of(runtime, other, y);
+  read_buffer(runtime, other, y);
   EXPECT(y[1] == 6.5f);
   EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "address", tmajit_prepared_rebind(prepared, moved, 1, &error));
 
@@ -101,9 +102,10 @@ static void use_maps(tmajit_runtime* runtime) {
   float x[8 * 32];
   float y[8 * 32];
   for (int i = 0; i < 8 * 32; ++i) x[i] = (float)(i * i);
-  tmajit_buffer* from = buffer_of(runtime, x, sizeof x);
-  tmajit_buffer* to = buffer_of(runtime, NULL, sizeof y);
-  const tmajit_tensor tensors[2] = {matrix(TMAJIT_F32, 8, 32, to), matrix(TMAJIT_F32, 8, 32, from)};
+  tmajit_buffer* from = make_buffer(runtime, x, sizeof x);
+  tmajit_buffer* to = make_buffer(runtime, NULL, sizeof y);
+  const tmajit_tensor tensors[2] = {dense_tensor(TMAJIT_F32, 8, 32, to),
+                                    dense_tensor(TMAJIT_F32, 8, 32, from)};
   const tmajit_kernel_source source = {.size = sizeof source, .text = copy_tile};
   tmajit_kernel* kernel = NULL;
   EXPECT_OK(tmajit_kernel_make(runtime, &source, &kernel, &error));
@@ -118,7 +120,7 @@ static void use_maps(tmajit_runtime* runtime) {
                                 .arguments = arguments,
                                 .argument_count = 2};
   EXPECT_OK(tmajit_kernel_launch(kernel, &launch, NULL, &error));
-  values_of(runtime, to, y);
+  read_buffer(runtime, to, y);
   EXPECT(memcmp(x, y, sizeof x) == 0);
 
   // The stride of a dimension of extent 1 is not used, so it may be one that no tensor map can have.
@@ -131,7 +133,7 @@ static void use_maps(tmajit_runtime* runtime) {
   tmajit_launch one_row = launch;
   one_row.tensors = rows;
   EXPECT_OK(tmajit_kernel_launch(kernel, &one_row, NULL, &error));
-  values_of(runtime, to, y);
+  read_buffer(runtime, to, y);
   EXPECT(memcmp(x, y, 32 * sizeof x[0]) == 0 && y[32] == 0);
 
   map.box[1] = 3;  // 12 bytes

@@ -1,16 +1,16 @@
 // Calls every part of the C interface on the simulated device, and checks the results.
 #include "consumer.h"
 
-tmajit_tensor matrix(tmajit_dtype dtype, int64_t rows, int64_t columns, const tmajit_buffer* at) {
-  const tmajit_tensor made = {.size = sizeof made,
-                              .address = tmajit_buffer_address(at),
-                              .dtype = dtype,
-                              .rank = columns == 0 ? 1 : 2,
-                              .extents = {rows, columns}};
-  return made;
+tmajit_tensor dense_tensor(tmajit_dtype dtype, int64_t rows, int64_t columns, const tmajit_buffer* buffer) {
+  const tmajit_tensor tensor = {.size = sizeof tensor,
+                                .address = tmajit_buffer_address(buffer),
+                                .dtype = dtype,
+                                .rank = columns == 0 ? 1 : 2,
+                                .extents = {rows, columns}};
+  return tensor;
 }
 
-tmajit_buffer* buffer_of(tmajit_runtime* runtime, const void* values, uint64_t bytes) {
+tmajit_buffer* make_buffer(tmajit_runtime* runtime, const void* values, uint64_t bytes) {
   tmajit_buffer* buffer = NULL;
   EXPECT_OK(tmajit_buffer_make(runtime, bytes, &buffer, &error));
   if (values == NULL) {
@@ -22,7 +22,7 @@ tmajit_buffer* buffer_of(tmajit_runtime* runtime, const void* values, uint64_t b
   return buffer;
 }
 
-void values_of(tmajit_runtime* runtime, const tmajit_buffer* buffer, void* values) {
+void read_buffer(tmajit_runtime* runtime, const tmajit_buffer* buffer, void* values) {
   EXPECT_OK(tmajit_buffer_read(buffer, 0, values, tmajit_buffer_bytes(buffer), NULL, &error));
   EXPECT_OK(tmajit_synchronize(runtime, NULL, &error));
 }

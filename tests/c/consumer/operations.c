@@ -6,9 +6,9 @@ enum { rows = 4, columns = 6 };
 void use_operations(tmajit_runtime* runtime) {
   float x[rows * columns];
   for (int i = 0; i < rows * columns; ++i) x[i] = (float)i;
-  tmajit_buffer* from = buffer_of(runtime, x, sizeof x);
-  tmajit_buffer* to = buffer_of(runtime, NULL, 4 * sizeof x);
-  const tmajit_tensor source = matrix(TMAJIT_F32, rows, columns, from);
+  tmajit_buffer* from = make_buffer(runtime, x, sizeof x);
+  tmajit_buffer* to = make_buffer(runtime, NULL, 4 * sizeof x);
+  const tmajit_tensor source = dense_tensor(TMAJIT_F32, rows, columns, from);
   float y[4 * rows * columns];
 
   // Dimensions, and a destination that tmajit_permute_results() describes.
@@ -18,25 +18,25 @@ void use_operations(tmajit_runtime* runtime) {
   EXPECT(result.rank == 2 && result.extents[0] == columns && result.dtype == TMAJIT_F32);
   result.address = tmajit_buffer_address(to);
   EXPECT_OK(tmajit_permute(runtime, &result, &source, &swap, NULL, &error));
-  values_of(runtime, to, y);
+  read_buffer(runtime, to, y);
   for (int r = 0; r < rows; ++r)
     for (int c = 0; c < columns; ++c) EXPECT(y[c * rows + r] == x[r * columns + c]);
 
   // Widths and a number.
   const tmajit_pad_arguments around = {
       .size = sizeof around, .widths = {2, 0, {1, 0}, {0, 2}}, .value = {.value = 7, .given = 1}};
-  const tmajit_tensor padded = matrix(TMAJIT_F32, rows + 1, columns + 2, to);
+  const tmajit_tensor padded = dense_tensor(TMAJIT_F32, rows + 1, columns + 2, to);
   EXPECT_OK(tmajit_pad(runtime, &padded, &source, &around, NULL, &error));
-  values_of(runtime, to, y);
+  read_buffer(runtime, to, y);
   EXPECT(y[0] == 7 && y[columns + 2] == 0 && y[2 * (columns + 2) - 1] == 7);
 
   // Texts, a choice, and two sources.
   const tmajit_reduce_arguments norm = {
       .size = sizeof norm, .op = "sum", .axes = {1, 0, {1}}, .expression = "x0 * x1", .keep_dims = "yes"};
   const tmajit_tensor both[2] = {source, source};
-  const tmajit_tensor sums = matrix(TMAJIT_F32, rows, 1, to);
+  const tmajit_tensor sums = dense_tensor(TMAJIT_F32, rows, 1, to);
   EXPECT_OK(tmajit_reduce(runtime, &sums, both, 2, &norm, NULL, &error));
-  values_of(runtime, to, y);
+  read_buffer(runtime, to, y);
   EXPECT(y[0] == 0 + 1 + 4 + 9 + 16 + 25);
 
   // Numbers of a range that are not given have Python's defaults.
@@ -44,9 +44,9 @@ void use_operations(tmajit_runtime* runtime) {
   odd.slices.count = 2;
   odd.slices.values[0].start = (tmajit_integer){.value = 1, .given = 1};
   odd.slices.values[1].step = (tmajit_integer){.value = -2, .given = 1};
-  const tmajit_tensor part = matrix(TMAJIT_F32, rows - 1, columns / 2, to);
+  const tmajit_tensor part = dense_tensor(TMAJIT_F32, rows - 1, columns / 2, to);
   EXPECT_OK(tmajit_slice(runtime, &part, &source, &odd, NULL, &error));
-  values_of(runtime, to, y);
+  read_buffer(runtime, to, y);
   EXPECT(y[0] == 11 && y[1] == 9 && y[3] == 17);
 
   // Several destinations: the first call gives their number, the second their shapes.
@@ -71,7 +71,7 @@ void use_operations(tmajit_runtime* runtime) {
   const tmajit_ranges last = {.count = 2, .values = {{{0}, {0}, {0}}, {.start = {.value = 5, .given = 1}}}};
   EXPECT_OK(tmajit_tensor_sliced(&source, &last, &column, &error));
   EXPECT(column.strided == 1 && column.strides[0] == columns && column.extents[1] == 1);
-  const tmajit_tensor wide = matrix(TMAJIT_BF16, rows, 1, to);
+  const tmajit_tensor wide = dense_tensor(TMAJIT_BF16, rows, 1, to);
   EXPECT_OK(tmajit_cast(runtime, &wide, &column, NULL, stream, &error));
   EXPECT_OK(tmajit_synchronize(runtime, stream, &error));
   uint16_t halves[rows];

@@ -31,21 +31,21 @@ void use_plans(tmajit_runtime* runtime) {
   int32_t x[count];
   int32_t y[count];
   for (int i = 0; i < count; ++i) x[i] = i;
-  tmajit_buffer* from = buffer_of(runtime, x, sizeof x);
-  tmajit_buffer* to = buffer_of(runtime, NULL, sizeof y);
-  tmajit_buffer* other = buffer_of(runtime, NULL, sizeof y);
-  const tmajit_tensor source = matrix(TMAJIT_I32, count, 0, from);
-  const tmajit_tensor destination = matrix(TMAJIT_I32, count, 0, to);
+  tmajit_buffer* from = make_buffer(runtime, x, sizeof x);
+  tmajit_buffer* to = make_buffer(runtime, NULL, sizeof y);
+  tmajit_buffer* other = make_buffer(runtime, NULL, sizeof y);
+  const tmajit_tensor source = dense_tensor(TMAJIT_I32, count, 0, from);
+  const tmajit_tensor destination = dense_tensor(TMAJIT_I32, count, 0, to);
 
   tmajit_plan* plan = NULL;
   const tmajit_map_arguments arguments = {.size = sizeof arguments, .expression = "x * 2 + 1"};
   EXPECT_OK(tmajit_map_plan(runtime, &destination, &source, 1, &arguments, NULL, &plan, &error));
   EXPECT_OK(tmajit_plan_launch(plan, NULL, &error));
-  values_of(runtime, to, y);
+  read_buffer(runtime, to, y);
   EXPECT(y[0] == 1 && y[count - 1] == 2 * count - 1);
   const uint64_t address = tmajit_buffer_address(other);
   EXPECT_OK(tmajit_plan_launch_on(plan, &address, 1, &source.address, 1, NULL, &error));
-  values_of(runtime, other, y);
+  read_buffer(runtime, other, y);
   EXPECT(y[count / 2] == count + 1);
   EXPECT(tmajit_runtime_instructions(runtime) > count);
   EXPECT(tmajit_plan_bytes_moved(plan) == 2 * sizeof x && tmajit_plan_kernel_count(plan) == 1);

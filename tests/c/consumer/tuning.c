@@ -46,8 +46,8 @@ static void expect_progress(void* context, uint32_t done, uint32_t candidates, c
 }
 
 static void tune_kernel(tmajit_runtime* runtime) {
-  tmajit_buffer* buffer = buffer_of(runtime, NULL, 4 * 64 * sizeof(float));
-  fill_launches launches = {.y = matrix(TMAJIT_F32, 4 * 64, 0, buffer)};
+  tmajit_buffer* buffer = make_buffer(runtime, NULL, 4 * 64 * sizeof(float));
+  fill_launches launches = {.y = dense_tensor(TMAJIT_F32, 4 * 64, 0, buffer)};
   const tmajit_named_text value = {"value", "2.0f"};
   const tmajit_kernel_source source = {
       .size = sizeof source, .text = fill, .constants = &value, .constant_count = 1};
@@ -96,10 +96,10 @@ static void tune_kernel(tmajit_runtime* runtime) {
 }
 
 static void tune_plan(tmajit_runtime* runtime) {
-  tmajit_buffer* from = buffer_of(runtime, NULL, 4096);
-  tmajit_buffer* to = buffer_of(runtime, NULL, 4096);
-  const tmajit_tensor source = matrix(TMAJIT_F32, 1024, 0, from);
-  const tmajit_tensor destination = matrix(TMAJIT_F32, 1024, 0, to);
+  tmajit_buffer* from = make_buffer(runtime, NULL, 4096);
+  tmajit_buffer* to = make_buffer(runtime, NULL, 4096);
+  const tmajit_tensor source = dense_tensor(TMAJIT_F32, 1024, 0, from);
+  const tmajit_tensor destination = dense_tensor(TMAJIT_F32, 1024, 0, to);
   tmajit_plan* plan = NULL;
   EXPECT_OK(tmajit_copy_plan(runtime, &destination, &source, NULL, NULL, &plan, &error));
   const tmajit_tune_options options = {
