@@ -1,9 +1,9 @@
 #pragma once
 
+#include "operations/drawing/benchmark_case.hpp"
+#include "operations/drawing/random_case.hpp"
+#include "operations/drawing/random_shapes.hpp"
 #include "operations/names.hpp"
-#include "operations/shared/benchmark_case.hpp"
-#include "operations/shared/random_case.hpp"
-#include "operations/shared/random_shapes.hpp"
 
 #include <array>
 #include <cstdint>

@@ -3,7 +3,7 @@
 #include "check.hpp"
 #include "distribution.hpp"
 #include "machine.hpp"
-#include "operations/shared/expressions.hpp"
+#include "operations/drawing/expressions.hpp"
 #include "planning.hpp"
 #include "reference/scalar.hpp"
 #include "targets.hpp"

@@ -145,12 +145,12 @@ namespace {
 
 /// Loops that wait for a phase of the second mbarrier, as several compilers generate them.
 std::string wait_loop() {
-  const std::string try_wait = "W:\nmbarrier.try_wait.parity.shared::cta.b64 %p1, [%r2+8], 0;\n";
+  const std::string labelled_wait = "W:\nmbarrier.try_wait.parity.shared::cta.b64 %p1, [%r2+8], 0;\n";
   return GENERATE_COPY(
-      as<std::string>{}, try_wait + "@!%p1 bra W;\n", try_wait + "@%p1 bra D;\nbra.uni W;\nD:\n",
-      "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r2+8], 0;\n@%p1 bra D;\n" + try_wait +
+      as<std::string>{}, labelled_wait + "@!%p1 bra W;\n", labelled_wait + "@%p1 bra D;\nbra.uni W;\nD:\n",
+      "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r2+8], 0;\n@%p1 bra D;\n" + labelled_wait +
           "@!%p1 bra W;\nD:\n",
-      try_wait + "selp.u32 %r9, 1, 0, %p1;\nsetp.ne.u32 %p2, %r9, 0;\n@%p2 bra D;\nbra W;\nD:\n",
+      labelled_wait + "selp.u32 %r9, 1, 0, %p1;\nsetp.ne.u32 %p2, %r9, 0;\n@%p2 bra D;\nbra W;\nD:\n",
       "W:\nmbarrier.test_wait.parity.shared::cta.b64 %p1, [%r2+8], 0;\n@%p1 bra D;\n"
       "nanosleep.u32 20;\nbra W;\nD:\n");
 }

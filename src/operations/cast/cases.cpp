@@ -1,6 +1,6 @@
 #include "operations/cases.hpp"
 
-#include "operations/shared/expressions.hpp"
+#include "operations/drawing/expressions.hpp"
 
 #include <algorithm>
 #include <array>

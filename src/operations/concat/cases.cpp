@@ -1,6 +1,6 @@
 #include "operations/cases.hpp"
 
-#include "operations/shared/draw_parts.hpp"
+#include "operations/drawing/draw_parts.hpp"
 
 #include <cstddef>
 

@@ -1,6 +1,6 @@
 #include "operations/cases.hpp"
 
-#include "operations/shared/draw_windows.hpp"
+#include "operations/drawing/draw_windows.hpp"
 
 #include <array>
 

@@ -1,7 +1,7 @@
 #include "operations/cases.hpp"
 
-#include "operations/shared/draw_expression.hpp"
-#include "operations/shared/expressions.hpp"
+#include "operations/drawing/draw_expression.hpp"
+#include "operations/drawing/expressions.hpp"
 
 #include <tmajit/tiles.hpp>
 

@@ -1,6 +1,6 @@
 #include "operations/cases.hpp"
 
-#include "operations/shared/draw_values.hpp"
+#include "operations/drawing/draw_values.hpp"
 
 #include <tmajit/operations/reduce.hpp>
 

@@ -1,6 +1,6 @@
 #include "operations/cases.hpp"
 
-#include "operations/shared/draw_expression.hpp"
+#include "operations/drawing/draw_expression.hpp"
 
 #include <tmajit/combine.hpp>
 #include <tmajit/tiles.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "operations/shared/benchmark_case.hpp"
+#include "operations/drawing/benchmark_case.hpp"
 
 #include <cstdint>
 #include <vector>

@@ -3,7 +3,7 @@
 #include "case_list.hpp"
 
 #include "operations/cases.hpp"
-#include "operations/shared/expressions.hpp"
+#include "operations/drawing/expressions.hpp"
 #include "planning.hpp"
 
 #include <tmajit/combine.hpp>

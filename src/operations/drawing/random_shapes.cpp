@@ -1,4 +1,4 @@
-#include "operations/shared/random_shapes.hpp"
+#include "operations/drawing/random_shapes.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "operations/shared/expressions.hpp"
+#include "operations/drawing/expressions.hpp"
 
 #include <tmajit/error.hpp>
 

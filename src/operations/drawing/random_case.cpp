@@ -1,4 +1,4 @@
-#include "operations/shared/random_case.hpp"
+#include "operations/drawing/random_case.hpp"
 
 #include "operations/references.hpp"
 #include "reference/random_elements.hpp"

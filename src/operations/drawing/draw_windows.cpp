@@ -1,4 +1,4 @@
-#include "operations/shared/draw_windows.hpp"
+#include "operations/drawing/draw_windows.hpp"
 
 namespace reference {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "operations/shared/random_case.hpp"
+#include "operations/drawing/random_case.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "operations/shared/benchmark_case.hpp"
-#include "operations/shared/random_case.hpp"
+#include "operations/drawing/benchmark_case.hpp"
+#include "operations/drawing/random_case.hpp"
 
 namespace reference {
 

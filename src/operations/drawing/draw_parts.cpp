@@ -1,4 +1,4 @@
-#include "operations/shared/draw_parts.hpp"
+#include "operations/drawing/draw_parts.hpp"
 
 #include <algorithm>
 #include <array>

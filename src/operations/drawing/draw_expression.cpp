@@ -1,4 +1,4 @@
-#include "operations/shared/draw_expression.hpp"
+#include "operations/drawing/draw_expression.hpp"
 
 #include <array>
 #include <string>

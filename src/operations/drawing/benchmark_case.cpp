@@ -1,4 +1,4 @@
-#include "operations/shared/benchmark_case.hpp"
+#include "operations/drawing/benchmark_case.hpp"
 
 #include <tmajit/operations.hpp>
 
