@@ -132,7 +132,7 @@ TEST_CASE("changing a map of tf32 to another type is reported") {
   spec.type = ElementType::tf32;
   const Outcome as_u8 = change({.change = replaced("elemtype", "0")}, spec);
   expect_only(as_u8, "tensormap.field");
-  CHECK_THAT(as_u8.reports[0].found, ContainsSubstring("every copy is illegal"));
+  CHECK_THAT(as_u8.reports[0].found, ContainsSubstring("every copy by it is illegal"));
   expect_clean(change({.change = replaced("elemtype", "12")}, spec));
   spec.type = ElementType::f32_ftz;
   expect_clean(change({.change = replaced("elemtype", "7")}, spec));

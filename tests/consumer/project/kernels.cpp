@@ -128,6 +128,8 @@ void run_without_a_device() {
                                             .constants = {constant}}));
   expect(own.entry() == "_Z1kILi3EEvPi" && constant.literal() == "3", "a template's kernel");
   expect(combinations({{"n", {1, 2}}}).size() == 2, "combinations()");
+  expect(combination_number({{"n", {1, 3}}}, {constant}) == 1, "combination_number()");
+  expect(OwnKernel{}.with({constant}).constants.size() == 1, "OwnKernel::with()");
   expect_error(ErrorCode::unavailable, [&] {
     (void)tune(runtime, {{"n", {1}}}, [](const auto&) { return OwnVariant{}; });
   });
