@@ -49,8 +49,8 @@ def blocks(markdown: str) -> list[Block]:
 
 
 def first_mismatch(expected: str, printed: str) -> str | None:
-    """The first line of `expected` that `printed` lacks at its place. A note if `printed` has lines beyond the last
-    one; None if the texts match."""
+    """The first line of `expected` that `printed` lacks at its place. If `printed` goes on after the last one, a
+    note that says so. None if the texts match."""
     lines = [line.rstrip() for line in printed.splitlines()]
     at, skips_lines = 0, False
     for want in expected.splitlines():
@@ -142,7 +142,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--source", type=pathlib.Path, required=True, help="the repository")
     parser.add_argument("--bin", type=pathlib.Path, required=True, help="the build's programs")
-    parser.add_argument("--work", type=pathlib.Path, required=True, help="a folder to work in, which is deleted and made again")
+    parser.add_argument(
+        "--work", type=pathlib.Path, required=True, help="a folder to work in, which is deleted and made again"
+    )
     parser.add_argument("document", type=pathlib.Path)
     arguments = parser.parse_args()
     shutil.rmtree(arguments.work, ignore_errors=True)

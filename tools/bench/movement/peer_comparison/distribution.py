@@ -53,8 +53,9 @@ def _groups(report):
 def worst(report):
     """The worst cases relative to the best peer: [{label, ratio, peer, kernels}]."""
     measured = [result for result in report["results"] if results.ratio_to_best_peer(result)]
-    return [{"label": result["label"], "ratio": results.ratio_to_best_peer(result), "peer": results.best_peer(result)[0],
-             "kernels": results.choices(result)} for result in sorted(measured, key=results.ratio_to_best_peer)[:WORST]]
+    return [{"label": result["label"], "ratio": results.ratio_to_best_peer(result),
+             "peer": results.best_peer(result)[0], "kernels": results.choices(result)}
+            for result in sorted(measured, key=results.ratio_to_best_peer)[:WORST]]
 
 
 def of(report):
