@@ -49,8 +49,8 @@ def blocks(markdown: str) -> list[Block]:
 
 
 def first_mismatch(expected: str, printed: str) -> str | None:
-    """The first line of `expected` that `printed` lacks at its place. If `printed` goes on after the last one, a
-    note that says so. None if the texts match."""
+    """The first line of `expected` that `printed` lacks at its place. If `printed` goes on after the last one,
+    a note that says so. None if the texts match."""
     lines = [line.rstrip() for line in printed.splitlines()]
     at, skips_lines = 0, False
     for want in expected.splitlines():
