@@ -1,5 +1,5 @@
-// Step 5 of the tutorial (docs/tutorial): a table that the CTAs of a cluster load together, each a part for
-// all. The kernel is multicast.cu.
+// Step 5 of the tutorial (docs/tutorial): the CTAs of a cluster load a table together. Each CTA loads a part
+// and multicasts it to all. The kernel is multicast.cu.
 #include "tutorial/multicast.hpp"
 
 #include "support/example.hpp"
@@ -16,7 +16,8 @@ static void multicast(example::Session& session) {
   const Kernel kernel = session.kernel(
       {.text = kernel_text::multicast, .file = "multicast.cu", .constants = {{"cluster", cluster}}},
       shared_bytes);
-  std::printf("clusters of %u: a CTA asks for %u bytes and gets %u\n", cluster,
+  // A CTA loads its matrix's tile and a part of the table's tile. It receives both tiles whole.
+  std::printf("clusters of %u: a CTA loads %u bytes and receives %u\n", cluster,
               tile_bytes + tile_bytes / cluster, 2 * tile_bytes);
   if (session.compile_only()) return;
 

@@ -260,7 +260,7 @@ def map(
     Args:
         sources: up to 8 tensors, broadcast to a common shape by NumPy's rules. Without sources, out is
             required.
-        expression: the expression: C over x (or x0 … x7) and g[d], the element's coordinates (an
+        expression: the C expression of x (or x0 … x7) and g[d], the element's coordinate in dimension d (an
             expression). For example "x*2+1".
         out: the tensor to write; by default a new tensor of the first source's library.
         dtype: the element type of the new tensor; by default the type follows NumPy's rules.
@@ -292,7 +292,7 @@ def stencil(
 
     Args:
         sources: up to 8 tensors, broadcast to a common shape by NumPy's rules.
-        expression: the expression: C in which x(-1,0) is a neighbour of x, or x0(-1,0) of x0 (an
+        expression: the C expression, in which x(-1,0) is a neighbour of x, or x0(-1,0) of x0 (an
             expression). For example "x(-1,0)+x(1,0)".
         boundary: the values of neighbours beyond an edge ("zero", "constant", "clamp", "wrap", "reflect";
             default: zero). For example "clamp".
@@ -336,10 +336,10 @@ def reduce(
             For example "sum".
         axes: the dimensions that are reduced (dimensions; -1 is the last; default: all). For example (0,
             2).
-        expression: the expression that is reduced: C over x, or x0 … x7 (an expression; default: the
-            source's elements). For example "x*x".
-        epilogue: the epilogue of each result: C over x, the result, and n, the number of its elements (an
-            expression; default: the result). For example "sqrt(x/n)".
+        expression: the C expression of x (or x0 … x7) that is reduced (an expression; default: the source's
+            elements). For example "x*x".
+        epilogue: the epilogue of each result: a C expression of x, the result, and n, the number of
+            elements reduced to it (an expression; default: the result). For example "sqrt(x/n)".
         keep_dims: whether the destination keeps the reduced dimensions, with an extent of 1 (a bool;
             default: False). For example True.
         out: the tensor to write; by default a new tensor of the first source's library.
@@ -382,8 +382,8 @@ def scan(
             "exclusive"; default: inclusive). For example "exclusive".
         direction: the direction of the scan along the dimension ("forwards", "backwards"; default:
             forwards). For example "backwards".
-        expression: the expression that is scanned: C over x, or x0 … x7 (an expression; default: the
-            source's elements). For example "x*x".
+        expression: the C expression of x (or x0 … x7) that is scanned (an expression; default: the source's
+            elements). For example "x*x".
         out: the tensor to write; by default a new tensor of the first source's library.
         dtype: the element type of the new tensor; by default the type follows NumPy's rules.
 

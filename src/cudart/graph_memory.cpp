@@ -96,13 +96,13 @@ bool has_memory_nodes(const Graph& graph) {
   return std::ranges::any_of(graph.nodes, [](const auto& node) { return node->memory != nullptr; });
 }
 
-void free_allocations(const std::vector<std::shared_ptr<Node>>& nodes) {
+void free_live_allocations(const std::vector<std::shared_ptr<Node>>& nodes) {
   for (const auto& node : nodes) {
     if (node->type == cudaGraphNodeTypeMemAlloc && allocation_at(node->memory)) release(node->memory);
   }
 }
 
-void require_no_allocations(const std::vector<std::shared_ptr<Node>>& nodes) {
+void require_no_live_allocations(const std::vector<std::shared_ptr<Node>>& nodes) {
   for (const auto& node : nodes) {
     if (node->type == cudaGraphNodeTypeMemAlloc && allocation_at(node->memory))
       throw Failure(cudaErrorInvalidValue,

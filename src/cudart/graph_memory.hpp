@@ -14,10 +14,10 @@ Node& add_allocation(Graph& graph, std::uint64_t bytes);
 /// address, if this graph already frees it, or if both its own graph and another graph would free it.
 Node& add_free(Graph& graph, void* memory);
 [[nodiscard]] bool has_memory_nodes(const Graph& graph);
-/// Frees memory of the nodes that an earlier launch allocated and did not free.
-void free_allocations(const std::vector<std::shared_ptr<Node>>& nodes);
-/// Throws Failure if memory of the nodes is still allocated.
-void require_no_allocations(const std::vector<std::shared_ptr<Node>>& nodes);
+/// Frees the memory that the nodes allocated in an earlier launch, if it is still allocated.
+void free_live_allocations(const std::vector<std::shared_ptr<Node>>& nodes);
+/// Throws Failure if memory that the nodes allocated in an earlier launch is still allocated.
+void require_no_live_allocations(const std::vector<std::shared_ptr<Node>>& nodes);
 
 }  // namespace cudart
 TMAJIT_END

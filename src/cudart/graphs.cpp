@@ -34,8 +34,10 @@ struct GraphExec {
   std::vector<std::shared_ptr<Node>> nodes;    ///< nodes of the graph from which it was instantiated
   std::vector<std::shared_ptr<Node>> current;  ///< nodes of the graph from which it was last updated
   std::vector<Work> work;
-  bool frees_on_launch = false;      ///< cudaGraphInstantiateFlagAutoFreeOnLaunch
-  std::shared_ptr<void> instance{};  ///< held by the only executable of a graph with memory nodes
+  bool frees_on_launch = false;  ///< cudaGraphInstantiateFlagAutoFreeOnLaunch
+  /// Keeps Graph::instance_token alive while this executable graph exists, so that its graph with memory
+  /// nodes is not instantiated a second time. Null if no graph with memory nodes was used.
+  std::shared_ptr<void> instance_token{};
 };
 
 Handles<Graph>& graphs() {
@@ -50,9 +52,9 @@ Handles<GraphExec>& executables() {
 /// Replaces the work of an executable graph by that of the nodes of `graph`.
 void take_work(GraphExec& executable, Graph& graph) {
   if (has_memory_nodes(graph)) {
-    if (const auto instance = graph.instance.lock(); instance && instance != executable.instance)
+    if (const auto token = graph.instance_token.lock(); token && token != executable.instance_token)
       throw Failure(cudaErrorNotSupported, "a graph with memory nodes is instantiated a second time");
-    graph.instance = executable.instance = std::make_shared<char>();
+    graph.instance_token = executable.instance_token = std::make_shared<char>();
   }
   executable.current = graph.nodes;
   executable.work.clear();
@@ -283,9 +285,9 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
   return guarded(__func__, [&] {
     const GraphExec& executable = executables().at(graph);
     if (captured_into(stream) == nullptr) {
-      if (executable.frees_on_launch) free_allocations(executable.current);
-      require_no_allocations(executable.current);
-    } else if (executable.instance) {
+      if (executable.frees_on_launch) free_live_allocations(executable.current);
+      require_no_live_allocations(executable.current);
+    } else if (executable.instance_token) {
       throw Failure(cudaErrorNotSupported, "a graph with memory nodes cannot be part of a captured graph");
     }
     enqueue(stream, cudaGraphNodeTypeGraph, [work = executable.work](cudaStream_t launch_stream) {

@@ -25,7 +25,8 @@ struct Node {
 /// depend on existing nodes.
 struct Graph {
   std::vector<std::shared_ptr<Node>> nodes;
-  std::weak_ptr<void> instance{};  ///< the executable graph, if the graph has memory nodes
+  /// Not expired while an executable graph has this graph's memory nodes: there may be only one.
+  std::weak_ptr<void> instance_token{};
   Node& add(cudaGraphNodeType type, Work work) {
     return *nodes.emplace_back(std::make_shared<Node>(Node{type, std::move(work), nullptr, 0}));
   }

@@ -17,7 +17,7 @@ TMAJIT_BEGIN
 class FileLock {
  public:
   /// Creates the file `path`, and its folder if that is missing (0700). Waits for the lock for at most
-  /// `patience`, because a stopped process never releases its lock.
+  /// `patience`, because a suspended process (SIGSTOP) keeps its lock.
   FileLock(std::filesystem::path path, std::chrono::milliseconds patience);
   ~FileLock();
   FileLock(const FileLock&) = delete;

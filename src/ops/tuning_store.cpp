@@ -16,8 +16,9 @@
 TMAJIT_BEGIN
 namespace {
 
-/// A change takes milliseconds, so a process that holds the lock for longer was stopped. After this time the
-/// file is changed without the lock. If two processes then store a choice at once, one choice may be lost.
+/// A change takes milliseconds, and a process that ends releases the lock. So a process that holds it for
+/// longer is suspended (SIGSTOP). After this time the file is changed without the lock. If two processes then
+/// store a choice at once, one choice may be lost.
 constexpr std::chrono::seconds lock_patience{10};
 
 void require_trusted(const std::filesystem::path& folder) {
@@ -33,9 +34,9 @@ TuningStore::TuningStore(const std::optional<std::filesystem::path>& cache_direc
 }
 
 void TuningStore::load() noexcept try {
-  // The file is read into a separate table, so that a child that is forked meanwhile finds `table_`
-  // unchanged. The child loads again, because glibc restarts a call_once that a fork interrupted
-  // (pthread_once).
+  // The file is read into a separate table. If the process forks during the read, the child inherits a valid
+  // `table_`, not a half-written one. The child then calls load() again and overwrites it, because glibc
+  // restarts a call_once that a fork interrupted (pthread_once).
   table_ = TuningTable::shipped();
   if (!file_) return;
   require_trusted(file_->parent_path());

@@ -11,11 +11,11 @@
 //   3. neighbouring threads along x read words from the rows and store them next to each other in the destination.
 //
 // In a joined kernel a tile consists of whole rows that are contiguous in the destination. Its image has the destination's layout,
-// so a word may have elements of two rows.
+// so a word may span several rows.
 //
 // The sectors of 32 bytes that a tile loads in part stay in the L1 cache for the CTAs of neighbouring tiles.
 //@ # Facts of the kernel: threads, Offset, group, loads, stores, staggered, joined and those of loaded_word.cuh. Each source also
-//@ # has `along`: the elements of one load along y, or 0 for a source without an image.
+//@ # has `y_per_load`: the elements of one load along y, or 0 for a source without an image.
 #include "tmajit/division.cuh"
 #include "tmajit/flat_tile.cuh"
 #include "tmajit/global.cuh"
@@ -27,7 +27,7 @@ using Plan = params::FlatTile<sources>;
 
 // In a staggered kernel rows begin anywhere in a word of the destination. A row's first word may then begin before the tile;
 // its image begins `halo` elements before the tile.
-constexpr u32 halo = !staggered || joined ? 0 : in_word < group ? group : in_word;
+constexpr u32 halo = !staggered || joined ? 0 : word_elements < group ? group : word_elements;
 
 // ---- 1. offsets ----
 
@@ -50,9 +50,9 @@ __device__ __forceinline__ Row offsets_of(const Plan& plan, u32 first, u32 last,
   for (u32 d = first; d < last; ++d) {
     const u32 i = take(plan.digit[d].extent, index);
     exists = exists && i >= plan.digit[d].first && i < plan.digit[d].end;
-    row.destination += static_cast<Offset>(i) * static_cast<Offset>(plan.digit[d].destination);
+    row.destination += static_cast<Offset>(i) * static_cast<Offset>(plan.digit[d].destination_stride);
 #pragma unroll
-    for (u32 s = 0; s < sources; ++s) row.source[s] += static_cast<Offset>(i) * static_cast<Offset>(plan.digit[d].source[s]);
+    for (u32 s = 0; s < sources; ++s) row.source[s] += static_cast<Offset>(i) * static_cast<Offset>(plan.digit[d].source_stride[s]);
   }
 //@ if padded
   if (!exists) row.source[0] = nowhere;
@@ -73,9 +73,9 @@ struct Tile {
 __device__ __forceinline__ Tile tile_of(const Plan& plan, u8* shared) {
   Tile tile;
   u32 n = blockIdx.x;
-  const u32 in_group = take(plan.y_first, n);
+  const u32 y_tile = take(plan.consecutive_y_tiles, n);
   tile.x = take(plan.x_tiles, n) * plan.x;
-  tile.y = (n * plan.y_first.divisor + in_group) * plan.y;
+  tile.y = (n * plan.consecutive_y_tiles.divisor + y_tile) * plan.y;
   tile.rows = tile.y < plan.y_extent ? least(plan.y, plan.y_extent - tile.y) : 0;
   tile.columns = plan.x + halo;
   tile.images = shared;
@@ -101,7 +101,7 @@ __device__ __forceinline__ void write_tables(const Plan& plan, const Tile& tile)
 __device__ __forceinline__ u32 position_in_word(const Plan& plan, Offset at) {
   if constexpr (!staggered) return 0;
   const u64 first = reinterpret_cast<u64>(static_cast<u8*>(plan.destination)) / element_bytes;
-  return (static_cast<u32>(first) + static_cast<u32>(at)) % in_word;
+  return (static_cast<u32>(first) + static_cast<u32>(at)) % word_elements;
 }
 
 // ---- 2. images ----
@@ -113,8 +113,8 @@ using ImageWord = typename Bits<sizeof(SourceBits<i>) < 4 ? 4 : sizeof(SourceBit
 // The row of an image that holds `y`. Rows of one load are spread out, so that neighbouring threads access different banks.
 template <u32 i>
 __device__ __forceinline__ u32 image_row(const Plan& plan, u32 y) {
-  if constexpr (Source<i>::along == 1) return y;
-  return y % Source<i>::along * plan.source[i].lanes.divisor + y / Source<i>::along;
+  if constexpr (Source<i>::y_per_load == 1) return y;
+  return y % Source<i>::y_per_load * plan.source[i].y_lanes.divisor + y / Source<i>::y_per_load;
 }
 
 // The offsets of a group of x.
@@ -141,7 +141,7 @@ __device__ __forceinline__ void put_words(ImageWord<i>* image, const Plan& plan,
   constexpr u32 bytes = sizeof(SourceBits<i>);
   constexpr u32 per_word = sizeof(ImageWord<i>) / bytes;
 #pragma unroll
-  for (u32 n = 0; n < Source<i>::along; ++n) {
+  for (u32 n = 0; n < Source<i>::y_per_load; ++n) {
     ImageWord<i>* to = image + image_row<i>(plan, y + n) * plan.source[i].pitch;
 #pragma unroll
     for (u32 k = 0; k < group; k += per_word) to[k / per_word] = across<bytes>(loaded + k, n);
@@ -155,7 +155,7 @@ __device__ __forceinline__ void put_elements(SourceBits<i>* image, const Plan& p
   for (u32 k = 0; k < group; ++k) {
     if (x + k >= plan.x_extent) continue;
 #pragma unroll
-    for (u32 n = 0; n < Source<i>::along; ++n) {
+    for (u32 n = 0; n < Source<i>::y_per_load; ++n) {
       image[(y + n) * plan.x_extent + x + k] = static_cast<SourceBits<i>>(loaded[k] >> 8 * sizeof(SourceBits<i>) * n);
     }
   }
@@ -163,15 +163,15 @@ __device__ __forceinline__ void put_elements(SourceBits<i>* image, const Plan& p
 
 template <u32 i>
 __device__ __forceinline__ void load_image(const Plan& plan, const Tile& tile) {
-  if constexpr (Source<i>::along > 0) {
+  if constexpr (Source<i>::y_per_load > 0) {
     constexpr u32 bytes = sizeof(SourceBits<i>);
-    constexpr u32 along = Source<i>::along;
+    constexpr u32 y_per_load = Source<i>::y_per_load;
     using Loaded = ImageWord<i>;  // a load fills its first bytes
     constexpr u32 per_word = sizeof(ImageWord<i>) / bytes;
     const params::FlatSource& source = plan.source[i];
     u32 first = threadIdx.x;
     const u32 x_lane = take(source.x_lanes, first);
-    const u32 y = take(source.lanes, first) * along;
+    const u32 y = take(source.y_lanes, first) * y_per_load;
     first = first * source.x_lanes.divisor + x_lane;
     if (first >= source.groups || y >= tile.rows) return;
     const u32 groups = (least(tile.columns, plan.x_extent - tile.x + halo) + group - 1) / group;
@@ -195,7 +195,7 @@ __device__ __forceinline__ void load_image(const Plan& plan, const Tile& tile) {
           loaded[j][k] = padding;
           ptx::load_evict_last_if<bytes>(row != nowhere && offsets.at[k] != nowhere, loaded[j][k], from + offsets.at[k]);
 //@ else
-          ptx::load_evict_last<bytes * along>(loaded[j][k], from + offsets.at[k]);
+          ptx::load_evict_last<bytes * y_per_load>(loaded[j][k], from + offsets.at[k]);
 //@ end
         }
       }
@@ -221,12 +221,12 @@ __device__ __forceinline__ void load_images(Indices<i...>, const Plan& plan, con
 // Reads the elements of a word of the destination from a row of an image, beginning at element `first`.
 template <u32 bytes>
 __device__ __forceinline__ void read_image(Raw<bytes, at_once>& out, const u8* row, u32 first) {
-  if constexpr (joined && in_word * bytes == 16) {
+  if constexpr (joined && word_elements * bytes == 16) {
     const Vector16 all = load16(row + first * bytes);
 #pragma unroll
     for (u32 w = 0; w < 4; ++w) out.word[w] = all.word[w];
-  } else if constexpr (bytes < 8 && in_word * bytes % 4 == 0) {
-    constexpr u32 words = in_word * bytes / 4;
+  } else if constexpr (bytes < 8 && word_elements * bytes % 4 == 0) {
+    constexpr u32 words = word_elements * bytes / 4;
     const u32* from = reinterpret_cast<const u32*>(row) + first * bytes / 4;
     if constexpr (staggered && !joined && bytes < 4) {
       u32 low = from[0];
@@ -242,7 +242,7 @@ __device__ __forceinline__ void read_image(Raw<bytes, at_once>& out, const u8* r
     }
   } else {
 #pragma unroll
-    for (u32 k = 0; k < in_word; ++k) out.set(k, reinterpret_cast<const typename Raw<bytes, at_once>::Element*>(row)[first + k]);
+    for (u32 k = 0; k < word_elements; ++k) out.set(k, reinterpret_cast<const typename Raw<bytes, at_once>::Element*>(row)[first + k]);
   }
 }
 
@@ -252,18 +252,18 @@ __device__ __forceinline__ void read_image(Raw<bytes, at_once>& out, const u8* r
 template <u32 i>
 __device__ __forceinline__ void load_input(Input<i>& input, const Plan& plan, const Tile& tile, u32 y, u32 first) {
   input.bits = {};
-  if constexpr (Source<i>::along > 0) {
+  if constexpr (Source<i>::y_per_load > 0) {
     const u32 row = joined ? 0 : image_row<i>(plan, y) * plan.source[i].pitch * sizeof(ImageWord<i>);
     read_image(input.bits, tile.images + plan.source[i].image + row, first);
   }
-//@ if elements
-  if constexpr (Source<i>::along == 0) {
+//@ if direct_sources
+  if constexpr (Source<i>::y_per_load == 0) {
     const auto* from = reinterpret_cast<const SourceBits<i>*>(static_cast<const u8*>(plan.source[i].first));
     const Offset row = tile.row[y].source[i];
     const Offset* column = tile.column + i * tile.columns + first;
-    SourceBits<i> loaded[in_word];
+    SourceBits<i> loaded[word_elements];
 #pragma unroll
-    for (u32 k = 0; k < in_word; ++k) {
+    for (u32 k = 0; k < word_elements; ++k) {
 //@ if padded
       loaded[k] = row != nowhere && column[k] != nowhere ? from[row + column[k]] : padding_bits(plan.padding);
 //@ else
@@ -271,7 +271,7 @@ __device__ __forceinline__ void load_input(Input<i>& input, const Plan& plan, co
 //@ end
     }
 #pragma unroll
-    for (u32 k = 0; k < in_word; ++k) input.bits.set(k, loaded[k]);
+    for (u32 k = 0; k < word_elements; ++k) input.bits.set(k, loaded[k]);
   }
 //@ end
 }
@@ -286,7 +286,7 @@ __device__ __forceinline__ void store_words(Indices<i...>, const Plan& plan, con
   u8* const destination = plan.destination;
 #pragma unroll 1
   for (u32 word = lane; word < plan.words; word += plan.word_lanes.divisor) {
-    const u32 x = tile.x + word * in_word;
+    const u32 x = tile.x + word * word_elements;
 #pragma unroll 1
     for (u32 y = first; y < tile.rows; y += stores * plan.word_rows) {
       Inputs<i...> inputs[stores];
@@ -295,7 +295,7 @@ __device__ __forceinline__ void store_words(Indices<i...>, const Plan& plan, con
       for (u32 j = 0; j < stores; ++j) {
         const u32 own = least(y + j * plan.word_rows, tile.rows - 1);
         row[j] = tile.row[own].destination;
-        const u32 entry = word * in_word + halo - position_in_word(plan, row[j] + static_cast<Offset>(x));
+        const u32 entry = word * word_elements + halo - position_in_word(plan, row[j] + static_cast<Offset>(x));
         (load_input<i>(inputs[j], plan, tile, own, entry), ...);
       }
 #pragma unroll
@@ -303,12 +303,12 @@ __device__ __forceinline__ void store_words(Indices<i...>, const Plan& plan, con
         if (y + j * plan.word_rows >= tile.rows) continue;
         const i32 begin = static_cast<i32>(x - position_in_word(plan, row[j] + static_cast<Offset>(x)));
         u8* const to = destination + static_cast<i64>(row[j] + static_cast<Offset>(begin)) * element_bytes;
-        if (begin >= 0 && begin + static_cast<i32>(in_word) <= end) {
+        if (begin >= 0 && begin + static_cast<i32>(word_elements) <= end) {
           store_word(to, word_of(inputs[j]));
         } else if constexpr (staggered) {
           const Word value = word_of(inputs[j]);
 #pragma unroll
-          for (i32 k = 0; k < static_cast<i32>(in_word); ++k) {
+          for (i32 k = 0; k < static_cast<i32>(word_elements); ++k) {
             if (begin + k >= 0 && begin + k < end) reinterpret_cast<typename Word::Element*>(to)[k] = value.get(k);
           }
         }
@@ -324,15 +324,15 @@ __device__ __forceinline__ void store_run(Indices<i...>, const Plan& plan, const
   const u32 end = elements_before + tile.rows * plan.x_extent;
   auto* const to = reinterpret_cast<typename Word::Element*>(static_cast<u8*>(plan.destination)) + tile.row[0].destination - elements_before;
 #pragma unroll stores
-  for (u32 first = threadIdx.x * in_word; first < end; first += threads * in_word) {
+  for (u32 first = threadIdx.x * word_elements; first < end; first += threads * word_elements) {
     Inputs<i...> inputs;
     (load_input<i>(inputs, plan, tile, 0, first), ...);
     const Word value = word_of(inputs);
-    if (first >= elements_before && first + in_word <= end) {
+    if (first >= elements_before && first + word_elements <= end) {
       store_word(reinterpret_cast<u8*>(to + first), value);
     } else {
 #pragma unroll
-      for (u32 k = 0; k < in_word; ++k) {
+      for (u32 k = 0; k < word_elements; ++k) {
         if (first + k >= elements_before && first + k < end) to[first + k] = value.get(k);
       }
     }

@@ -47,8 +47,8 @@ struct InWindow {
 
 // Where the elements of a word are in each source, and whether the source has them.
 struct Places {
-  Offset at[sources][in_word];
-  Reach reach[in_word];
+  Offset at[sources][word_elements];
+  Reach reach[word_elements];
 };
 
 // The last dimension is shorter than a word: the number of each element is divided into indices separately.
@@ -56,7 +56,7 @@ struct ShortRows {
   static __device__ __forceinline__ Places places(const Plan& plan, u32 first) {
     Places places{};
 #pragma unroll
-    for (u32 k = 0; k < in_word; ++k) {
+    for (u32 k = 0; k < word_elements; ++k) {
       const Index index = index_of(plan, first + k);
 #pragma unroll
       for (u32 d = 0; d < rank; ++d) {
@@ -116,7 +116,7 @@ struct Rows {
 //@ end
     Places places;
 #pragma unroll
-    for (u32 k = 0; k < in_word; ++k) {
+    for (u32 k = 0; k < word_elements; ++k) {
 #pragma unroll
       for (u32 s = 0; s < sources; ++s) {
         places.at[s][k] = begin[s] + static_cast<Offset>(k) * static_cast<Offset>(plan.digit[row].source[s]);
@@ -136,12 +136,12 @@ struct Rows {
 template <u32 i>
 __device__ __forceinline__ void load_input(Input<i>& input, const Plan& plan, const Places& places) {
   const auto* source = reinterpret_cast<const SourceBits<i>*>(static_cast<const u8*>(plan.source[i]));
-  SourceBits<i> loaded[in_word];
+  SourceBits<i> loaded[word_elements];
 #pragma unroll
-  for (u32 k = 0; k < in_word; ++k) loaded[k] = places.reach[k].load(plan, source + places.at[i][k]);
+  for (u32 k = 0; k < word_elements; ++k) loaded[k] = places.reach[k].load(plan, source + places.at[i][k]);
   input.bits = {};
 #pragma unroll
-  for (u32 k = 0; k < in_word; ++k) input.bits.set(k, loaded[k]);
+  for (u32 k = 0; k < word_elements; ++k) input.bits.set(k, loaded[k]);
 }
 
 template <u32... i>
@@ -154,27 +154,27 @@ __device__ __forceinline__ void move_words(Indices<i...>, const Plan& plan) {
   u8* const destination = plan.destination;
   // Elements of the first word that come before the destination.
   const i32 elements_before = static_cast<u32>(reinterpret_cast<u64>(destination)) % word_bytes / element_bytes;
-  const i32 last = static_cast<i32>(plan.elements - in_word);  // the last element that begins a whole word
+  const i32 last = static_cast<i32>(plan.elements - word_elements);  // the last element that begins a whole word
   const u32 word = blockIdx.x * (turns * threads) + threadIdx.x;
   Inputs<i...> inputs[turns];
 #pragma unroll
   for (u32 turn = 0; turn < turns; ++turn) {
-    const i32 begin = static_cast<i32>((word + turn * threads) * in_word) - elements_before;
+    const i32 begin = static_cast<i32>((word + turn * threads) * word_elements) - elements_before;
     // A word that extends beyond the first or last element loads the nearest whole word inside.
     load_inputs(inputs[turn], plan, Words::places(plan, static_cast<u32>(min(max(begin, 0), last))));
   }
 #pragma unroll
   for (u32 turn = 0; turn < turns; ++turn) {
-    const i32 begin = static_cast<i32>((word + turn * threads) * in_word) - elements_before;
+    const i32 begin = static_cast<i32>((word + turn * threads) * word_elements) - elements_before;
     const Word value = word_of(inputs[turn]);
     if (begin >= 0 && begin <= last) {
       store_word(destination + static_cast<i64>(begin) * element_bytes, value);
     } else {
       auto* const to = reinterpret_cast<typename Word::Element*>(destination);
 #pragma unroll
-      for (u32 k = 0; k < in_word; ++k) {
+      for (u32 k = 0; k < word_elements; ++k) {
         const i32 element = min(max(begin, 0), last) + static_cast<i32>(k);
-        if (element >= begin && element < begin + static_cast<i32>(in_word)) to[element] = value.get(k);
+        if (element >= begin && element < begin + static_cast<i32>(word_elements)) to[element] = value.get(k);
       }
     }
   }

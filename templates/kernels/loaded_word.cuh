@@ -1,5 +1,5 @@
 // Words of the destination, assembled from elements that were loaded one by one.
-//@ # Facts of the kernel: in_word, Destination, Source<i>, AllSources; if it computes, evaluate().
+//@ # Facts of the kernel: word_elements, Destination, Source<i>, AllSources; if it computes, evaluate().
 #pragma once
 #include "tmajit/source_inputs.cuh"
 #include "tmajit/values.cuh"
@@ -7,12 +7,12 @@
 namespace tmajit {
 
 constexpr u32 element_bytes = sizeof(Destination::Element);
-constexpr u32 word_bytes = in_word * element_bytes;
-using Word = Raw<element_bytes, in_word>;
+constexpr u32 word_bytes = word_elements * element_bytes;
+using Word = Raw<element_bytes, word_elements>;
 
 //@ if computes
 // Elements that are converted at once; a word of one element uses the first.
-constexpr u32 at_once = in_word < 2 ? 2 : in_word;
+constexpr u32 at_once = word_elements < 2 ? 2 : word_elements;
 
 template <u32... i>
 __device__ __forceinline__ Word word_of(const SourceInputs<at_once, i...>& inputs) {
@@ -22,7 +22,7 @@ __device__ __forceinline__ Word word_of(const SourceInputs<at_once, i...>& input
    ...);
   Value<Destination::Element> out[at_once] = {};
 #pragma unroll
-  for (u32 k = 0; k < in_word; ++k) out[k] = result_of(evaluate(static_cast<SourceValues<i, at_once>&>(values).at[k]...));
+  for (u32 k = 0; k < word_elements; ++k) out[k] = result_of(evaluate(static_cast<SourceValues<i, at_once>&>(values).at[k]...));
   Pack<Destination::Element, at_once> pack;
   pack.encode(out);
   const auto all = to_raw<Destination::Element, at_once>(pack);
@@ -32,7 +32,7 @@ __device__ __forceinline__ Word word_of(const SourceInputs<at_once, i...>& input
   return word;
 }
 //@ else
-constexpr u32 at_once = in_word;  // elements
+constexpr u32 at_once = word_elements;  // elements
 
 __device__ __forceinline__ const Word& word_of(const SourceInputs<at_once, 0>& inputs) {
   return inputs.bits;

@@ -9,19 +9,18 @@ constexpr u32 max_digits = 8;
 // One dimension: a step of dividing a flat index.
 template <u32 sources>
 struct FlatDigit {
-  // Elements from one index to the next.
-  i64 destination;
-  i64 source[sources];
+  i64 destination_stride;  // in elements, as all strides
+  i64 source_stride[sources];
   Divider extent;
   u32 first;  // a padded source has the indices [first, end)
   u32 end;
 };
 
 struct FlatSource {
-  Address<const u8> first;
+  Address<const u8> first;  // the element with all indices 0
   u32 image;        // byte offset of the source's image in shared memory
   u32 pitch;        // words from row to row of the image
-  Divider lanes;    // threads that load neighbouring elements along y
+  Divider y_lanes;  // threads that load neighbouring elements along y
   u32 groups;       // groups of x that the CTA loads at once
   Divider x_lanes;  // groups along x that neighbouring threads load, before the next along y
   u32 unused;
@@ -42,9 +41,9 @@ struct FlatTile {
   u32 y;            // and along y
   u32 tables;       // byte offset of the tables of offsets in shared memory
   u32 words;        // words that a tile stores along x
-  u32 word_rows;    // rows of threads that store
-  Divider word_lanes;  // threads of such a row, along x
-  Divider y_first;  // tiles along y that consecutive CTAs take before the next along x
+  u32 word_rows;    // teams of `word_lanes` threads; each stores a row
+  Divider word_lanes;
+  Divider consecutive_y_tiles;  // tiles along y that consecutive CTAs take before the next along x
   Divider x_tiles;  // tiles along x
 };
 
@@ -52,7 +51,7 @@ struct FlatTile {
 template <u32 sources>
 struct FlatTileLayout : FlatTileLayout<sources - 1> {
   using Digit = FlatDigit<sources>;
-  static_assert(sizeof(Digit) == 32 + 8 * sources && TMAJIT_OFFSET(Digit, source) == 8);
+  static_assert(sizeof(Digit) == 32 + 8 * sources && TMAJIT_OFFSET(Digit, source_stride) == 8);
   static_assert(TMAJIT_OFFSET(Digit, extent) == 8 + 8 * sources && TMAJIT_OFFSET(Digit, first) == 20 + 8 * sources);
   using Tile = FlatTile<sources>;
   static constexpr u32 numbers = 8 + sources * sizeof(FlatSource) + max_digits * sizeof(Digit);
@@ -64,7 +63,7 @@ struct FlatTileLayout : FlatTileLayout<sources - 1> {
 template <>
 struct FlatTileLayout<0> {};
 static_assert(sizeof(FlatTileLayout<8>) > 0);  // checks 1 to 8 sources
-static_assert(sizeof(FlatSource) == 48 && TMAJIT_OFFSET(FlatSource, lanes) == 16);
+static_assert(sizeof(FlatSource) == 48 && TMAJIT_OFFSET(FlatSource, y_lanes) == 16);
 static_assert(TMAJIT_OFFSET(FlatSource, groups) == 28 && TMAJIT_OFFSET(FlatSource, x_lanes) == 32);
 //@ end
 

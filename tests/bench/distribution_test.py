@@ -142,7 +142,7 @@ class Shown(unittest.TestCase):
                 self.assertEqual(from_cpp[key].keys(), row.keys())
                 for name in row:
                     self.assertAlmostEqual(from_cpp[key][name], row[name], places=12)
-            lowest = sorted(report["results"], key=results.of_driver)[:distribution.WORST]
+            lowest = sorted(report["results"], key=results.ratio_to_driver)[:distribution.WORST]
             self.assertEqual([row["label"] for row in report["distribution"]["worst"]],
                              [result["label"] for result in lowest])
 

@@ -45,14 +45,14 @@ class Ratios(unittest.TestCase):
         self.assertEqual(results.bandwidth(result, "tmajit"), 3.0)
         self.assertEqual(results.bandwidth(result, "driver"), 8.0)
         self.assertIsNone(results.bandwidth(result, "jax"))
-        self.assertEqual(results.of_driver(result), 0.5)
+        self.assertEqual(results.ratio_to_driver(result), 0.5)
 
     def test_the_best_peer_is_the_fastest_without_tmajit_and_the_driver(self):
         result = case(microseconds=measured(tmajit=2.0, driver=1.0, eager=9.0, jax=3.0))
         self.assertEqual(results.best_peer(result), ("jax", 3.0))
-        self.assertEqual(results.of_best_peer(result), 1.5)
-        self.assertIsNone(results.of_best_peer(case(microseconds=measured(tmajit=2.0, driver=1.0))))
-        self.assertIsNone(results.of_best_peer(case()))
+        self.assertEqual(results.ratio_to_best_peer(result), 1.5)
+        self.assertIsNone(results.ratio_to_best_peer(case(microseconds=measured(tmajit=2.0, driver=1.0))))
+        self.assertIsNone(results.ratio_to_best_peer(case()))
 
     def test_geometric_mean(self):
         self.assertAlmostEqual(results.geometric_mean([1.0, 4.0]), 2.0)

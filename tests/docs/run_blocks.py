@@ -49,24 +49,25 @@ def blocks(markdown: str) -> list[Block]:
 
 
 def first_mismatch(expected: str, printed: str) -> str | None:
-    """The first line of `expected` that does not match `printed` at its position, or None."""
+    """The first line of `expected` that `printed` lacks at its place. If `printed` goes on after the last one,
+    a note that says so. None if the texts match."""
     lines = [line.rstrip() for line in printed.splitlines()]
-    at, anywhere = 0, False
+    at, skips_lines = 0, False
     for want in expected.splitlines():
         want = want.rstrip()
         if want.strip() == "…":
-            anywhere = True
+            skips_lines = True
             continue
         pattern = re.compile(".*".join(re.escape(part) for part in want.split("…")))
         while at < len(lines) and not pattern.fullmatch(lines[at]):
-            if not anywhere:
+            if not skips_lines:
                 return want
             at += 1
         if at == len(lines):
             return want
-        at, anywhere = at + 1, False
-    if at < len(lines) and not anywhere:
-        return f"(nothing more; but there is: {lines[at]})"
+        at, skips_lines = at + 1, False
+    if at < len(lines) and not skips_lines:
+        return f"(the end of the output; it goes on with: {lines[at]})"
     return None
 
 
@@ -141,7 +142,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--source", type=pathlib.Path, required=True, help="the repository")
     parser.add_argument("--bin", type=pathlib.Path, required=True, help="the build's programs")
-    parser.add_argument("--work", type=pathlib.Path, required=True, help="an empty folder is made here")
+    parser.add_argument(
+        "--work", type=pathlib.Path, required=True, help="a folder to work in, which is deleted and made again"
+    )
     parser.add_argument("document", type=pathlib.Path)
     arguments = parser.parse_args()
     shutil.rmtree(arguments.work, ignore_errors=True)

@@ -30,7 +30,7 @@ bool is_padded(const Problem& problem, std::uint32_t d) {
 
 void count_facts(Counts& counts, const FlatLayout& layout, const Problem& problem) {
   const auto images =
-      std::ranges::count_if(layout.all_sources(), [](const auto& one) { return one.along > 0; });
+      std::ranges::count_if(layout.all_sources(), [](const auto& one) { return one.has_image(); });
   if (layout.joined) ++counts["joined rows"];
   if (layout.staggered && !layout.joined) ++counts["rows that begin anywhere"];
   if (images > 1) ++counts["several images"];

@@ -127,8 +127,8 @@ TEST_CASE("flat kernels move tensors of short dimensions like the reference, and
                                   : "rows of words"];
       if (layout.x_dimensions > 1) ++counts["x of several dimensions"];
       if (layout.rank - layout.x_dimensions > 1) ++counts["y of several dimensions"];
-      if (layout.source[0].along > 1) ++counts["loads of short words"];
-      if (layout.in_word * layout.element_bytes > 4) ++counts["stores of several words"];
+      if (layout.source[0].y_per_load > 1) ++counts["loads of short words"];
+      if (layout.word_elements * layout.element_bytes > 4) ++counts["stores of several words"];
       if (layout.x_tiles() > 1) ++counts["several tiles along x"];
       if (layout.y_tiles() > 1) ++counts["several tiles along y"];
       if (layout.y_extent % layout.y != 0) ++counts["a cut tile"];

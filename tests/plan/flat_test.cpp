@@ -48,9 +48,9 @@ void check_tile(const FlatLayout& layout) {
     CHECK(layout.x >= layout.x_extent);
     CHECK(layout.x_tiles() == 1);
   } else {
-    CHECK(layout.x % layout.in_word == 0);
+    CHECK(layout.x % layout.word_elements == 0);
     // The words of a staggered row begin up to one word before the row.
-    CHECK(layout.x_tiles() * layout.x - (layout.staggered ? layout.in_word - 1 : 0) >= layout.x_extent);
+    CHECK(layout.x_tiles() * layout.x - (layout.staggered ? layout.word_elements - 1 : 0) >= layout.x_extent);
   }
   CHECK(layout.y_tiles() * layout.y >= layout.y_extent);
   CHECK(layout.y <= layout.y_extent);
@@ -59,9 +59,9 @@ void check_tile(const FlatLayout& layout) {
   for (const FlatSource& source : layout.all_sources()) {
     CHECK(source.lines >= 1);
     CHECK(source.lines <= 32);
-    if (source.along == 0) continue;
-    CHECK(layout.y % source.along == 0);
-    CHECK(layout.y / source.along <= layout.threads);
+    if (!source.has_image()) continue;
+    CHECK(layout.y % source.y_per_load == 0);
+    CHECK(layout.y / source.y_per_load <= layout.threads);
     CHECK(layout.group * source.element_bytes % source.word_bytes() == 0);
     CHECK(source.pitch % 2 == 1);  // adjacent threads access different banks
     CHECK(source.pitch * source.word_bytes() >= layout.columns() * source.element_bytes);
@@ -74,14 +74,14 @@ void check_alignment(const FlatLayout& layout, const Problem& problem) {
   std::uint64_t bits = problem.address[0] | layout.x_extent * layout.element_bytes;
   for (std::uint32_t k = layout.x_dimensions; k < layout.rank; ++k)
     bits |= static_cast<std::uint64_t>(problem.step(0, layout.dimension[k]));
-  CHECK((layout.staggered || bits % (std::uint64_t{layout.in_word} * layout.element_bytes) == 0));
+  CHECK((layout.staggered || bits % (std::uint64_t{layout.word_elements} * layout.element_bytes) == 0));
   for (std::uint32_t s = 0; s < layout.sources; ++s) {
-    const std::uint32_t along = layout.source[s].along;
-    if (along < 2) continue;
-    const std::uint32_t bytes = along * layout.source[s].element_bytes;
+    const std::uint32_t y_per_load = layout.source[s].y_per_load;
+    if (y_per_load < 2) continue;
+    const std::uint32_t bytes = y_per_load * layout.source[s].element_bytes;
     const std::uint32_t fastest = layout.dimension[layout.x_dimensions];
     CHECK(problem.nest.operand[s + 1].strides[fastest] == 1);
-    CHECK(problem.nest.shape[fastest] % along == 0);
+    CHECK(problem.nest.shape[fastest] % y_per_load == 0);
     CHECK(problem.address[s + 1] % bytes == 0);
     for (std::uint32_t d = 0; d < layout.rank; ++d)
       CHECK((d == fastest || problem.step(s + 1, d) % static_cast<std::int64_t>(bytes) == 0));
@@ -122,18 +122,19 @@ TEST_CASE("x consists of the dimensions after the source's contiguous one, y of 
   CHECK(layout.y_extent == 48ULL * 71);
   CHECK(layout.dimension[layout.x_dimensions] == 1);
   CHECK_FALSE(layout.staggered);
-  CHECK(layout.source[0].along == 1);  // 71 is odd
+  CHECK(layout.source[0].y_per_load == 1);  // 71 is odd
 }
 
 TEST_CASE("narrow elements are loaded in words along y if extents and addresses allow it") {
-  const auto along = [](ElementType type, const tests::Shape& shape, const std::vector<std::uint32_t>& axes) {
-    return first_layout(tests::permutation(type, shape, axes)).source[0].along;
+  const auto y_per_load = [](ElementType type, const tests::Shape& shape,
+                             const std::vector<std::uint32_t>& axes) {
+    return first_layout(tests::permutation(type, shape, axes)).source[0].y_per_load;
   };
-  CHECK(along(ElementType::u8, {100, 1048576}, {1, 0}) == 4);
-  CHECK(along(ElementType::u8, {100, 1048574}, {1, 0}) == 2);
-  CHECK(along(ElementType::u8, {100, 1048573}, {1, 0}) == 1);
-  CHECK(along(ElementType::bf16, {101, 65536}, {1, 0}) == 2);
-  CHECK(along(ElementType::f32, {101, 65536}, {1, 0}) == 1);
+  CHECK(y_per_load(ElementType::u8, {100, 1048576}, {1, 0}) == 4);
+  CHECK(y_per_load(ElementType::u8, {100, 1048574}, {1, 0}) == 2);
+  CHECK(y_per_load(ElementType::u8, {100, 1048573}, {1, 0}) == 1);
+  CHECK(y_per_load(ElementType::bf16, {101, 65536}, {1, 0}) == 2);
+  CHECK(y_per_load(ElementType::f32, {101, 65536}, {1, 0}) == 1);
 }
 
 TEST_CASE("a tile that is short in x is longer in y") {
@@ -144,7 +145,7 @@ TEST_CASE("a tile that is short in x is longer in y") {
 
 TEST_CASE("if a source's contiguous dimension is short, y also has the dimensions that continue it") {
   const Problem problem = make_problem(tests::permutation(ElementType::u8, {1024, 256, 96, 2}, {1, 3, 2, 0}));
-  const auto layout = FlatPlanner(problem).layout({.way = FlatWay::longer_runs});
+  const auto layout = FlatPlanner(problem).layout({.variant = FlatVariant::longer_source_runs});
   REQUIRE(layout);
   CHECK(layout->x_extent == 1024);
   CHECK(layout->y_extent == 256ULL * 96 * 2);
@@ -154,22 +155,22 @@ TEST_CASE("if a source's contiguous dimension is short, y also has the dimension
 
 TEST_CASE("short rows are joined if they are contiguous in the destination") {
   const Problem dense = make_problem(tests::permutation(ElementType::u8, {59, 65536}, {1, 0}));
-  const auto layout = FlatPlanner(dense).layout({.way = FlatWay::joined});
+  const auto layout = FlatPlanner(dense).layout({.variant = FlatVariant::joined_rows});
   REQUIRE(layout);
   CHECK(layout->x_extent == 59);
-  CHECK(layout->in_word == 16);
+  CHECK(layout->word_elements == 16);
   CHECK(layout->y * layout->x_extent >= 4096);
   const Tensor gaps = tests::strided(ElementType::u8, {65536, 59}, {64, 1}, tests::destination_address);
   const Tensor source = tests::strided(ElementType::u8, {65536, 59}, {1, 65536});
   const Problem with_gaps = make_problem({.destination = gaps, .sources = {source}});
-  CHECK_FALSE(FlatPlanner(with_gaps).layout({.way = FlatWay::joined}));
+  CHECK_FALSE(FlatPlanner(with_gaps).layout({.variant = FlatVariant::joined_rows}));
 }
 
-TEST_CASE("with FlatWay::one_run a tile has only rows that are contiguous in the source") {
+TEST_CASE("with FlatVariant::one_source_run a tile has only rows that are contiguous in the source") {
   // 12 bytes of the source are contiguous along y; the dimension that continues them belongs to x.
   const Problem problem =
       make_problem(tests::permutation(ElementType::u8, {32, 11, 95, 7, 32, 12}, {3, 1, 5, 0, 2, 4}));
-  const auto layout = FlatPlanner(problem).layout({.way = FlatWay::one_run});
+  const auto layout = FlatPlanner(problem).layout({.variant = FlatVariant::one_source_run});
   REQUIRE(layout);
   CHECK(layout->y == 12);
   CHECK(layout->x >= 512);
@@ -183,9 +184,9 @@ TEST_CASE("only sources whose contiguous dimension differs from the destination'
   const Tensor repeated = tests::strided(ElementType::u8, {300, 100, 494}, {0, 0, 0});
   const FlatLayout layout = first_layout(
       {.destination = destination, .sources = {along, across, repeated}, .body = Map{"x0 * x1 + x2"}});
-  CHECK(layout.source[0].along == 0);
-  CHECK(layout.source[1].along == 4);
-  CHECK(layout.source[2].along == 0);
+  CHECK(layout.source[0].y_per_load == 0);
+  CHECK(layout.source[1].y_per_load == 4);
+  CHECK(layout.source[2].y_per_load == 0);
 }
 
 TEST_CASE("flat kernels do not take expressions of coordinates and maps in place") {

@@ -11,10 +11,10 @@ namespace jitc {
 
 /// Exit codes of jitc, one per meaning; docs/check.md has the table.
 namespace exit_code {
-inline constexpr int done = 0;     ///< done, and nothing found
-inline constexpr int found = 1;    ///< findings, reports, results that differ
-inline constexpr int refused = 2;  ///< the command line or an input is not legal
-inline constexpr int failed = 3;   ///< no device, no compiler, no memory, no such file
+inline constexpr int done = 0;            ///< done, without problems
+inline constexpr int problems_found = 1;  ///< findings, reports, results that differ
+inline constexpr int refused = 2;         ///< the command line or an input is not legal
+inline constexpr int failed = 3;          ///< no device, no compiler, no memory, no such file
 }  // namespace exit_code
 
 /// The action that the command line asks for. It runs after the whole line has been parsed.

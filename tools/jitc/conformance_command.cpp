@@ -106,14 +106,14 @@ int conform(const ConformanceOptions& options, bool json) {
                 {"seed", options.seed},
                 {"agree", wrong == 0},
                 {"cases", results.cases}});
-    return wrong == 0 ? exit_code::done : exit_code::found;
+    return wrong == 0 ? exit_code::done : exit_code::problems_found;
   }
   const auto why = results.device.at("why").get<std::string>();
   say("device", "{}{}", results.device.at("name").get<std::string>(), why.empty() ? "" : ": " + why);
   print_table(results.cases);
   say("result", "{} of {} agree, seed {}", cases.size() - static_cast<std::size_t>(wrong),
       counted(cases.size(), "case"), options.seed);
-  return wrong == 0 ? exit_code::done : exit_code::found;
+  return wrong == 0 ? exit_code::done : exit_code::problems_found;
 }
 
 }  // namespace

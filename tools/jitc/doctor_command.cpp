@@ -24,7 +24,7 @@ int doctor(const std::string& cache_directory, bool json) {
   } else {
     write_stdout(machine_text(machine, columns(STDOUT_FILENO), takes_colour(STDOUT_FILENO)));
   }
-  return machine.compiles ? exit_code::done : exit_code::found;
+  return machine.compiles ? exit_code::done : exit_code::problems_found;
 }
 
 }  // namespace

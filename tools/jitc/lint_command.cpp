@@ -321,7 +321,7 @@ int lint(const LintCommand& command, bool json) {
     } else {
       print_findings(report, command.format);
     }
-    return failed ? exit_code::found : exit_code::done;
+    return failed ? exit_code::problems_found : exit_code::done;
   }
   write_stdout(result.report);
   for (const tmajit::Finding& finding : result.findings) say_places(subject, finding);
@@ -339,7 +339,7 @@ int lint(const LintCommand& command, bool json) {
   }
   write_stderr("{} {} in {}\n", styled("findings:", Style::bad, STDERR_FILENO), result.findings.size(),
                subject.options.name);
-  return failed ? exit_code::found : exit_code::done;
+  return failed ? exit_code::problems_found : exit_code::done;
 }
 
 }  // namespace

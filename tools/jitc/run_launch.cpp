@@ -99,7 +99,7 @@ int run_ptx(const RunOptions& options, bool json) {
   report["outputs"] = Json::array();
   if (choice.simulation->writes_outputs(right)) write_outputs(launch, report, json);
   print_result(options, choice, report, json);
-  return right ? exit_code::done : exit_code::found;
+  return right ? exit_code::done : exit_code::problems_found;
 }
 
 int run_own_kernel(const RunOptions& options, bool json) {
@@ -152,7 +152,7 @@ int run_own_kernel(const RunOptions& options, bool json) {
     const bool right = choice.simulation->run(shown, run_once, report, json);
     if (choice.simulation->writes_outputs(right)) write_outputs(launch, report, json);
     print_result(options, choice, report, json);
-    return right ? exit_code::done : exit_code::found;
+    return right ? exit_code::done : exit_code::problems_found;
   }
   run_once();
   device->streams().synchronize(nullptr);

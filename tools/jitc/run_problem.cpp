@@ -226,7 +226,7 @@ int run_problem(const RunOptions& options, bool json) {
   if (passed || (device_choice.simulation && device_choice.simulation->writes_outputs(passed)))
     files.write(problem, arrays, report, json);
   print_result(options, device_choice, report, json);
-  return passed ? exit_code::done : exit_code::found;
+  return passed ? exit_code::done : exit_code::problems_found;
 }
 
 }  // namespace jitc

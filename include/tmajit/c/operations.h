@@ -194,7 +194,7 @@ TMAJIT_C_API tmajit_status tmajit_split_results(const tmajit_tensor* source,
 /// Computes an expression of each element's sources. It takes 0 to 8 sources.
 typedef struct tmajit_map_arguments {
   size_t size;  ///< sizeof(tmajit_map_arguments)
-  /// the expression: C over x (or x0 … x7) and g[d], the element's coordinates; required; "x*2+1"
+  /// the C expression of x (or x0 … x7) and g[d], the element's coordinate in dimension d; required; "x*2+1"
   const char* expression;
 } tmajit_map_arguments;
 TMAJIT_C_API tmajit_status tmajit_map(tmajit_runtime* runtime, const tmajit_tensor* destination,
@@ -212,7 +212,7 @@ TMAJIT_C_API tmajit_status tmajit_map_results(const tmajit_tensor* sources, size
 /// Computes an expression of each element's neighbours. It takes 1 to 8 sources.
 typedef struct tmajit_stencil_arguments {
   size_t size;  ///< sizeof(tmajit_stencil_arguments)
-  /// the expression: C in which x(-1,0) is a neighbour of x, or x0(-1,0) of x0; required; "x(-1,0)+x(1,0)"
+  /// the C expression, in which x(-1,0) is a neighbour of x, or x0(-1,0) of x0; required; "x(-1,0)+x(1,0)"
   const char* expression;
   /// the values of neighbours beyond an edge: "zero", "constant", "clamp", "wrap", "reflect"; default: zero
   const char* boundary;
@@ -240,10 +240,10 @@ typedef struct tmajit_reduce_arguments {
   const char* op;
   /// the dimensions that are reduced; default: all
   tmajit_dims axes;
-  /// the expression that is reduced: C over x, or x0 … x7; default: the source's elements; "x*x"
+  /// the C expression of x (or x0 … x7) that is reduced; default: the source's elements; "x*x"
   const char* expression;
-  /// the epilogue of each result: C over x, the result, and n, the number of its elements; default: the
-  /// result; "sqrt(x/n)"
+  /// the epilogue of each result: a C expression of x, the result, and n, the number of elements reduced to
+  /// it; default: the result; "sqrt(x/n)"
   const char* epilogue;
   /// whether the destination keeps the reduced dimensions, with an extent of 1: "no", "yes"; default: no
   const char* keep_dims;
@@ -272,7 +272,7 @@ typedef struct tmajit_scan_arguments {
   const char* bound;
   /// the direction of the scan along the dimension: "forwards", "backwards"; default: forwards
   const char* direction;
-  /// the expression that is scanned: C over x, or x0 … x7; default: the source's elements; "x*x"
+  /// the C expression of x (or x0 … x7) that is scanned; default: the source's elements; "x*x"
   const char* expression;
 } tmajit_scan_arguments;
 TMAJIT_C_API tmajit_status tmajit_scan(tmajit_runtime* runtime, const tmajit_tensor* destination,

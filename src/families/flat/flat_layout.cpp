@@ -15,7 +15,7 @@ constexpr std::uint32_t short_row_bytes = 4 * sector_bytes;  // rows with fewer 
 constexpr std::uint32_t max_side = 1024;                     // elements of a tile along x or y
 /// Elements that a thread loads for an image at once; half as many if they have 8 bytes.
 constexpr std::uint32_t loaded_at_once = 32;
-constexpr std::uint32_t longest_joined = 512;  // bytes of a row of x, if words may have elements of two rows
+constexpr std::uint32_t longest_joined = 512;  // bytes of a row of x, if a word may span several rows
 constexpr std::uint32_t converted_bytes = 16;  // most bytes of a word in any operand, if kernels compute
 
 /// Cuts an extent into equal parts of about `wanted` elements, a multiple of `unit`; returns the elements of
@@ -111,19 +111,20 @@ std::optional<FlatLayout> FlatPlanner::layout(const FlatTuning& tuning) const {
   FlatLayout layout = base_;
   layout.threads = tuning.threads;
   layout.order = tuning.order;
-  layout.joined = tuning.way == FlatWay::joined;
-  if (!choose_dimensions(layout, tuning.way) || !choose_word(layout, tuning)) return std::nullopt;
+  layout.joined = tuning.variant == FlatVariant::joined_rows;
+  if (!choose_dimensions(layout, tuning.variant) || !choose_word(layout, tuning)) return std::nullopt;
   choose_images(layout);
   choose_tile(layout, tuning);
-  if (tuning.way == FlatWay::one_run && layout.y < run_of_y(nest_, layout, lead_)) return std::nullopt;
+  if (tuning.variant == FlatVariant::one_source_run && layout.y < run_of_y(nest_, layout, lead_))
+    return std::nullopt;
   place_images(layout);
   for (std::uint32_t s = 0; s < layout.sources; ++s) layout.source[s].lines = lines_of_load(layout, s);
   if (layout.ctas() > max_counted || layout.shared_bytes() > max_flat_shared_bytes) return std::nullopt;
   return layout;
 }
 
-/// Chooses the dimensions of x and y. Returns false if the tuning's way does not suit the problem.
-bool FlatPlanner::choose_dimensions(FlatLayout& layout, FlatWay way) const {
+/// Chooses the dimensions of x and y. Returns false if the variant does not suit the problem.
+bool FlatPlanner::choose_dimensions(FlatLayout& layout, FlatVariant variant) const {
   const auto& strides = nest_.operand[0].strides;
   const auto extent_from = [&](std::uint32_t d) {
     std::uint64_t extent = 1;
@@ -134,7 +135,7 @@ bool FlatPlanner::choose_dimensions(FlatLayout& layout, FlatWay way) const {
   while (first > 0 && first - 1 != across_ &&
          strides[first - 1] == strides[first] * static_cast<std::int64_t>(nest_.shape[first]))
     --first;
-  if (way == FlatWay::longer_runs) {
+  if (variant == FlatVariant::longer_source_runs) {
     // Moves dimensions from x to y until a run of the source covers enough sectors. A row of x keeps at least
     // one sector.
     const std::uint32_t bytes = layout.source[lead_].element_bytes;
@@ -180,16 +181,18 @@ bool FlatPlanner::choose_word(FlatLayout& layout, const FlatTuning& tuning) cons
     for (const FlatSource& source : layout.all_sources()) widest = std::max(widest, source.element_bytes);
   }
   const std::uint32_t least = std::max(4 / layout.element_bytes, 1U);
-  std::uint32_t& in_word = layout.in_word;
-  in_word = std::clamp(tuning.word_bytes / layout.element_bytes, 1U, std::max(converted_bytes / widest, 1U));
-  in_word = std::max(in_word, least);
+  std::uint32_t& word_elements = layout.word_elements;
+  word_elements =
+      std::clamp(tuning.word_bytes / layout.element_bytes, 1U, std::max(converted_bytes / widest, 1U));
+  word_elements = std::max(word_elements, least);
   if (layout.joined) {
-    layout.staggered = in_word > 1;
+    layout.staggered = word_elements > 1;
     return true;
   }
-  while (in_word > least && !fills_rows(layout, in_word * layout.element_bytes)) in_word /= 2;
-  layout.staggered = in_word > 1 && !fills_rows(layout, in_word * layout.element_bytes);
-  return !layout.staggered || layout.x_extent >= std::uint64_t{2} * in_word;
+  while (word_elements > least && !fills_rows(layout, word_elements * layout.element_bytes))
+    word_elements /= 2;
+  layout.staggered = word_elements > 1 && !fills_rows(layout, word_elements * layout.element_bytes);
+  return !layout.staggered || layout.x_extent >= std::uint64_t{2} * word_elements;
 }
 
 /// Elements of one load of a source along y: as many of a 4-byte word as keep all loads aligned.
@@ -215,16 +218,16 @@ void FlatPlanner::choose_images(FlatLayout& layout) const {
     const double lines = lines_met(problem_, s + 1, y, 1, layout.y_extent);
     if (s != lead_ && lines + 1 >= source.lines) continue;
     source.lines = lines;
-    source.along = elements_per_load(layout, s);
+    source.y_per_load = elements_per_load(layout, s);
     layout.group = std::max(layout.group, 4 / source.element_bytes);
   }
 }
 
 void FlatPlanner::choose_tile(FlatLayout& layout, const FlatTuning& tuning) const {
   const std::uint32_t lead_bytes = layout.source[lead_].element_bytes;
-  std::uint64_t wanted_x = std::max(tuning.x_bytes / layout.element_bytes, layout.in_word);
+  std::uint64_t wanted_x = std::max(tuning.x_bytes / layout.element_bytes, layout.word_elements);
   std::uint64_t wanted_y = std::max(tuning.y_bytes / lead_bytes, 1U);
-  if (tuning.way == FlatWay::one_run) {
+  if (tuning.variant == FlatVariant::one_source_run) {
     const std::uint64_t run = run_of_y(nest_, layout, lead_);
     wanted_x *= std::max<std::uint64_t>(wanted_y / run, 1);
     wanted_y = std::min(wanted_y, run);
@@ -235,8 +238,8 @@ void FlatPlanner::choose_tile(FlatLayout& layout, const FlatTuning& tuning) cons
   std::uint32_t most_loaded = 1;
   std::uint32_t least_loaded = 4;
   for (const FlatSource& source : layout.all_sources()) {
-    most_loaded = std::max(most_loaded, source.along);
-    if (source.along > 0) least_loaded = std::min(least_loaded, source.along);
+    most_loaded = std::max(most_loaded, source.y_per_load);
+    if (source.has_image()) least_loaded = std::min(least_loaded, source.y_per_load);
   }
   const std::uint64_t max_y = std::min(layout.threads * least_loaded, max_side);
   if (layout.joined) {
@@ -245,19 +248,20 @@ void FlatPlanner::choose_tile(FlatLayout& layout, const FlatTuning& tuning) cons
         std::uint64_t{tuning.x_bytes} / layout.element_bytes * tuning.y_bytes / lead_bytes;
     wanted_y = std::max<std::uint64_t>(elements / layout.x_extent, sector_bytes);
   } else {
-    layout.x = part_of(layout.x_extent + (layout.staggered ? layout.in_word - 1 : 0),
-                       std::min<std::uint64_t>(wanted_x, max_side), std::max(layout.in_word, layout.group));
+    layout.x =
+        part_of(layout.x_extent + (layout.staggered ? layout.word_elements - 1 : 0),
+                std::min<std::uint64_t>(wanted_x, max_side), std::max(layout.word_elements, layout.group));
   }
   wanted_y = std::min(wanted_y, max_y);
-  const bool whole_sectors =
-      tuning.way != FlatWay::one_run && wanted_y * lead_bytes >= std::uint64_t{2} * sector_bytes;
+  const bool whole_sectors = tuning.variant != FlatVariant::one_source_run &&
+                             wanted_y * lead_bytes >= std::uint64_t{2} * sector_bytes;
   const std::uint64_t y_unit = std::max(whole_sectors ? sector_bytes / lead_bytes : 1, most_loaded);
   layout.y = part_of(layout.y_extent, wanted_y, y_unit);
   layout.y = static_cast<std::uint32_t>(std::min<std::uint64_t>({layout.y, layout.y_extent, max_y}));
   layout.y = layout.y / most_loaded * most_loaded;
   // The code of a kernel that computes repeats the expression for each element that a thread stores.
   const std::uint32_t stored = problem_.expression().empty() ? 16 : 8;
-  layout.stores = std::clamp(stored / layout.in_word, 2U, 4U);
+  layout.stores = std::clamp(stored / layout.word_elements, 2U, 4U);
   for (std::uint32_t s = 0; s < layout.sources; ++s) choose_lanes(layout, s);
   // A thread has all loads of its part of a tile in flight, up to a limit.
   const std::uint32_t threads_along_x = layout.threads / std::max(layout.y / least_loaded, 1U);
@@ -272,7 +276,7 @@ void FlatPlanner::choose_tile(FlatLayout& layout, const FlatTuning& tuning) cons
 void FlatPlanner::choose_lanes(FlatLayout& layout, std::uint32_t s) const {
   FlatSource& source = layout.source[s];
   const std::uint32_t last = nest_.rank - 1;
-  if (source.along != 1 || std::abs(nest_.operand[s + 1].strides[last]) != 1) return;
+  if (source.y_per_load != 1 || std::abs(nest_.operand[s + 1].strides[last]) != 1) return;
   const auto row = static_cast<std::uint32_t>(std::min<std::uint64_t>(nest_.shape[last], layout.threads));
   source.x_lanes =
       std::clamp(row % layout.group == 0 ? row / layout.group : row, 1U, layout.threads / layout.y);
@@ -292,12 +296,12 @@ double FlatPlanner::lines_of_load(const FlatLayout& layout, std::uint32_t s) con
   };
   std::array<std::int64_t, warp_lanes> lines{};
   std::uint32_t found = 0;
-  const std::uint32_t fast_lanes = source.along > 0 ? layout.y / source.along : layout.word_lanes();
+  const std::uint32_t fast_lanes = source.has_image() ? layout.y / source.y_per_load : layout.word_lanes();
   for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
     const std::uint64_t fast = lane / source.x_lanes % fast_lanes;
     const std::uint64_t slow = lane / source.x_lanes / fast_lanes * source.x_lanes + lane % source.x_lanes;
-    const std::uint64_t x = source.along > 0 ? slow * layout.group : fast * layout.in_word;
-    const std::uint64_t y = source.along > 0 ? fast * source.along : slow;
+    const std::uint64_t x = source.has_image() ? slow * layout.group : fast * layout.word_elements;
+    const std::uint64_t y = source.has_image() ? fast * source.y_per_load : slow;
     const std::int64_t at = offset(0, layout.x_dimensions, x) + offset(layout.x_dimensions, layout.rank, y);
     const std::int64_t line = at >= 0 ? at / memory_line_bytes : (at + 1) / memory_line_bytes - 1;
     if (std::find(lines.begin(), lines.begin() + found, line) == lines.begin() + found) lines[found++] = line;
@@ -308,13 +312,13 @@ double FlatPlanner::lines_of_load(const FlatLayout& layout, std::uint32_t s) con
 void FlatPlanner::place_images(FlatLayout& layout) const {
   std::uint64_t bytes = 0;
   for (FlatSource& source : std::span(layout.source).first(layout.sources)) {
-    if (source.along == 0) continue;
+    if (!source.has_image()) continue;
     source.image = sat_cast<std::uint32_t>(bytes);
     // An odd number of words, so that adjacent rows are in different banks. A store of a staggered word may
     // read one word more.
     source.pitch = (layout.columns() * source.element_bytes / source.word_bytes() + 1) | 1U;
     const std::uint64_t joined =
-        (layout.y * layout.x_extent + std::uint64_t{2} * layout.in_word) * source.element_bytes;
+        (layout.y * layout.x_extent + std::uint64_t{2} * layout.word_elements) * source.element_bytes;
     bytes += layout.joined ? joined : std::uint64_t{layout.y} * source.pitch * source.word_bytes();
     bytes = round_up(bytes, 16);
   }
@@ -322,27 +326,23 @@ void FlatPlanner::place_images(FlatLayout& layout) const {
 }
 
 std::uint32_t FlatLayout::word_lanes() const noexcept {
-  constexpr std::uint32_t max_turns = 8;
+  constexpr std::uint32_t max_words_per_lane = 8;
   std::uint32_t best = 1;
   double busiest = 0;  // fraction of the threads that have a word
-  for (std::uint32_t turns = 1; turns <= max_turns; ++turns) {
-    const std::uint32_t lanes = static_cast<std::uint32_t>(ceil_div(words(), std::uint64_t{turns}));
+  for (std::uint32_t words_per_lane = 1; words_per_lane <= max_words_per_lane; ++words_per_lane) {
+    const std::uint32_t lanes = static_cast<std::uint32_t>(ceil_div(words(), std::uint64_t{words_per_lane}));
     if (lanes > threads) continue;
     const std::uint32_t rows = std::min(threads / lanes, y);
-    const double busy = static_cast<double>(words()) / turns * rows / threads;
-    if (busy <= busiest * 1.1) continue;  // more turns must keep clearly more threads busy
+    const double busy = static_cast<double>(words()) / words_per_lane * rows / threads;
+    if (busy <= busiest * 1.1) continue;  // more words must keep clearly more threads busy
     busiest = busy;
     best = lanes;
   }
   return best;
 }
 
-std::uint64_t FlatLayout::y_group() const noexcept {
+std::uint64_t FlatLayout::consecutive_y_tiles() const noexcept {
   return order == TileOrder::source ? y_tiles() : 1;
-}
-
-bool FlatLayout::has_image() const noexcept {
-  return std::ranges::any_of(all_sources(), [](const FlatSource& one) { return one.along > 0; });
 }
 
 std::uint32_t FlatLayout::shared_bytes() const noexcept {

@@ -16,22 +16,23 @@ TMAJIT_BEGIN
 // another dimension, or in the same one if that is short. An image is the copy of a source's tile in shared
 // memory.
 
-/// Which dimensions make up x, and how a tile is stored.
-enum class FlatWay : std::uint32_t {
+/// Which dimensions make up x, and how a tile is stored. A run is a part of the leading source that is
+/// contiguous along y.
+enum class FlatVariant : std::uint32_t {
   /// x has all dimensions after the source's contiguous one. A word has elements of one row.
   separate_rows,
   /// As `separate_rows`, but y also takes the dimensions with the source's next larger strides, until a run
   /// of the source covers a few whole sectors.
-  longer_runs,
+  longer_source_runs,
   /// As `separate_rows`, but a tile's extent along y is at most one run of the source.
-  one_run,
-  /// x has all dimensions after the source's contiguous one. A word may have elements of two rows.
-  joined,
+  one_source_run,
+  /// x has all dimensions after the source's contiguous one. A word may span several rows.
+  joined_rows,
 };
 
 /// The free choices of a `flat` kernel.
 struct FlatTuning {
-  FlatWay way = FlatWay::separate_rows;
+  FlatVariant variant = FlatVariant::separate_rows;
   std::uint32_t x_bytes = 128;  ///< bytes of a tile's row in the destination
   std::uint32_t y_bytes = 128;  ///< bytes of a tile's column in the leading source
   std::uint32_t threads = 256;
@@ -42,14 +43,15 @@ struct FlatTuning {
 /// How a `flat` kernel reads a source.
 struct FlatSource {
   std::uint32_t element_bytes = 1;
-  /// Elements of one load along y. 0: the source has no image, and the threads that store load along x.
-  std::uint32_t along = 0;
+  /// Elements along y of one load. 0: the source has no image, and the threads that store load along x.
+  std::uint32_t y_per_load = 0;
   /// Neighbouring threads load this many groups along x before they move to the next y.
   std::uint32_t x_lanes = 1;
   double lines = 1;         ///< lines of 128 bytes that a load of a warp touches
   std::uint32_t image = 0;  ///< byte offset of its image in shared memory
   std::uint32_t pitch = 0;  ///< words from row to row of the image
 
+  [[nodiscard]] bool has_image() const noexcept { return y_per_load > 0; }
   [[nodiscard]] std::uint32_t word_bytes() const noexcept { return element_bytes < 4 ? 4 : element_bytes; }
 };
 
@@ -63,14 +65,14 @@ struct FlatLayout {
   std::uint32_t x_dimensions = 1;
   std::uint64_t x_extent = 1;
   std::uint64_t y_extent = 1;
-  std::uint32_t x = 1;        ///< elements of a tile along x
-  std::uint32_t y = 1;        ///< elements of a tile along y
-  std::uint32_t in_word = 1;  ///< elements of a word, which one store writes
-  std::uint32_t group = 1;    ///< neighbours along x that a thread loads into an image together, one by one
-  std::uint32_t loads = 1;    ///< groups that a thread has in flight
-  std::uint32_t stores = 1;   ///< words that a thread has in flight
+  std::uint32_t x = 1;              ///< elements of a tile along x
+  std::uint32_t y = 1;              ///< elements of a tile along y
+  std::uint32_t word_elements = 1;  ///< elements of a word, which one store writes
+  std::uint32_t group = 1;   ///< neighbours along x that a thread loads into an image together, one by one
+  std::uint32_t loads = 1;   ///< groups that a thread has in flight
+  std::uint32_t stores = 1;  ///< words that a thread has in flight
   std::uint32_t threads = 256;
-  bool joined = false;        ///< words may have elements of two rows
+  bool joined = false;        ///< a word may span several rows
   bool staggered = false;     ///< the destination's rows are not aligned to words
   bool wide_offsets = false;  ///< offsets take more than 32 bits
   TileOrder order = TileOrder::destination;
@@ -78,21 +80,20 @@ struct FlatLayout {
   std::array<FlatSource, max_inputs> source{};
   std::uint32_t tables = 0;  ///< byte offset of the tables in shared memory, after the images
 
-  [[nodiscard]] std::uint32_t words() const noexcept { return std::max(x / in_word, 1U); }
+  [[nodiscard]] std::uint32_t words() const noexcept { return std::max(x / word_elements, 1U); }
   /// Threads that store a row of a tile together. Each stores one of its words, or several one after another.
   [[nodiscard]] std::uint32_t word_lanes() const noexcept;
   /// Entries of the table of x: a staggered row begins up to a word before the tile.
   [[nodiscard]] std::uint32_t columns() const noexcept {
-    return x + (staggered && !joined ? std::max(in_word, group) : 0);
+    return x + (staggered && !joined ? std::max(word_elements, group) : 0);
   }
   [[nodiscard]] std::uint64_t x_tiles() const noexcept {
-    return ceil_div(x_extent + (staggered && !joined ? in_word - 1 : 0), std::uint64_t{x});
+    return ceil_div(x_extent + (staggered && !joined ? word_elements - 1 : 0), std::uint64_t{x});
   }
   [[nodiscard]] std::uint64_t y_tiles() const noexcept { return ceil_div(y_extent, std::uint64_t{y}); }
   /// The number of tiles along y that successive CTAs take before the next tile along x.
-  [[nodiscard]] std::uint64_t y_group() const noexcept;
+  [[nodiscard]] std::uint64_t consecutive_y_tiles() const noexcept;
   [[nodiscard]] std::uint64_t ctas() const noexcept { return x_tiles() * y_tiles(); }
-  [[nodiscard]] bool has_image() const noexcept;
   [[nodiscard]] std::uint32_t shared_bytes() const noexcept;
   /// The box of the nest that approximates the tile: a flat tile may begin and end within a dimension.
   [[nodiscard]] PerDimension box(const CanonicalNest& nest) const noexcept;
@@ -112,15 +113,15 @@ class FlatPlanner {
   explicit FlatPlanner(const Problem& problem);
   /// Whether the family supports the problem: whether a source lies across the destination.
   [[nodiscard]] bool supports_problem() const noexcept { return across_ != none; }
-  /// The layout of a tuning; nullopt if its way does not suit the problem, or an index or the shared memory
-  /// would exceed its limit.
+  /// The layout of a tuning; nullopt if its variant does not suit the problem, or an index or the shared
+  /// memory would exceed its limit.
   [[nodiscard]] std::optional<FlatLayout> layout(const FlatTuning& tuning) const;
 
  private:
   static constexpr std::uint32_t none = max_view_rank;
 
   [[nodiscard]] std::uint32_t across_of(const PerDimension& order, std::uint32_t element_bytes) const;
-  [[nodiscard]] bool choose_dimensions(FlatLayout& layout, FlatWay way) const;
+  [[nodiscard]] bool choose_dimensions(FlatLayout& layout, FlatVariant variant) const;
   [[nodiscard]] bool fills_rows(const FlatLayout& layout, std::uint32_t bytes) const;
   [[nodiscard]] bool choose_word(FlatLayout& layout, const FlatTuning& tuning) const;
   [[nodiscard]] std::uint32_t elements_per_load(const FlatLayout& layout, std::uint32_t s) const;

@@ -251,7 +251,7 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
     parts.set("wraps",
               facts.wraps != 0);  // a word may extend beyond the end of the destination's last dimension
     parts.facts = number_fact("rank", facts.rank) + number_fact("threads", linear_threads) +
-                  number_fact("in_word", facts.word_elements, "elements of a word") +
+                  number_fact("word_elements", facts.word_elements, "elements of a word") +
                   number_fact("turns", facts.turns, "words of a thread") + offset_fact(facts.wide_offsets);
     parts.facts += fmt::format("using Plan = {};\n",
                                facts.padded != 0 ? "params::PaddedLine<rank>"

@@ -13,7 +13,8 @@ constexpr std::array map_arguments{
     Argument{.name = "expression",
              .option = "--expr",
              .required = true,
-             .sentence = "the expression: C over x (or x0 … x7) and g[d], the element's coordinates",
+             .sentence = "the C expression of x (or x0 … x7) and g[d], the element's coordinate in "
+                         "dimension d",
              .example = "x*2+1"}};
 
 }  // namespace

@@ -44,7 +44,7 @@ constexpr std::array scan_arguments{
     Argument{.name = "expression",
              .option = "--expr",
              .fallback = "the source's elements",
-             .sentence = "the expression that is scanned: C over x, or x0 … x7",
+             .sentence = "the C expression of x (or x0 … x7) that is scanned",
              .example = "x*x"}};
 
 }  // namespace

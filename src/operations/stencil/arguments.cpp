@@ -15,7 +15,7 @@ constexpr std::array stencil_arguments{
     Argument{.name = "expression",
              .option = "--expr",
              .required = true,
-             .sentence = "the expression: C in which x(-1,0) is a neighbour of x, or x0(-1,0) of x0",
+             .sentence = "the C expression, in which x(-1,0) is a neighbour of x, or x0(-1,0) of x0",
              .example = "x(-1,0)+x(1,0)"},
     Argument{.name = "boundary",
              .option = "--boundary",

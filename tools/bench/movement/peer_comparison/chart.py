@@ -1,4 +1,7 @@
-"""The table of peers as an SVG: bars for tmajit, the best peer and PyTorch eager, a line for the driver's copy."""
+"""Draws tmajit's bandwidth beside that of other libraries, its peers, as an SVG.
+
+Bars show tmajit, the fastest peer and PyTorch eager; a line shows the driver's copy.
+"""
 
 from xml.sax.saxutils import escape
 
@@ -9,7 +12,7 @@ LABEL_WIDTH, PANEL_WIDTH, PANEL_GAP, VALUE_WIDTH = 205, 150, 22, 62
 TOP, BAR, ROW = 66, 8, 36
 FULL_SCALE = 5000.0  # GB/s
 
-# Colours that are legible on white and on black; the media query replaces those that are not.
+# Colours for a light background. The media query replaces those that are illegible on a dark one.
 STYLE = """
   text { font: 11px -apple-system, "Segoe UI", Helvetica, Arial, sans-serif; fill: #3d444d }
   .title { font-size: 14px; font-weight: 600 }
@@ -50,7 +53,7 @@ def _row(x, y, result):
     for number, (kind, gbps) in enumerate(bars):
         if gbps:
             parts.append(_bar(x, y + number * (BAR + 1), gbps, kind))
-    ours, ratio = bars[0][1], results.of_best_peer(result)
+    ours, ratio = bars[0][1], results.ratio_to_best_peer(result)
     if ours:
         note = f"{ours:.0f}" + (f" · {ratio:.2f}×" if ratio else "")
         parts.append(_text(x + PANEL_WIDTH + 4, y + BAR, note, "small strong"))

@@ -6,7 +6,7 @@ from .contest import quantile
 WORST = 10  # number of worst cases that are listed
 # The share of the ratios below each of these is reported.
 BOUNDS = (0.97, 0.90)
-MEASURES = {"best": results.of_best_peer, "driver": results.of_driver}
+MEASURES = {"best": results.ratio_to_best_peer, "driver": results.ratio_to_driver}
 
 
 def is_random(report):
@@ -52,9 +52,10 @@ def _groups(report):
 
 def worst(report):
     """The worst cases relative to the best peer: [{label, ratio, peer, kernels}]."""
-    measured = [result for result in report["results"] if results.of_best_peer(result)]
-    return [{"label": result["label"], "ratio": results.of_best_peer(result), "peer": results.best_peer(result)[0],
-             "kernels": results.choices(result)} for result in sorted(measured, key=results.of_best_peer)[:WORST]]
+    measured = [result for result in report["results"] if results.ratio_to_best_peer(result)]
+    return [{"label": result["label"], "ratio": results.ratio_to_best_peer(result),
+             "peer": results.best_peer(result)[0], "kernels": results.choices(result)}
+            for result in sorted(measured, key=results.ratio_to_best_peer)[:WORST]]
 
 
 def of(report):

@@ -32,13 +32,13 @@ def best_peer(result):
     return min((pair for pair in times if pair[1]), key=lambda pair: pair[1], default=None)
 
 
-def of_driver(result):
+def ratio_to_driver(result):
     """tmajit's bandwidth divided by that of the driver's copy of as many bytes."""
     ours, driver = microseconds(result, OURS), microseconds(result, DRIVER)
     return driver / ours if ours and driver else None
 
 
-def of_best_peer(result):
+def ratio_to_best_peer(result):
     """tmajit's bandwidth divided by that of the fastest peer."""
     ours, best = microseconds(result, OURS), best_peer(result)
     return best[1] / ours if ours and best else None

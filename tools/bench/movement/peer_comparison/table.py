@@ -30,8 +30,8 @@ def row(report, result):
     """The lines of one case: two if sectors have more bytes than the elements."""
     names = [results.OURS, results.DRIVER, *peers_of(report)]
     cells = "".join(f"{_number(results.bandwidth(result, name), '.0f'):>{_width(name)}}" for name in names)
-    text = (f"{result['label']:<{LABEL_WIDTH}}{cells}{_number(results.of_driver(result), '.3f'):>9}"
-            f"{_number(results.of_best_peer(result), '.2f'):>7}"
+    text = (f"{result['label']:<{LABEL_WIDTH}}{cells}{_number(results.ratio_to_driver(result), '.3f'):>9}"
+            f"{_number(results.ratio_to_best_peer(result), '.2f'):>7}"
             f"{_number(results.microseconds(result, results.OURS), '.2f'):>10}  {results.choices(result)}").rstrip()
     ours = results.microseconds(result, results.OURS)
     if ours and result["sector_bytes"] != result["bytes"]:
@@ -55,8 +55,8 @@ def means(report):
     sets = [(f"table of peers {t}", results.table_rows(report, t)) for t in ("f32", "bf16", "u8", "f64")]
     sets += [(f"odd extents {t}", results.odd_rows(report, t)) for t in ("f32", "bf16", "u8")]
     for name, rows in sets:
-        driver = [v for v in map(results.of_driver, rows) if v]
-        best = [v for v in map(results.of_best_peer, rows) if v]
+        driver = [v for v in map(results.ratio_to_driver, rows) if v]
+        best = [v for v in map(results.ratio_to_best_peer, rows) if v]
         if driver:
             lines.append(f"{name:<{LABEL_WIDTH}}{len(driver):>6}{results.geometric_mean(driver):>9.3f}"
                          f"{_number(results.geometric_mean(best), '.2f'):>7}")

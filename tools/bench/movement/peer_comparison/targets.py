@@ -82,9 +82,9 @@ def _of_list(report):
                                  result["max_extra_us"], ours - driver, at_least=False))
     for type_name, need in TABLE_TARGETS.items():
         rows = results.table_rows(report, type_name)
-        ratios = results.measured(map(results.of_best_peer, rows))
+        ratios = results.measured(map(results.ratio_to_best_peer, rows))
         for row in rows:
-            ratio = results.of_best_peer(row)
+            ratio = results.ratio_to_best_peer(row)
             if ratio is not None:
                 found.append(_target(f"{row['label']}, speed relative to the best peer ({results.best_peer(row)[0]})", 1.0, ratio))
         if len(ratios) == TABLE_ROWS:
@@ -93,7 +93,7 @@ def _of_list(report):
         else:
             unknown.append(f"geometric mean over the table, {type_name}: "
                            f"{len(ratios)} of {TABLE_ROWS} rows have a peer")
-        odd = results.measured(map(results.of_best_peer, results.odd_rows(report, type_name)))
+        odd = results.measured(map(results.ratio_to_best_peer, results.odd_rows(report, type_name)))
         if odd:
             found.append(_target(f"odd extents {type_name}, geometric mean of the best peer", ODD_TARGET,
                                  results.geometric_mean(odd)))
