@@ -119,8 +119,8 @@ class TMAJIT_API KernelPlan {
   /// Microseconds by the cost model; 0 for an empty batch of copies.
   [[nodiscard]] double predicted_us() const noexcept { return prediction().us; }
   [[nodiscard]] const Prediction& prediction() const noexcept;
-  /// Whether a planner may choose this kernel without a measurement. For small tensors it chooses only
-  /// kernels that many shapes share.
+  /// Whether many problems share this kernel. The planner chooses any other kernel only if a measurement
+  /// chose it, or if it is predicted to be far faster.
   [[nodiscard]] bool common() const noexcept;
   /// Whether this kernel is the default choice for most problems of its kind.
   [[nodiscard]] bool is_default() const noexcept;

@@ -118,7 +118,8 @@ std::string final_result_function(bool is_given) {
 
 /// The kernel's entry point: its parameters, and the call of the template's function.
 std::string entry_point(const KernelPlanState& state, const SourceParts& parts, std::string_view entry) {
-  std::string bounds = fmt::format("{}", parts.max_threads > 0 ? parts.max_threads : state.shape.block[0]);
+  std::string bounds =
+      fmt::format("{}", parts.max_threads > 0 ? parts.max_threads : state.launch_shape.block[0]);
   if (parts.min_ctas > 0) bounds += fmt::format(", {}", parts.min_ctas);
   std::string out = fmt::format(
       "\n// ---- the kernel ----\nextern \"C\" __global__ void __launch_bounds__({})\n{}(", bounds, entry);

@@ -243,7 +243,7 @@ Allocation host_allocation_at(const void* pointer) {
   return *allocation;
 }
 
-bool is_device(const void* pointer) {
+bool is_device_address(const void* pointer) {
   const auto allocation = allocation_at(pointer);
   if (allocation) return is_device(allocation->kind);
   const std::uint64_t address = address_of(pointer);
@@ -279,8 +279,8 @@ void copy(void* destination, const void* source, std::uint64_t bytes, cudaStream
   if (destination == nullptr || source == nullptr)
     throw Failure(cudaErrorInvalidValue, "the destination or the source is null");
   auto& memory = device().memory();
-  const bool to_device = is_device(destination);
-  const bool from_device = is_device(source);
+  const bool to_device = is_device_address(destination);
+  const bool from_device = is_device_address(source);
   if (to_device && from_device) {
     memory.copy(address_of(destination), address_of(source), bytes, stream);
   } else if (to_device) {

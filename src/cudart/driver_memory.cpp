@@ -124,7 +124,7 @@ CUresult cuPointerGetAttribute(void* result, CUpointer_attribute attribute, CUde
   return driver_guarded(__func__, [&] {
     require_non_null(static_cast<char*>(result), "the result");
     const auto allocation = allocation_at(pointer_at(address));
-    if (!allocation && !is_device(pointer_at(address)))
+    if (!allocation && !is_device_address(pointer_at(address)))
       throw Failure(cudaErrorInvalidValue, "the address is in no memory that CUDA knows");
     const bool is_device_memory = !allocation || is_device(allocation->kind);
     switch (attribute) {

@@ -113,9 +113,9 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
     const auto allocation = allocation_at(pointer);
     auto* const address = const_cast<void*>(pointer);
     if (!allocation) {
-      result.type = is_device(pointer) ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
-      result.device = is_device(pointer) ? 0 : -2;
-      (is_device(pointer) ? result.devicePointer : result.hostPointer) = address;
+      result.type = is_device_address(pointer) ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
+      result.device = is_device_address(pointer) ? 0 : -2;
+      (is_device_address(pointer) ? result.devicePointer : result.hostPointer) = address;
       return;
     }
     result.type = is_device(allocation->kind)               ? cudaMemoryTypeDevice

@@ -15,6 +15,7 @@ namespace cudart {
 /// that it reserved.
 enum class MemoryKind : std::uint8_t { device, mapped, pinned, managed, registered };
 
+/// Whether the host cannot access memory of this kind.
 [[nodiscard]] constexpr bool is_device(MemoryKind kind) noexcept {
   return kind == MemoryKind::device || kind == MemoryKind::mapped;
 }
@@ -56,8 +57,9 @@ void unregister_host(const void* pointer);
 [[nodiscard]] std::optional<Allocation> allocation_at(const void* pointer);
 /// The allocation that holds the address, if the host can access it. Throws Failure if there is none.
 [[nodiscard]] Allocation host_allocation_at(const void* pointer);
-/// Whether the address is in device memory that the host cannot access.
-[[nodiscard]] bool is_device(const void* pointer);
+/// Whether the address is in device memory that the host cannot access. The range of device addresses decides
+/// if no allocation holds the address: it may be that of a module's variable.
+[[nodiscard]] bool is_device_address(const void* pointer);
 /// Add and remove the record that device memory is mapped at an address.
 void add_mapped(std::uint64_t address, std::uint64_t bytes);
 void remove_mapped(std::uint64_t address);

@@ -207,7 +207,7 @@ DevicePtr Gpu::allocate_for_capture(Stream stream, std::span<const std::byte> by
   check(api, api.stream_get_capture_info(stream, &status, nullptr, &graph, nullptr, nullptr),
         "cuStreamGetCaptureInfo");
   if (status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return 0;
-  drop_returned();
+  drop_released();
   const auto block = std::make_shared<const ScratchBlock>(context_, bytes);
   keep_for_graph(api, graph, block);
   return block->address();

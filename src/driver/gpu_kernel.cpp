@@ -8,19 +8,19 @@ TMAJIT_BEGIN
 namespace driver {
 namespace {
 
-/// A reference to code or scratch memory that a destroyed graph has released. The driver reports the release
-/// in a callback, which must not call the driver (cuUserObjectCreate). So the reference is dropped later, by
-/// the next thread that loads code or captures a launch with scratch memory.
-struct Returned {
-  std::shared_ptr<const void> share;
-  Returned* next = nullptr;
+/// A graph's reference to code or memory. When the graph is destroyed, the driver calls release_reference(),
+/// which must not call the driver (cuUserObjectCreate), so it only lists the reference as released. The next
+/// thread that loads code or allocates memory for a graph drops it.
+struct GraphReference {
+  std::shared_ptr<const void> object;
+  GraphReference* next = nullptr;  ///< in the list of released references
 };
-std::atomic<Returned*> returned_by_graphs{nullptr};
+std::atomic<GraphReference*> released_references{nullptr};
 
-void give_back(void* share) {
-  auto* const returned = static_cast<Returned*>(share);
-  returned->next = returned_by_graphs.load(std::memory_order_relaxed);
-  while (!returned_by_graphs.compare_exchange_weak(returned->next, returned, std::memory_order_release)) {
+void release_reference(void* argument) {
+  auto* const released = static_cast<GraphReference*>(argument);
+  released->next = released_references.load(std::memory_order_relaxed);
+  while (!released_references.compare_exchange_weak(released->next, released, std::memory_order_release)) {
   }
 }
 
@@ -43,19 +43,21 @@ std::int64_t count_parameters(const Api& api, CUkernel kernel) {
 
 }  // namespace
 
-void drop_returned() noexcept {
-  Returned* returned = returned_by_graphs.exchange(nullptr, std::memory_order_acquire);
-  while (returned != nullptr) delete std::exchange(returned, returned->next);
+void drop_released() noexcept {
+  GraphReference* released = released_references.exchange(nullptr, std::memory_order_acquire);
+  while (released != nullptr) delete std::exchange(released, released->next);
 }
 
-void keep_for_graph(const Api& api, CUgraph graph, std::shared_ptr<const void> share) {
-  auto returned = std::make_unique<Returned>(Returned{std::move(share)});
-  CUuserObject object = nullptr;
-  check(api, api.user_object_create(&object, returned.get(), give_back, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
+void keep_for_graph(const Api& api, CUgraph graph, std::shared_ptr<const void> reference) {
+  auto graph_reference = std::make_unique<GraphReference>(GraphReference{std::move(reference)});
+  CUuserObject user_object = nullptr;
+  check(api,
+        api.user_object_create(&user_object, graph_reference.get(), release_reference, 1,
+                               CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
         "cuUserObjectCreate");
-  (void)returned.release();  // the user object owns it now
-  const CUresult result = api.graph_retain_user_object(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE);
-  if (result != CUDA_SUCCESS) api.user_object_release(object, 1);
+  (void)graph_reference.release();  // the user object owns it now
+  const CUresult result = api.graph_retain_user_object(graph, user_object, 1, CU_GRAPH_USER_OBJECT_MOVE);
+  if (result != CUDA_SUCCESS) api.user_object_release(user_object, 1);
   check(api, result, "cuGraphRetainUserObject");
 }
 
@@ -112,7 +114,7 @@ GpuKernel::GpuKernel(std::shared_ptr<const Context> context, std::shared_ptr<Scr
       get_current_(context->api().ctx_get_current),
       get_capture_info_(context->api().stream_get_capture_info),
       launch_kernel_ex_(context->api().launch_kernel_ex),
-      code_((drop_returned(), std::make_shared<const LoadedCode>(std::move(context), artifact))),
+      code_((drop_released(), std::make_shared<const LoadedCode>(std::move(context), artifact))),
       scratch_(std::move(scratch)),
       entry_(artifact.entry) {
   function_ = reinterpret_cast<CUfunction>(code_->kernel());
@@ -137,7 +139,7 @@ void GpuKernel::enqueue_with_scratch(const LaunchShape& shape, std::span<void* c
   if (stream != nullptr &&
       get_capture_info_(stream, &status, &capture, &graph, nullptr, nullptr) == CUDA_SUCCESS &&
       status == CU_STREAM_CAPTURE_STATUS_ACTIVE) {
-    drop_returned();
+    drop_released();
     const auto block = scratch_->for_capture(capture, stream, shape.scratch_bytes);
     keep_for_graph(code_->context().api(), graph, block);
     scratch = block->address();

@@ -14,16 +14,17 @@
 TMAJIT_BEGIN
 namespace driver {
 
-/// Gives `graph` a reference to an object, until the graph and all graphs instantiated from it are destroyed.
-void keep_for_graph(const Api& api, CUgraph graph, std::shared_ptr<const void> share);
-/// Drops the references that graphs have released. Works while streams are captured.
-void drop_returned() noexcept;
+/// Gives `reference` to `graph` and all graphs instantiated from it. The destruction of the last of them only
+/// lists the reference as released.
+void keep_for_graph(const Api& api, CUgraph graph, std::shared_ptr<const void> reference);
+/// Drops the released references, which may destroy their objects. Works while streams are captured.
+void drop_released() noexcept;
 
 /// The code of a cubin, loaded for as long as this object lives.
 class LoadedCode {
  public:
   /// Throws Error{invalid_image} if the driver refuses the cubin or if the cubin lacks the entry,
-  /// Error{device_failed}.
+  /// Error{out_of_memory}, and Error{device_failed} for any other error of the driver.
   LoadedCode(std::shared_ptr<const Context> context, const Artifact& artifact);
   ~LoadedCode();
   LoadedCode(const LoadedCode&) = delete;

@@ -40,8 +40,8 @@ enum class DefaultChoice : std::uint8_t {
   yes,
 };
 
-/// A candidate's facts, choice and layout. Facts and choices are plain data without padding: equal ones have
-/// equal bytes.
+/// A candidate's facts (the constants that its kernel is specialised for), its choice (which determines the
+/// launch) and its layout. Facts and choices are plain data without padding: equal ones have equal bytes.
 class CandidateData {
  public:
   virtual ~CandidateData() = default;
@@ -84,7 +84,7 @@ struct Footprint {
   std::uint32_t stages = 1;         ///< tiles that a CTA has in flight at once
   std::uint32_t tiles_per_cta = 1;  ///< consecutive tiles of a CTA
   std::uint32_t dynamic_shared_bytes = 0;
-  std::uint32_t max_dynamic_shared_bytes = 0;  ///< maximum over all launches of the kernel, if larger
+  std::uint32_t max_dynamic_shared_bytes = 0;  ///< maximum over the kernel's launches; 0: the same in all
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t registers = 32;       ///< registers of a thread, as NVRTC compiles kernels of this kind
   std::uint64_t bytes_in_flight = 0;  ///< bytes of a CTA's loads in flight

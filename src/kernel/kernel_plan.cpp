@@ -10,7 +10,7 @@ namespace {
 std::string key_of(const Candidate& candidate, std::string_view expression, std::string_view epilogue) {
   std::string key(candidate.family->name());
   key += '\0';
-  key += candidate.data->facts_bytes();
+  key += candidate.data->facts_bytes();  // the constants that the kernel is specialised for
   key += expression;
   if (!epilogue.empty()) key.append(1, '\0').append(epilogue);
   return key;
@@ -22,16 +22,17 @@ KernelPlan make_kernel_plan(Candidate candidate, Problem problem, const Predicti
   auto state = std::make_shared<KernelPlanState>();
   const Family& family = *candidate.family;
   const Footprint footprint = family.footprint(candidate, problem);
-  state->shape.block = {footprint.threads, 1, 1};
-  state->shape.shared_bytes = footprint.dynamic_shared_bytes;
+  state->launch_shape.block = {footprint.threads, 1, 1};
+  state->launch_shape.shared_bytes = footprint.dynamic_shared_bytes;
+  // The maximum is 0 if no launch of the kernel needs another size.
   state->max_shared_bytes = std::max(footprint.dynamic_shared_bytes, footprint.max_dynamic_shared_bytes);
-  family.bind(candidate, problem, state->parameters, state->shape);
+  family.bind(candidate, problem, state->parameters, state->launch_shape);
   state->key = key_of(candidate, problem.expression(), problem.epilogue());
   state->candidate = std::move(candidate);
   state->problem = std::move(problem);
   state->prediction = prediction;
   state->tuned = tuned;
-  return Inside::make<KernelPlan>(std::move(state));
+  return Inside::make<KernelPlan>(std::move(state));  // Inside may call the private constructor
 }
 
 const FamilyInfo& KernelPlan::family() const noexcept {
@@ -47,7 +48,7 @@ std::string_view KernelPlan::epilogue() const noexcept {
   return state_->problem.epilogue();
 }
 const LaunchShape& KernelPlan::launch_shape() const noexcept {
-  return state_->shape;
+  return state_->launch_shape;
 }
 
 KernelShape KernelPlan::shape() const {
@@ -79,7 +80,7 @@ std::vector<Parameter> KernelPlan::parameters() const {
                           .offset = entry.offset,
                           .bytes = entry.bytes});
   }
-  for (const ParameterBlock::Map& map : state_->parameters.maps()) {
+  for (const ParameterBlock::TensorMapSlot& map : state_->parameters.maps()) {
     parameters[map.entry].map_of = static_cast<int>(map.operand);
     parameters[map.entry].map = map.spec;
   }
@@ -101,6 +102,7 @@ std::uint64_t KernelPlan::bytes_written() const noexcept {
 const Prediction& KernelPlan::prediction() const noexcept {
   return state_->prediction;
 }
+/// Whether many problems share the kernel (Candidate::common).
 bool KernelPlan::common() const noexcept {
   return state_->candidate.common;
 }

@@ -53,7 +53,7 @@ LaunchImage& LaunchImage::write(void* memory, const ParameterBlock& parameters, 
   if (!parameters.maps().empty()) *reinterpret_cast<DeviceMaps**>(begin + layout.encoder) = &target.maps;
   auto* map = reinterpret_cast<Map*>(begin + layout.map);
   auto* spec = reinterpret_cast<TensorMapSpec*>(begin + layout.spec);
-  for (const ParameterBlock::Map& one : parameters.maps()) {
+  for (const ParameterBlock::TensorMapSlot& one : parameters.maps()) {
     const Part& part = operands[one.operand];
     *map++ = {one.address - part.as_planned, one.address, one.offset, part.tensor};
     *spec++ = one.spec;

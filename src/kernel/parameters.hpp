@@ -37,15 +37,16 @@ class ParameterBlock {
   static constexpr std::size_t max_parameters = 32;
   static constexpr std::size_t max_patches = 32;
 
+  /// A parameter.
   struct Entry {
     ParameterType type;
     std::string_view name;  ///< static text
     std::uint32_t offset = 0;
     std::uint32_t bytes = 0;
   };
-  /// A tensor map. The device of a launch encodes it into the block.
-  struct Map {
-    std::uint32_t entry = 0;   ///< index into entries()
+  /// A tensor map that the device of a launch encodes into the block. It is a parameter, or a part of one.
+  struct TensorMapSlot {
+    std::uint32_t entry = 0;   ///< the parameter's index in entries()
     std::uint32_t offset = 0;  ///< offset in the block
     std::uint32_t operand = 0;
     DevicePtr address = 0;
@@ -76,7 +77,7 @@ class ParameterBlock {
   void add_address(std::uint32_t offset, std::uint32_t operand);
 
   [[nodiscard]] std::span<const Entry> entries() const noexcept { return entries_; }
-  [[nodiscard]] std::span<const Map> maps() const noexcept { return maps_; }
+  [[nodiscard]] std::span<const TensorMapSlot> maps() const noexcept { return maps_; }
   [[nodiscard]] std::span<const Patch> patches() const noexcept { return patches_; }
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
 
@@ -88,7 +89,7 @@ class ParameterBlock {
   // Vectors save memory: most kernels have few entries, and callers keep many plans.
   std::vector<std::byte> bytes_;
   std::vector<Entry> entries_;
-  std::vector<Map> maps_;
+  std::vector<TensorMapSlot> maps_;
   std::vector<Patch> patches_;
 };
 

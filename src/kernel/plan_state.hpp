@@ -11,10 +11,10 @@ TMAJIT_BEGIN
 struct KernelPlanState {
   Candidate candidate;
   Problem problem;
-  ParameterBlock parameters;  ///< parameters, whose tensor maps are not yet encoded
-  LaunchShape shape;
+  ParameterBlock parameters;  ///< its tensor maps are not yet encoded
+  LaunchShape launch_shape;
   std::uint32_t max_shared_bytes = 0;  ///< maximum dynamic shared memory over all launches of the kernel
-  std::string key;
+  std::string key;                     ///< family, facts and expressions: all that determines the source
   Prediction prediction;
   bool tuned = false;
 };

@@ -14,7 +14,7 @@ TMAJIT_BEGIN
 namespace {
 
 constexpr std::uint32_t max_width = 16;  // bytes that a lane accesses at most
-// A matrix of ldmatrix and stmatrix.
+// The matrices that ldmatrix and stmatrix access.
 constexpr std::uint32_t matrix_rows = 8;
 constexpr std::uint32_t matrix_row_bytes = 16;
 
@@ -34,33 +34,34 @@ void check(const WarpAccess& access) {
   }
 }
 
-using BankWords = std::array<std::uint32_t, shared_banks>;
+/// For each bank, the number of distinct words that lanes access in it.
+using WordCounts = std::array<std::uint32_t, shared_banks>;
 
-/// The number of distinct words in each bank that lanes `first` to `end` − 1 access.
-BankWords words_of(const WarpAccess& access, std::uint32_t first, std::uint32_t end) {
-  std::array<std::uint32_t, warp_lanes> words{};
-  std::uint32_t count = 0;
+/// Counts the words that lanes `first` to `end` − 1 access.
+WordCounts count_words(const WarpAccess& access, std::uint32_t first, std::uint32_t end) {
+  std::array<std::uint32_t, warp_lanes> word_indices{};
+  std::uint32_t accesses = 0;
   for (auto lane = first; lane < end; ++lane) {
     const auto word = access.offsets[lane] / bank_bytes;
-    for (std::uint32_t i = 0; i < std::max(access.width / bank_bytes, 1U); ++i) words[count++] = word + i;
+    for (std::uint32_t i = 0; i < std::max(access.width / bank_bytes, 1U); ++i)
+      word_indices[accesses++] = word + i;
   }
-  const auto accessed = std::span(words).first(count);
+  const auto accessed = std::span(word_indices).first(accesses);
   std::sort(accessed.begin(), accessed.end());
   const auto distinct_end = std::unique(accessed.begin(), accessed.end());
-  BankWords words_in_bank{};
-  std::for_each(accessed.begin(), distinct_end,
-                [&](std::uint32_t word) { ++words_in_bank[word % shared_banks]; });
-  return words_in_bank;
+  WordCounts counts{};
+  std::for_each(accessed.begin(), distinct_end, [&](std::uint32_t word) { ++counts[word % shared_banks]; });
+  return counts;
 }
 
-/// Calls `visit` with the words of each bank, for each group of lanes that shared memory serves together. A
-/// group accesses at most 128 bytes: 32 lanes of up to 4 bytes, 16 of 8 or 8 of 16.
+/// Calls `visit` with the WordCounts of each group of lanes that one wavefront serves if no banks conflict:
+/// 32 lanes of up to 4 bytes, 16 of 8 or 8 of 16.
 template <typename Visit>
 void for_each_group(const WarpAccess& access, const Visit& visit) {
   check(access);
-  const auto lanes_together = warp_lanes / std::max(access.width / bank_bytes, 1U);
-  for (std::uint32_t first = 0; first < access.lanes; first += lanes_together) {
-    visit(words_of(access, first, std::min(first + lanes_together, access.lanes)));
+  const auto group_lanes = warp_lanes / std::max(access.width / bank_bytes, 1U);
+  for (std::uint32_t first = 0; first < access.lanes; first += group_lanes) {
+    visit(count_words(access, first, std::min(first + group_lanes, access.lanes)));
   }
 }
 
@@ -68,10 +69,10 @@ bool is_matrix(AccessPattern pattern) noexcept {
   return pattern == AccessPattern::matrix || pattern == AccessPattern::matrix_transposed;
 }
 
-/// How a pattern accesses a whole tile: in pieces of `width` bytes, one piece per lane. For matrices a piece
-/// is a row of one matrix.
+/// How a pattern accesses a whole tile: in pieces of `width` bytes, one per lane and instruction. For
+/// matrices a piece is a row of one matrix.
 struct Sweep {
-  std::uint32_t pieces = 0;  ///< 0: the pattern cannot access the tile so
+  std::uint32_t pieces = 0;  ///< 0: the pattern cannot access the tile in pieces of `width` bytes
   std::uint32_t pieces_per_instruction = warp_lanes;
 };
 
@@ -125,8 +126,8 @@ WarpAccess access_of(const BoxLayout& box, AccessPattern pattern, std::uint32_t 
 
 Wavefronts wavefronts(const WarpAccess& access) {
   Wavefronts result;
-  for_each_group(access, [&](const BankWords& words) {
-    const auto ways = std::ranges::max(words);
+  for_each_group(access, [&](const WordCounts& counts) {
+    const auto ways = std::ranges::max(counts);
     result.needed += ways;
     result.ideal += 1;
     result.ways = std::max(result.ways, ways);
@@ -135,9 +136,9 @@ Wavefronts wavefronts(const WarpAccess& access) {
 }
 
 std::array<std::uint32_t, shared_banks> words_of_banks(const WarpAccess& access) {
-  BankWords worst{};
-  for_each_group(access, [&](const BankWords& words) {
-    if (std::ranges::max(words) > std::ranges::max(worst)) worst = words;
+  WordCounts worst{};
+  for_each_group(access, [&](const WordCounts& counts) {
+    if (std::ranges::max(counts) > std::ranges::max(worst)) worst = counts;
   });
   return worst;
 }
@@ -161,8 +162,9 @@ WarpAccess warp_access(const BoxLayout& box, AccessPattern pattern, std::uint32_
   if (number >= instructions(sweep)) {
     throw Error(
         ErrorCode::invalid_argument,
-        fmt::format("instruction {}: {} with {} a lane accesses this tile in {}", number, name(pattern),
-                    counted(width, "byte"), counted(instructions(sweep), "instruction")));
+        fmt::format("instruction {} is out of range: the pattern {} with {} a lane accesses this tile in {}",
+                    number, name(pattern), counted(width, "byte"),
+                    counted(instructions(sweep), "instruction")));
   }
   return access_of(box, pattern, width, sweep, number);
 }

@@ -8,37 +8,37 @@
 
 namespace tmajit {
 
-// A thread's position: `own` is the index of its results in the CTA, `phase` its index among the threads that share them.
+// A thread's position: the index of its result item in the tile, and its own index among the threads that share the item.
 struct Place {
-  u32 own;
-  u32 phase;
+  u32 item;
+  u32 thread;
 };
 
 __device__ __forceinline__ Place place_of(const params::ReductionTeam& team) {
   u32 rest = threadIdx.x;
-  const u32 lane = take(team.lanes, rest);
-  return columns ? Place{lane, rest} : Place{rest, lane};
+  const u32 inner = take(team.inner_threads, rest);
+  return columns ? Place{inner, rest} : Place{rest, inner};
 }
 
 //@ if columns
-// Combines the threads' states in pairs: phase 0 gets the total.
+// Combines the threads' states in pairs: thread 0 of each item gets the total.
 template <class Reduced, u32 n, class Meet>
 __device__ __forceinline__ void combine_threads(typename Reduced::State (&state)[n], const params::ReductionTeam& team, Place place,
                                              u8* shared, const Meet& meet) {
   using State = typename Reduced::State;
   State* const exchanged = reinterpret_cast<State*>(shared);
 #pragma unroll 1
-  for (u32 left = team.phases; left > 1;) {
+  for (u32 left = team.threads_per_item; left > 1;) {
     const u32 half = (left + 1) / 2;
-    const u32 lower = place.phase < half ? place.phase : place.phase - half;
-    State* const at = exchanged + lower * team.owners + place.own;
-    const u32 distance = team.owners * half;
-    if (place.phase >= half && place.phase < left) {
+    const u32 lower = place.thread < half ? place.thread : place.thread - half;
+    State* const at = exchanged + lower * team.tile_items + place.item;
+    const u32 distance = team.tile_items * half;
+    if (place.thread >= half && place.thread < left) {
 #pragma unroll
       for (u32 k = 0; k < n; ++k) at[k * distance] = state[k];
     }
     meet();
-    if (place.phase < left - half) {
+    if (place.thread < left - half) {
 #pragma unroll
       for (u32 k = 0; k < n; ++k) state[k] = Reduced::combine(state[k], at[k * distance]);
     }
@@ -47,17 +47,17 @@ __device__ __forceinline__ void combine_threads(typename Reduced::State (&state)
   }
 }
 //@ else
-// Combines the threads' states within each warp, then those of the warps in order. Phase 0 gets the total.
+// Combines the threads' states within each warp, then those of the warps in order. Thread 0 of each item gets the total.
 template <class Reduced, u32 n, class Meet>
 __device__ __forceinline__ void combine_threads(typename Reduced::State (&state)[n], const params::ReductionTeam& team, Place place,
                                              u8* shared, const Meet& meet) {
   using State = typename Reduced::State;
 #pragma unroll 1
-  for (u32 bit = least(team.phases, 32) / 2; bit > 0; bit /= 2) {
+  for (u32 bit = least(team.threads_per_item, 32) / 2; bit > 0; bit /= 2) {
 #pragma unroll
     for (u32 k = 0; k < n; ++k) state[k] = Reduced::combine(state[k], state_across(state[k], bit));
   }
-  if (team.phases <= 32) return;
+  if (team.threads_per_item <= 32) return;
   State* const warp_states = reinterpret_cast<State*>(shared) + threadIdx.x / 32 * n;
   meet();
   if (threadIdx.x % 32 == 0) {
@@ -65,23 +65,23 @@ __device__ __forceinline__ void combine_threads(typename Reduced::State (&state)
     for (u32 k = 0; k < n; ++k) warp_states[k] = state[k];
   }
   meet();
-  if (place.phase != 0) return;
+  if (place.thread != 0) return;
 #pragma unroll 1
-  for (u32 w = 1; w < team.phases / 32; ++w) {
+  for (u32 w = 1; w < team.threads_per_item / 32; ++w) {
 #pragma unroll
     for (u32 k = 0; k < n; ++k) state[k] = Reduced::combine(state[k], warp_states[w * n + k]);
   }
 }
 //@ end
 
-// Writes the CTA's states to scratch memory and counts them. Returns whether the CTA is the last of `all`, which resets the count.
+// Writes the CTA's states to scratch memory and counts the CTA. Returns whether it is the last of `all`, which resets the count.
 template <class State, u32 n, class Meet>
-__device__ __forceinline__ bool publish_part(const State (&state)[n], State* to, u32 owners, bool mine, u32* count, u32 all,
+__device__ __forceinline__ bool publish_part(const State (&state)[n], State* to, u32 tile_items, bool writes, u32* count, u32 all,
                                            const Meet& meet) {
   __shared__ u32 before;
-  if (mine) {
+  if (writes) {
 #pragma unroll
-    for (u32 k = 0; k < n; ++k) to[k * owners] = state[k];
+    for (u32 k = 0; k < n; ++k) to[k * tile_items] = state[k];
   }
   meet();
   if (threadIdx.x == 0) {
@@ -97,15 +97,16 @@ __device__ __forceinline__ bool publish_part(const State (&state)[n], State* to,
 }
 
 // Writes the CTA's part to scratch memory, whose first bytes count the published parts of each tile. The last CTA of a group
-// combines the group's parts, and the last group combines the groups. Returns whether the CTA is the last of all: phase 0 then
-// has the total. All threads call it; `exists` tells whether the thread has results.
+// combines the group's parts, and the last group combines the groups. Returns whether the CTA is the last of all: thread 0 of
+// each item then has the total. All threads call it; `exists` tells whether the thread has results.
 template <class Reduced, u32 n, class Meet>
 __device__ __forceinline__ bool combine_parts(typename Reduced::State (&state)[n], const params::ReductionTeam& team,
                                                    Place place, bool exists, u32 tile, u32 part, u8* scratch, u8* shared,
                                                    const Meet& meet) {
   using State = typename Reduced::State;
-  const u32 width = team.owners * n;
-  State* const parts = reinterpret_cast<State*>(scratch + team.partials) + static_cast<u64>(tile) * team.parts * width + place.own;
+  const u32 width = team.tile_items * n;
+  State* const partials = reinterpret_cast<State*>(scratch + team.partials);
+  State* const parts = partials + static_cast<u64>(tile) * team.parts * width + place.item;
   u32* const counts = reinterpret_cast<u32*>(scratch) + tile * (team.groups + 1);
   // Combines `count` parts: `first`, `first + step`, `first + 2 * step` …
   const auto combine = [&](u32 first, u32 step, u32 count) {
@@ -113,21 +114,23 @@ __device__ __forceinline__ bool combine_parts(typename Reduced::State (&state)[n
     for (u32 k = 0; k < n; ++k) state[k] = Reduced::identity();
     if (exists) {
 #pragma unroll 8
-      for (u32 p = place.phase; p < count; p += team.phases) {
+      for (u32 p = place.thread; p < count; p += team.threads_per_item) {
 #pragma unroll
-        for (u32 k = 0; k < n; ++k) state[k] = Reduced::combine(state[k], parts[(first + p * step) * width + k * team.owners]);
+        for (u32 k = 0; k < n; ++k) {
+          state[k] = Reduced::combine(state[k], parts[(first + p * step) * width + k * team.tile_items]);
+        }
       }
     }
     combine_threads<Reduced>(state, team, place, shared, meet);
   };
-  const bool mine = exists && place.phase == 0;
+  const bool writes = exists && place.thread == 0;
   const u32 group = part / team.group;
   const u32 first = group * team.group;
   const u32 members = team.parts - first < team.group ? team.parts - first : team.group;
-  if (!publish_part(state, parts + part * width, team.owners, mine, counts + 1 + group, members, meet)) return false;
+  if (!publish_part(state, parts + part * width, team.tile_items, writes, counts + 1 + group, members, meet)) return false;
   combine(first, 1, members);
   if (team.groups == 1) return true;
-  if (!publish_part(state, parts + first * width, team.owners, mine, counts, team.groups, meet)) return false;
+  if (!publish_part(state, parts + first * width, team.tile_items, writes, counts, team.groups, meet)) return false;
   combine(0, team.group, team.groups);
   return true;
 }

@@ -1,10 +1,10 @@
 // reduce: combines the elements of some dimensions, computing their values on the way.
 //
 //   source --turns vectors of a thread at once--> registers --evaluate()--> states of a thread
-//     --shuffles or shared memory, in a fixed order--> phase 0 of the threads that share an item --final_result()--> destination
+//     --shuffles or shared memory, in a fixed order--> thread 0 of each item --final_result()--> destination
 //
 //@ if columns
-// Neighbouring threads take items that are neighbours in the destination; threads of different phases share the reduced items.
+// Neighbouring threads take items that are neighbours in the destination; threads further apart share the reduced items of each.
 //@ else
 // Neighbouring threads share the items of a result, which are neighbours in memory where possible.
 //@ end
@@ -151,8 +151,8 @@ __device__ __forceinline__ void add_item(State (&state)[states], const Inputs<i.
   }
 }
 
-// Accumulates `turns` items: `first` and those that follow in steps of `phases`. With `whole` all of them are before `end`, so the
-// loads need no predicates.
+// Accumulates `turns` items: `first` and those that follow in steps of `threads_per_item`. With `whole` all of them are before
+// `end`, so the loads need no predicates.
 template <bool whole>
 __device__ __forceinline__ void add_round(State (&state)[states], const Plan& plan, const Item& own, Index first, Index end,
                                           Range range) {
@@ -161,7 +161,7 @@ __device__ __forceinline__ void add_round(State (&state)[states], const Plan& pl
   AllInputs inputs[turns];
 #pragma unroll
   for (u32 turn = 0; turn < turns; ++turn) {
-    const Index n = first + turn * plan.team.phases;
+    const Index n = first + turn * plan.team.threads_per_item;
     item[turn] = own;
     add_reduced(item[turn], plan, n);
     ranges[turn] = range;
@@ -204,8 +204,8 @@ struct Ends {
     }
     all = first + static_cast<u32>((plan.along - first) % vector);
     here = exists && is_first ? all : 0;
-    item = end(plan, place.phase);
-    if (place.phase < here) load_some_inputs(input, plan, item, {0, 1});
+    item = end(plan, place.thread);
+    if (place.thread < here) load_some_inputs(input, plan, item, {0, 1});
     own = element(plan, first);
     count = exists ? static_cast<Index>((plan.along - all) / vector) : 0;
   }
@@ -225,8 +225,8 @@ struct Ends {
 
   __device__ __forceinline__ void add_to(State (&state)[states], const Plan& plan, Place place) {
 #pragma unroll 1
-    for (u32 n = place.phase; n < here; n += plan.team.phases) {
-      if (n != place.phase) {
+    for (u32 n = place.thread; n < here; n += plan.team.threads_per_item) {
+      if (n != place.thread) {
         item = end(plan, n);
         load_some_inputs(input, plan, item, {0, 1});
       }
@@ -252,7 +252,7 @@ __device__ __forceinline__ i64 destination_of(const Plan& plan, Index n) {
 // their numbers.
 __device__ __forceinline__ void reduce_tile(const Plan& plan, u8* scratch) {
   u32 outer = blockIdx.x;
-  const u32 inner = take(plan.inner, outer);
+  const u32 inner = take(plan.inner_ctas, outer);
   const u32 tile = columns ? inner : outer;
   const u32 part = columns ? outer : inner;
   const u32 parts = plan.team.parts;
@@ -263,8 +263,9 @@ __device__ __forceinline__ void reduce_tile(const Plan& plan) {
   constexpr u32 parts = 1;
 //@ end
   const Place place = place_of(plan.team);
-  const Index result_item = static_cast<Index>(tile) * plan.team.owners + place.own;
-  const bool exists = place.own < plan.team.owners && place.phase < plan.team.phases && result_item < plan.result_items;
+  const Index result_item = static_cast<Index>(tile) * plan.team.tile_items + place.item;
+  const bool exists =
+      place.item < plan.team.tile_items && place.thread < plan.team.threads_per_item && result_item < plan.result_items;
   State state[states];
 #pragma unroll
   for (u32 k = 0; k < states; ++k) state[k] = Reduced::identity();
@@ -283,11 +284,13 @@ __device__ __forceinline__ void reduce_tile(const Plan& plan) {
   const Index end = exists ? static_cast<Index>(plan.reduced) : 0;
 //@ end
   // CTAs that share items alternate rounds, so that concurrent loads are neighbours in memory.
-  const Index round = static_cast<Index>(turns) * plan.team.phases;
+  const Index round = static_cast<Index>(turns) * plan.team.threads_per_item;
   const Index next = parts * round;
-  Index first = part * round + place.phase;
+  Index first = part * round + place.thread;
 #pragma unroll 1
-  for (; first + (turns - 1) * plan.team.phases < end; first += next) add_round<true>(state, plan, own, first, end, range);
+  for (; first + (turns - 1) * plan.team.threads_per_item < end; first += next) {
+    add_round<true>(state, plan, own, first, end, range);
+  }
   if (first < end) add_round<false>(state, plan, own, first, end, range);
 //@ if ended
   ends.add_to(state, plan, place);
@@ -303,7 +306,7 @@ __device__ __forceinline__ void reduce_tile(const Plan& plan) {
 //@ if split
   if (!combine_parts<Reduced>(result, plan.team, place, exists, tile, part, scratch, meeting, meet)) return;
 //@ end
-  if (!exists || place.phase != 0) return;
+  if (!exists || place.thread != 0) return;
   u8* const to = plan.destination + destination_of(plan, result_item);
 #pragma unroll
   for (u32 k = 0; k < results; ++k) {

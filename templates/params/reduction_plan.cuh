@@ -38,7 +38,7 @@ struct ReductionPlan {
   u64 reduced;           // items reduced to one result
   u64 count;             // elements reduced to one result
   ReductionTeam team;
-  Divider inner;         // extent of the fastest varying part of CTA numbers
+  Divider inner_ctas;    // tiles if neighbouring CTAs take neighbouring tiles, else the CTAs that share a tile
   u32 reduced_digits;    // digits of the reduced dimensions
   u32 digits;            // all digits
   u32 unused;
@@ -54,7 +54,7 @@ struct ReductionPlanLayout : ReductionPlanLayout<sources - 1> {
   static_assert(TMAJIT_OFFSET(Plan, source) == 8 && TMAJIT_OFFSET(Plan, digit) == 8 + 16 * sources);
   static constexpr u32 numbers = TMAJIT_OFFSET(Plan, digit) + max_reduction_digits * sizeof(Digit);
   static_assert(TMAJIT_OFFSET(Plan, first_place) == numbers && TMAJIT_OFFSET(Plan, count) == numbers + 48);
-  static_assert(TMAJIT_OFFSET(Plan, team) == numbers + 56 && TMAJIT_OFFSET(Plan, inner) == numbers + 96);
+  static_assert(TMAJIT_OFFSET(Plan, team) == numbers + 56 && TMAJIT_OFFSET(Plan, inner_ctas) == numbers + 96);
   static_assert(TMAJIT_OFFSET(Plan, reduced_digits) == numbers + 108 && sizeof(Plan) == numbers + 120 && alignof(Plan) == 8);
 };
 template <>

@@ -319,8 +319,8 @@ TEST_CASE("partial results of many CTAs are combined within groups and then acro
     INFO(reduction.text());
     const KernelChoice choice = reduce_plan(reduction).choice();
     const ReductionTeamShape team{.columns = true,
-                                  .owners = choice.number("owners"),
-                                  .phases = choice.number("phases"),
+                                  .tile_items = choice.number("owners"),
+                                  .threads_per_item = choice.number("phases"),
                                   .parts = choice.number("parts")};
     CHECK(parts_of_group(team) < team.parts);
     CHECK(tests::run_candidates(runtime, reduction, 3) == "");

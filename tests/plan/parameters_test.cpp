@@ -75,7 +75,7 @@ void check_moved(const KernelPlan& plan, const KernelPlan& expected,
   REQUIRE(pointers.size() == there.entries().size());
   std::vector<bool> is_map(pointers.size());
   std::size_t next = 0;
-  for (const ParameterBlock::Map& map : there.maps()) {
+  for (const ParameterBlock::TensorMapSlot& map : there.maps()) {
     is_map[map.entry] = true;
     if (distances[map.operand] == 0) continue;
     REQUIRE(next < device.encoded.size());

@@ -20,7 +20,7 @@ def test_random_maps():
         assert_same(tmajit.map("x0 * x1 + 1", a, b), np.asarray(a * b + 1), (rank, shape))
 
 
-def test_maps_repeat_sources():
+def test_maps_broadcast_sources():
     a = np.arange(6, dtype=np.int32).reshape(2, 3)
     b = np.arange(3, dtype=np.int32)
     assert_same(tmajit.map("x0 - x1", a, b), a - b)
@@ -28,7 +28,7 @@ def test_maps_repeat_sources():
 
 def test_a_map_without_sources():
     out = np.empty((3, 5), np.float32)
-    tmajit.map("g[0] * 10 + g[1]", out=out)
+    tmajit.map("g[0] * 10 + g[1]", out=out)  # g: the coordinates of the element
     assert_same(out, np.add.outer(np.arange(3) * 10, np.arange(5)).astype(np.float32))
     with pytest.raises(tmajit.ArgumentError, match="needs out"):
         tmajit.map("1.0f")

@@ -13,9 +13,9 @@ namespace sequences {
 
 struct Journal::Page {
   std::atomic<std::uint64_t> seed;
-  std::atomic<std::uint64_t> ended;
+  std::atomic<std::uint64_t> completed;  ///< number of sequences
   std::atomic<std::uint64_t> progress;
-  std::atomic<std::size_t> used;
+  std::atomic<std::size_t> used;  ///< bytes of text, including those for which there was no room
   std::array<char, 65'000> text;
 };
 
@@ -46,18 +46,18 @@ void Journal::note(std::string_view text) {
 }
 
 void Journal::end() {
-  ++page_->ended;
+  ++page_->completed;
   ++page_->progress;
 }
 
 std::uint64_t Journal::seed() const {
   return page_->seed;
 }
-std::uint64_t Journal::ended() const {
-  return page_->ended;
+std::uint64_t Journal::completed() const {
+  return page_->completed;
 }
-void Journal::forget_ended() {
-  page_->ended = 0;
+void Journal::reset_completed() {
+  page_->completed = 0;
 }
 std::uint64_t Journal::progress() const {
   return page_->progress;

@@ -26,13 +26,14 @@ class Journal {
   void begin(std::uint64_t seed);
   /// Notes a step that begins, or a failure. Notes of a forked child are marked.
   void note(std::string_view text);
-  /// Notes that the sequence has ended without failure.
+  /// Counts the sequence as completed: it ended without failure.
   void end();
   void set_child(bool child) { child_ = child; }
 
   [[nodiscard]] std::uint64_t seed() const;
-  [[nodiscard]] std::uint64_t ended() const;  ///< sequences
-  void forget_ended();
+  /// The number of sequences that ended without failure, since the last reset.
+  [[nodiscard]] std::uint64_t completed() const;
+  void reset_completed();
   /// A number that grows with every step.
   [[nodiscard]] std::uint64_t progress() const;
   [[nodiscard]] std::string text() const;

@@ -156,14 +156,14 @@ int run(const RunOptions& options) {
   std::uint64_t processes = 0;
   const auto out_of_time = [&] { return options.limit && Clock::now() - start >= *options.limit; };
   for (; next < end && !out_of_time(); ++processes) {
-    shared.journal.forget_ended();
+    shared.journal.reset_completed();
     const std::uint64_t last = std::min(end, next + options.in_process);
     const ProcessEnd ended =
         in_process(shared, [&](Backend& backend) { return run_sequences(shared, backend, next, last); });
     if (ended.in_child) return ended.status;
     if (!ended.failure.empty()) return failed(shared, ended, next);
-    if (shared.journal.ended() == 0) return failed(shared, {.failure = "the process ended early"}, next);
-    next += shared.journal.ended();
+    if (shared.journal.completed() == 0) return failed(shared, {.failure = "the process ended early"}, next);
+    next += shared.journal.completed();
   }
   std::filesystem::remove_all(shared.folder);
   std::cout << next - options.first << " sequences from " << options.first << " on in " << processes

@@ -3,21 +3,21 @@
 namespace sequences {
 namespace {
 
-bool forgotten = false;
+bool leak_check_enabled = true;
 
 }  // namespace
 
-void forget_leaks() noexcept {
-  forgotten = true;
+void disable_leak_check() noexcept {
+  leak_check_enabled = false;
 }
 
 }  // namespace sequences
 
-// Functions of a program that LeakSanitizer calls, if it is present; their names are reserved for it.
+// If LeakSanitizer is linked in, it calls these functions of the program. Their names are reserved for it.
 // NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" [[gnu::visibility("default")]] int __lsan_is_turned_off();
 int __lsan_is_turned_off() {
-  return sequences::forgotten ? 1 : 0;
+  return sequences::leak_check_enabled ? 0 : 1;
 }
 extern "C" [[gnu::visibility("default")]] const char* __lsan_default_suppressions();
 const char* __lsan_default_suppressions() {

@@ -18,6 +18,6 @@ inline constexpr bool has_address_sanitizer = false;
 #endif
 
 /// Disables the leak check at the end of this process.
-void forget_leaks() noexcept;
+void disable_leak_check() noexcept;
 
 }  // namespace sequences

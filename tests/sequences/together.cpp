@@ -163,7 +163,7 @@ void Sequence::become_child() {
   environment_.journal.set_child(true);
   // The child has none of the parent's threads: they cannot be joined, and their objects are never destroyed.
   if (!callers_.empty()) {
-    forget_leaks();
+    disable_leak_check();
     static auto& gone = *new Pool<Caller>;
     gone = std::exchange(callers_, {});
   }

@@ -162,8 +162,9 @@ TEST_CASE("lanes access the elements that their pattern describes") {
   CHECK(touched(AccessPattern::matrix, 16, 2, 9) == BoxElement{9, 8});
   CHECK(touched(AccessPattern::matrix_transposed, 16, 0, 9) == BoxElement{9, 0});
   CHECK(touched(AccessPattern::matrix_transposed, 16, 2, 9) == BoxElement{9, 8});
-  CHECK_THROWS_MATCHES(warp_access(box, AccessPattern::row, 2, 128), Error,
-                       MessageMatches(ContainsSubstring("instruction 128: row with 2 bytes a lane")));
+  CHECK_THROWS_MATCHES(
+      warp_access(box, AccessPattern::row, 2, 128), Error,
+      MessageMatches(ContainsSubstring("instruction 128 is out of range: the pattern row with 2 bytes")));
 }
 
 TEST_CASE("a pattern that does not suit a tile has 0 instructions") {

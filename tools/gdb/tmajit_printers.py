@@ -119,7 +119,7 @@ class KernelPlan:
             return "KernelPlan"
         key = state["key"]  # begins with the family's name and a NUL
         family = key["_M_dataplus"]["_M_p"].string("latin-1", length=int(key["_M_string_length"])).split("\0")[0]
-        return f"{family}: {LaunchShape(state['shape']).to_string()}"
+        return f"{family}: {LaunchShape(state['launch_shape']).to_string()}"
 
 
 class Plan:

@@ -65,21 +65,22 @@ ReduceFacts facts_of_layout(const ReductionLayout& layout, const Problem& proble
   return facts;
 }
 
+/// Stored choices call `tile_items` "owners" and `threads_per_item` "phases".
 struct ReduceChoice {
-  std::uint32_t owners = 1;  ///< result items of a tile
-  std::uint32_t phases = 1;  ///< threads that share a result item
-  std::uint32_t parts = 1;   ///< CTAs that share a result item
+  std::uint32_t tile_items = 1;        ///< result items of a tile
+  std::uint32_t threads_per_item = 1;  ///< threads that share a result item
+  std::uint32_t parts = 1;             ///< CTAs that share a result item
   std::uint32_t threads = 0;
   std::uint32_t loads = 1;  ///< loads of a thread in flight
   static constexpr auto members() {
     return std::array{
-        choice_side("owners", &ReduceChoice::owners), choice_side("phases", &ReduceChoice::phases),
-        choice_side("parts", &ReduceChoice::parts), choice_number("threads", &ReduceChoice::threads),
-        choice_number("loads", &ReduceChoice::loads)};
+        choice_side("owners", &ReduceChoice::tile_items),
+        choice_side("phases", &ReduceChoice::threads_per_item), choice_side("parts", &ReduceChoice::parts),
+        choice_number("threads", &ReduceChoice::threads), choice_number("loads", &ReduceChoice::loads)};
   }
   [[nodiscard]] std::string text() const {
-    std::string text = fmt::format("{} item{} by {} of {} threads, {} loads of each under way", owners,
-                                   owners == 1 ? "" : "s", phases, threads, loads);
+    std::string text = fmt::format("{} item{} by {} of {} threads, {} loads of each under way", tile_items,
+                                   tile_items == 1 ? "" : "s", threads_per_item, threads, loads);
     if (parts > 1) text += fmt::format(", in {} parts", parts);
     return text;
   }
@@ -93,8 +94,8 @@ const ReductionLayout& reduction_layout_of(const Candidate& candidate) {
 ReductionTeamShape team_of(const ReductionLayout& layout) {
   const ReductionWalk& walk = *layout.walk;
   return {.columns = walk.columns,
-          .owners = layout.share.owners,
-          .phases = layout.share.phases,
+          .tile_items = layout.share.tile_items,
+          .threads_per_item = layout.share.threads_per_item,
           .parts = layout.share.parts,
           .tiles = layout.tiles(),
           .results = walk.results()};
@@ -134,7 +135,7 @@ params::ReductionPlan<sources> plan_of(const ReductionLayout& layout, const Prob
   plan.reduced = walk.reduced;
   plan.count = walk.count;
   plan.team = reduction_team(team_of(layout));
-  plan.inner = make_divider<params::Divider>(walk.columns ? layout.tiles() : layout.share.parts);
+  plan.inner_ctas = make_divider<params::Divider>(walk.columns ? layout.tiles() : layout.share.parts);
   return plan;
 }
 
@@ -154,8 +155,8 @@ class Reduce final : public ReduceBase {
     const std::vector<ReductionSharing> sharings = reduction_sharings(*walk, problem.sm_count);
     for (const ReductionSharing& share : sharings) {
       const ReductionLayout layout{walk, share};
-      const ReduceChoice choice{.owners = share.owners,
-                                .phases = share.phases,
+      const ReduceChoice choice{.tile_items = share.tile_items,
+                                .threads_per_item = share.threads_per_item,
                                 .parts = share.parts,
                                 .threads = layout.threads(),
                                 .loads = share.turns};
@@ -171,13 +172,13 @@ class Reduce final : public ReduceBase {
     const ReductionSharing& share = layout.share;
     const ReductionTeamShape team = team_of(layout);
     const ReductionOp op = problem.as<ReduceProblem>().op;
-    Footprint footprint{
-        .threads = layout.threads(),
-        .tiles = layout.ctas(),
-        .dynamic_shared_bytes = combining_bytes(team, op),
-        .max_dynamic_shared_bytes = reduction_threads * walk.vector * max_state_bytes(op),
-        .registers = 64,
-        .bytes_in_flight = std::uint64_t{share.owners} * share.phases * share.turns * walk.item_bytes};
+    Footprint footprint{.threads = layout.threads(),
+                        .tiles = layout.ctas(),
+                        .dynamic_shared_bytes = combining_bytes(team, op),
+                        .max_dynamic_shared_bytes = reduction_threads * walk.vector * max_state_bytes(op),
+                        .registers = 64,
+                        .bytes_in_flight = std::uint64_t{share.tile_items} * share.threads_per_item *
+                                           share.turns * walk.item_bytes};
     std::fill_n(footprint.box.begin(), problem.nest.rank, 1U);
     const auto set_sides = [&](const std::vector<ReductionStep>& steps, std::uint64_t items) {
       for (const ReductionStep& step : steps) {
@@ -189,18 +190,20 @@ class Reduce final : public ReduceBase {
     };
     // The box holds the elements that a CTA's threads load by one instruction, and the rest of their sectors.
     const std::uint64_t sector_items = std::max<std::uint64_t>(sector_bytes / walk.item_bytes, 1);
-    set_sides(walk.reduced_steps, std::max<std::uint64_t>(share.phases, std::min(share.part, sector_items)));
-    set_sides(walk.result_steps, share.owners);
+    set_sides(walk.reduced_steps,
+              std::max<std::uint64_t>(share.threads_per_item, std::min(share.part, sector_items)));
+    set_sides(walk.result_steps, share.tile_items);
     if (walk.columns) {
       // CTAs advance along their columns at different speeds: half of the sectors that two of them share are
       // read twice.
-      const std::uint64_t line = std::uint64_t{share.owners} * walk.item_bytes;
+      const std::uint64_t line = std::uint64_t{share.tile_items} * walk.item_bytes;
       const std::uint64_t alignment = std::uint64_t{1} << std::countr_zero(line | sector_bytes);
       footprint.reread_bytes = static_cast<double>(problem.bytes_read()) / static_cast<double>(line) *
                                static_cast<double>(sector_bytes - alignment) / 2;
     }
     footprint.rounds = 0;
-    footprint.waits = static_cast<double>(ceil_div(share.part, std::uint64_t{share.phases} * share.turns));
+    footprint.waits =
+        static_cast<double>(ceil_div(share.part, std::uint64_t{share.threads_per_item} * share.turns));
     footprint.last_waits = loads_per_wait * waits_of_parts(team);
     const double items = static_cast<double>(walk.result_items) * static_cast<double>(walk.reduced);
     const double digits = static_cast<double>(std::max<std::size_t>(walk.reduced_steps.size(), 1));
@@ -218,9 +221,9 @@ class Reduce final : public ReduceBase {
                      "A dimension of the results is contiguous: neighbouring threads take {}, {} of them a "
                      "CTA, and {} "
                      "threads share the reduction of each.",
-                     what, layout.share.owners, layout.share.phases)
+                     what, layout.share.tile_items, layout.share.threads_per_item)
                : fmt::format("A reduced dimension is contiguous: {} threads share the {} of a result.",
-                             layout.share.phases, what);
+                             layout.share.threads_per_item, what);
   }
   [[nodiscard]] std::vector<std::string> rewrites(const Candidate& candidate) const override {
     const ReductionLayout& layout = reduction_layout_of(candidate);

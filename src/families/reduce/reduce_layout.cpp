@@ -130,15 +130,18 @@ class Sharings {
                                     ? 1
                                     : std::min<std::uint64_t>(std::bit_ceil(walk_.reduced), min_row_threads);
     const std::uint64_t side = walk_.reduced_steps.empty() ? 1 : walk_.reduced_steps.front().extent;
-    for (std::uint64_t phases = least; phases <= reduction_threads; phases *= 2) {
-      if (phases > least && phases / 2 >= walk_.reduced) break;
-      const std::uint64_t owners = std::min(reduction_threads / phases, walk_.result_items);
-      const bool can_share_more = phases < walk_.reduced && phases < reduction_threads;
-      if (can_share_more && owners * phases < reduction_threads) continue;
+    for (std::uint64_t threads_per_item = least; threads_per_item <= reduction_threads;
+         threads_per_item *= 2) {
+      if (threads_per_item > least && threads_per_item / 2 >= walk_.reduced) break;
+      const std::uint64_t tile_items = std::min(reduction_threads / threads_per_item, walk_.result_items);
+      const bool can_share_more = threads_per_item < walk_.reduced && threads_per_item < reduction_threads;
+      if (can_share_more && tile_items * threads_per_item < reduction_threads) continue;
       // If there are more threads than a row has items, they load from several rows at a time: this pays only
       // if rows are few.
-      if (phases / 2 >= side && walk_.result_items >= sms_ * reduction_threads / (phases / 2)) break;
-      add_turns(owners, phases);
+      if (threads_per_item / 2 >= side &&
+          walk_.result_items >= sms_ * reduction_threads / (threads_per_item / 2))
+        break;
+      add_turns(tile_items, threads_per_item);
     }
     return std::move(list_);
   }
@@ -149,13 +152,13 @@ class Sharings {
       // Tiles of about equal size, so that no tile has few columns.
       std::uint64_t tiles = std::max<std::uint64_t>(walk_.result_items / side, 1);
       if (ceil_div(walk_.result_items, tiles) > reduction_threads) ++tiles;
-      const std::uint64_t owners =
+      const std::uint64_t tile_items =
           std::min<std::uint64_t>(ceil_div(walk_.result_items, tiles), reduction_threads);
-      const std::uint64_t phases = std::min(reduction_threads / owners, walk_.reduced);
+      const std::uint64_t threads_per_item = std::min(reduction_threads / tile_items, walk_.reduced);
       if (side == line) {
-        add_turns(owners, phases);
+        add_turns(tile_items, threads_per_item);
       } else {  // Longer lines have at most as many parts as the last CTA reads at once.
-        add_turns(owners, phases, std::uint64_t{parts_at_once} * phases);
+        add_turns(tile_items, threads_per_item, std::uint64_t{parts_at_once} * threads_per_item);
       }
       if (tiles == 1) break;
     }
@@ -163,34 +166,36 @@ class Sharings {
   }
 
  private:
-  void add_turns(std::uint64_t owners, std::uint64_t phases,
+  void add_turns(std::uint64_t tile_items, std::uint64_t threads_per_item,
                  std::uint64_t max_parts = std::numeric_limits<std::uint64_t>::max()) {
     std::uint64_t previous_turns = 0;
     for (const std::uint32_t turns : all_turns) {
-      if (turns > 1 && (turns * walk_.item_bytes > max_bytes_ || previous_turns * phases >= walk_.reduced))
+      if (turns > 1 &&
+          (turns * walk_.item_bytes > max_bytes_ || previous_turns * threads_per_item >= walk_.reduced))
         break;
       previous_turns = turns;
-      add_parts(owners, phases, turns, 1);
-      const std::uint64_t round = phases * turns;
-      const std::uint64_t tiles = ceil_div(walk_.result_items, owners);
-      const std::uint64_t ctas = ctas_at_once(owners * phases);
+      add_parts(tile_items, threads_per_item, turns, 1);
+      const std::uint64_t round = threads_per_item * turns;
+      const std::uint64_t tiles = ceil_div(walk_.result_items, tile_items);
+      const std::uint64_t ctas = ctas_at_once(tile_items * threads_per_item);
       // A part of columns writes a partial result for each column, which is read again. It pays only if the
       // part has several rounds of loads.
       const std::uint64_t most = std::min(walk_.reduced / (round * (walk_.columns ? 4 : 1)), max_parts);
       // With one load a thread, CTAs share items only if two loads do not fit: that saves kernels and parts.
-      if (turns == 1 && 2 * walk_.item_bytes <= max_bytes_ && phases < walk_.reduced) continue;
+      if (turns == 1 && 2 * walk_.item_bytes <= max_bytes_ && threads_per_item < walk_.reduced) continue;
       for (const std::uint64_t quarters : wave_quarters)
-        add_parts(owners, phases, turns, std::min(quarters * ctas / 4 / tiles, most));
+        add_parts(tile_items, threads_per_item, turns, std::min(quarters * ctas / 4 / tiles, most));
     }
   }
 
-  void add_parts(std::uint64_t owners, std::uint64_t phases, std::uint32_t turns, std::uint64_t parts) {
+  void add_parts(std::uint64_t tile_items, std::uint64_t threads_per_item, std::uint32_t turns,
+                 std::uint64_t parts) {
     ReductionSharing sharing{.turns = turns,
-                             .owners = static_cast<std::uint32_t>(owners),
-                             .phases = static_cast<std::uint32_t>(phases),
+                             .tile_items = static_cast<std::uint32_t>(tile_items),
+                             .threads_per_item = static_cast<std::uint32_t>(threads_per_item),
                              .part = walk_.reduced};
     if (parts > 1) {
-      sharing.part = round_up(ceil_div(walk_.reduced, parts), phases * turns);
+      sharing.part = round_up(ceil_div(walk_.reduced, parts), threads_per_item * turns);
       sharing.parts = static_cast<std::uint32_t>(ceil_div(walk_.reduced, sharing.part));
     }
     if (list_.empty() || !(list_.back() == sharing)) list_.push_back(sharing);
@@ -213,10 +218,11 @@ bool ReductionWalk::is_wide() const noexcept {
   return result_items >= max_narrow_items || reduced >= max_narrow_items;
 }
 std::uint32_t ReductionLayout::threads() const noexcept {
-  return static_cast<std::uint32_t>(round_up(std::uint64_t{share.owners} * share.phases, reduce_warp));
+  return static_cast<std::uint32_t>(
+      round_up(std::uint64_t{share.tile_items} * share.threads_per_item, reduce_warp));
 }
 std::uint64_t ReductionLayout::tiles() const noexcept {
-  return ceil_div(walk->result_items, share.owners);
+  return ceil_div(walk->result_items, share.tile_items);
 }
 
 ReductionWalk reduction_walk(const Problem& problem) {
@@ -242,17 +248,16 @@ std::size_t default_sharing(const ReductionWalk& walk, std::span<const Reduction
   while (line * walk.item_bytes > min_column_bytes &&
          ctas_at_once / ceil_div(walk.result_items, line) > max_default_parts)
     line /= 2;
-  // Sharings of columns compare first by how near their owners are to a line. Then all sharings compare by
-  // their threads, up to two fifths of those that the chip holds; by loads in flight; by threads that share
-  // an item.
+  // Sharings of columns compare first by how near a tile's items are to a line. Then all sharings compare by
+  // their threads, up to two fifths of those that the chip holds; by loads in flight; by threads per item.
   using Key = std::array<std::uint64_t, 4>;
   const auto key = [&](const ReductionSharing& share) {
-    const std::uint64_t owners = share.owners;
-    const std::uint64_t nearness = 64 * std::min(owners, line) / std::max(owners, line);
-    const std::uint64_t threads =
-        ceil_div(walk.result_items, share.owners) * share.parts * share.owners * share.phases;
+    const std::uint64_t tile_items = share.tile_items;
+    const std::uint64_t nearness = 64 * std::min(tile_items, line) / std::max(tile_items, line);
+    const std::uint64_t threads = ceil_div(walk.result_items, share.tile_items) * share.parts *
+                                  share.tile_items * share.threads_per_item;
     return Key{walk.columns ? nearness : 0, std::min(threads, ctas_at_once * reduction_threads * 2 / 5),
-               share.turns, share.phases};
+               share.turns, share.threads_per_item};
   };
   return static_cast<std::size_t>(std::ranges::max_element(sharings, {}, key) - sharings.begin());
 }

@@ -46,11 +46,11 @@ struct ReductionWalk {
 
 /// How threads share the items of a walk.
 struct ReductionSharing {
-  std::uint32_t turns = 1;   ///< items of a thread in flight at once
-  std::uint32_t owners = 1;  ///< result items of a CTA
-  std::uint32_t phases = 1;  ///< threads that share a result item
-  std::uint32_t parts = 1;   ///< CTAs that share a result item
-  std::uint64_t part = 1;    ///< items that one of these CTAs reduces
+  std::uint32_t turns = 1;             ///< items of a thread in flight at once
+  std::uint32_t tile_items = 1;        ///< result items of a CTA
+  std::uint32_t threads_per_item = 1;  ///< threads that share a result item
+  std::uint32_t parts = 1;             ///< CTAs that share a result item
+  std::uint64_t part = 1;              ///< items that one of these CTAs reduces
   friend bool operator==(const ReductionSharing&, const ReductionSharing&) = default;
 };
 

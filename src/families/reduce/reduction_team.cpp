@@ -45,9 +45,10 @@ std::uint32_t max_state_bytes(ReductionOp op) noexcept {
 
 std::uint32_t parts_of_group(const ReductionTeamShape& shape) noexcept {
   // A second level of groups costs another fence and another atomic, which take as long as a few reads.
-  if (shape.parts <= 4 * parts_at_once * shape.phases) return shape.parts;
+  if (shape.parts <= 4 * parts_at_once * shape.threads_per_item) return shape.parts;
   const auto root = static_cast<std::uint32_t>(std::ceil(std::sqrt(static_cast<double>(shape.parts))));
-  const std::uint32_t group = static_cast<std::uint32_t>(round_up(root, std::min(shape.phases, root)));
+  const std::uint32_t group =
+      static_cast<std::uint32_t>(round_up(root, std::min(shape.threads_per_item, root)));
   const std::uint64_t counts = shape.tiles * (ceil_div(shape.parts, group) + 1);
   return counts * sizeof(std::uint32_t) <= scratch_zeros ? group : shape.parts;
 }
@@ -55,7 +56,7 @@ std::uint32_t parts_of_group(const ReductionTeamShape& shape) noexcept {
 std::uint32_t waits_of_parts(const ReductionTeamShape& shape) noexcept {
   if (shape.parts == 1) return 0;
   constexpr std::uint32_t sync_waits = 3;  // a fence, an atomic and another fence
-  const std::uint64_t at_once = std::uint64_t{shape.phases} * parts_at_once;
+  const std::uint64_t at_once = std::uint64_t{shape.threads_per_item} * parts_at_once;
   const std::uint32_t group = parts_of_group(shape);
   const auto waits = [&](std::uint32_t parts) {
     return sync_waits + static_cast<std::uint32_t>(ceil_div(parts, at_once));
@@ -65,23 +66,26 @@ std::uint32_t waits_of_parts(const ReductionTeamShape& shape) noexcept {
 
 params::ReductionTeam reduction_team(const ReductionTeamShape& shape) {
   return {.partials = scratch_zeros,
-          .lanes = make_divider<params::Divider>(shape.columns ? shape.owners : shape.phases),
-          .phases = shape.phases,
-          .owners = shape.owners,
+          .inner_threads =
+              make_divider<params::Divider>(shape.columns ? shape.tile_items : shape.threads_per_item),
+          .threads_per_item = shape.threads_per_item,
+          .tile_items = shape.tile_items,
           .parts = shape.parts,
           .group = parts_of_group(shape),
           .groups = groups_of(shape)};
 }
 
 std::uint32_t scratch_bytes(const ReductionTeamShape& shape, ReductionOp op) {
-  return sat_cast<std::uint32_t>(scratch_zeros + shape.tiles * shape.parts * shape.owners * shape.results *
-                                                     max_state_bytes(op));
+  return sat_cast<std::uint32_t>(scratch_zeros + shape.tiles * shape.parts * shape.tile_items *
+                                                     shape.results * max_state_bytes(op));
 }
 
 std::uint32_t combining_bytes(const ReductionTeamShape& shape, ReductionOp op) noexcept {
   const std::uint32_t states = shape.results * max_state_bytes(op);
-  if (shape.columns) return shape.phases == 1 ? 0 : (shape.phases + 1) / 2 * shape.owners * states;
-  return static_cast<std::uint32_t>(ceil_div(std::uint64_t{shape.owners} * shape.phases, 32)) * states;
+  if (shape.columns)
+    return shape.threads_per_item == 1 ? 0 : (shape.threads_per_item + 1) / 2 * shape.tile_items * states;
+  return static_cast<std::uint32_t>(ceil_div(std::uint64_t{shape.tile_items} * shape.threads_per_item, 32)) *
+         states;
 }
 
 TMAJIT_END

@@ -21,12 +21,12 @@ inline constexpr std::uint32_t parts_at_once = 8;  ///< partial results that a t
 
 /// How threads and CTAs share a reduction (templates/kernels/meeting.cuh).
 struct ReductionTeamShape {
-  bool columns = false;       ///< neighbouring threads take result items, not phases of one
-  std::uint32_t owners = 1;   ///< result items of a CTA
-  std::uint32_t phases = 1;   ///< threads that share a result item
-  std::uint32_t parts = 1;    ///< CTAs that share a result item
-  std::uint64_t tiles = 1;    ///< tiles of result items
-  std::uint32_t results = 1;  ///< results that a thread accumulates
+  bool columns = false;                ///< neighbouring threads take neighbouring result items
+  std::uint32_t tile_items = 1;        ///< result items of a CTA
+  std::uint32_t threads_per_item = 1;  ///< threads that share a result item
+  std::uint32_t parts = 1;             ///< CTAs that share a result item
+  std::uint64_t tiles = 1;             ///< tiles of result items
+  std::uint32_t results = 1;           ///< results that a thread accumulates
 };
 /// The number of parts in a group. The last CTA of a group combines its parts, and the last group's CTA
 /// combines the groups. All parts are one group, unless they are too many to be read at once.
