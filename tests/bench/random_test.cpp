@@ -54,9 +54,9 @@ TEST_CASE("random cases are unique, within the size limits, and the same for the
     CAPTURE(bench_case.label());
     CHECK(labels.insert(bench_case.label()).second);
     CHECK(bench_case.label() == again[i].label());
-    CHECK(bench_case.destinations[0].elements() >= 8 * MiB);
-    CHECK(bench_case.destinations[0].elements() <= 256 * MiB);
-    for (const Array& source : bench_case.sources) CHECK(source.elements() <= 512 * MiB);
+    CHECK(bench_case.destinations[0].elements() >= 8 * Mi);
+    CHECK(bench_case.destinations[0].elements() <= 256 * Mi);
+    for (const Array& source : bench_case.sources) CHECK(source.elements() <= 512 * Mi);
   }
 }
 
