@@ -64,8 +64,8 @@ struct Matrix {
 };
 
 /// Compares one element of C with the product in f64. Sums of small integers are exact, so C must be the
-/// rounded sum. Sums of real numbers lose at most 2^-22 of the magnitudes for every 16 products, whose sum
-/// the tensor cores truncate.
+/// rounded sum. For real numbers the tensor cores truncate the sum of every 16 products. Each truncation
+/// loses at most 2^-22 of `magnitude`, the sum of the products' absolute values.
 void check(const Matrix& a, const Matrix& b, const std::vector<std::uint16_t>& c, std::uint32_t row,
            std::uint32_t column, bool integers) {
   double want = 0;

@@ -1,8 +1,9 @@
 // Step 6 of the tutorial (docs/tutorial): one tile of a matrix product by the tensor cores, A (128×64) times
 // B (64×256) in bf16, both loaded with a 128-byte swizzle. The kernel is tensor_cores.cu.
 //
-// The matrices are smaller than their tiles (120×60 and 60×250) and stored in larger buffers full of NaN. If
-// the copy engine read an element that it must fill with zero, the product would be NaN.
+// The matrices are smaller than their tiles (120×60 and 60×250) and stored in larger buffers full of NaN.
+// TMA's copy engine must fill the rest of each tile with zeros. If it read NaN instead, the product would be
+// NaN.
 #include "tutorial/tensor_cores.hpp"
 
 #include "support/example.hpp"
@@ -58,7 +59,8 @@ void check(const std::vector<float>& c, const Matrix& a, const Matrix& b) {
         }
       }
       // The product of two bf16 has 16 bits and is exact in f32. Tensor cores add 16 products at a time and
-      // truncate at most 2^-22 of their magnitudes. Elements beyond the matrices are exactly 0.
+      // truncate the sum. Each truncation loses at most 2^-22 of `magnitude`, the sum of the products'
+      // absolute values. Elements beyond the matrices are exactly 0.
       const double tolerance = static_cast<double>(tile_k) / 16 * 0x1p-22 * magnitude;
       const double error = std::abs(static_cast<double>(c[row * tile_n + column]) - want);
       if (!(error <= tolerance)) {

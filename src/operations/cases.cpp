@@ -24,22 +24,22 @@ const OperationCases& cases_of(std::string_view operation) {
   return *cases.at(static_cast<std::size_t>(std::ranges::find(names, operation) - names.begin()));
 }
 
-RandomCase random_case(std::string_view operation, std::uint64_t kernel_seed, std::uint64_t launch_seed,
-                       const CaseLimits& limits) {
-  for (std::uint64_t redrawn = 0;; ++redrawn) {
-    CaseDraw draw(operation, kernel_seed + (redrawn << 40), launch_seed, limits);
-    cases_of(operation).random(draw);
+TestCase random_test_case(std::string_view operation, std::uint64_t kernel_seed, std::uint64_t launch_seed,
+                          const CaseLimits& limits) {
+  for (std::uint64_t redraws = 0;; ++redraws) {
+    TestCaseDraw draw(operation, kernel_seed + (redraws << 40), launch_seed, limits);
+    cases_of(operation).draw_test_case(draw);
     // Many dimensions with gaps can need too much memory: such a case is drawn again.
-    const auto& buffers = draw.made.buffers;
+    const auto& buffers = draw.test_case.buffers;
     if (std::accumulate(buffers.begin(), buffers.end(), std::uint64_t{0}) <= limits.bytes)
-      return std::move(draw.made);
+      return std::move(draw.test_case);
   }
 }
 
-RandomCase random_case(std::span<const std::string_view> operations, std::uint64_t kernel_seed,
-                       std::uint64_t launch_seed, const CaseLimits& limits) {
+TestCase random_test_case(std::span<const std::string_view> operations, std::uint64_t kernel_seed,
+                          std::uint64_t launch_seed, const CaseLimits& limits) {
   Random random(kernel_seed);
-  return random_case(one_of(random, operations), kernel_seed, launch_seed, limits);
+  return random_test_case(one_of(random, operations), kernel_seed, launch_seed, limits);
 }
 
 }  // namespace reference

@@ -50,13 +50,13 @@ TEST_CASE("a slice counts the whole 32-byte sectors that it reads") {
   // Each row has 64 bytes. Its bytes 4 to 36 lie in two sectors.
   const Case shifted = slice_case(ElementType::f32, {2, 8}, {4, 16}, {{0, 2, 1}, {1, 9, 1}});
   CHECK(traffic(shifted).bytes() == 2ULL * 2 * 8 * 4);
-  CHECK(traffic(shifted).sectors == 2 * 64 + 2 * 8 * 4);
+  CHECK(traffic(shifted).sector_bytes == 2 * 64 + 2 * 8 * 4);
   // Every second element of a 64-byte row: both of its sectors.
   const Case steps = slice_case(ElementType::f32, {4, 8}, {4, 16}, {{0, 4, 1}, {0, 16, 2}});
-  CHECK(traffic(steps).sectors == 4 * 64 + 4 * 8 * 4);
+  CHECK(traffic(steps).sector_bytes == 4 * 64 + 4 * 8 * 4);
   // Elements 128 bytes apart: one sector for each element.
   const Case spaced = slice_case(ElementType::f32, {1, 4}, {1, 128}, {{0, 1, 1}, {0, 128, 32}});
-  CHECK(traffic(spaced).sectors == 4 * 32 + 4 * 4);
+  CHECK(traffic(spaced).sector_bytes == 4 * 32 + 4 * 4);
 }
 
 TEST_CASE("labels of cases are unique, and every expression has a text") {
@@ -69,7 +69,7 @@ TEST_CASE("labels of cases are unique, and every expression has a text") {
       if (!bench_case.expression.empty())
         CHECK_NOTHROW(expression_text(bench_case.expression, bench_case.data_type()));
       CHECK(buffer_bytes(bench_case, bench_case.sources) >= buffer_layout(bench_case.sources).bytes);
-      CHECK(2 * buffer_bytes(bench_case, bench_case.destinations) >= traffic(bench_case).sectors);
+      CHECK(2 * buffer_bytes(bench_case, bench_case.destinations) >= traffic(bench_case).sector_bytes);
     }
   }
   CHECK(labels.size() > 200);

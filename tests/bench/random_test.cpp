@@ -1,4 +1,5 @@
-/// The benchmark's random cases are unique and of the right size, and their counts and results are right.
+/// The benchmark's random cases are unique and of the right size. The bytes counted for them and their
+/// results are right.
 #include "case_list.hpp"
 #include "machine.hpp"
 #include "reference/random_maps.hpp"
@@ -18,7 +19,7 @@ using namespace bench;
 
 namespace {
 
-/// Numbers of the 32-byte sectors that a slice reads, found element by element.
+/// The indices of the 32-byte sectors that a slice reads, found element by element.
 std::set<std::uint64_t> touched_sectors(const Case& bench_case) {
   const Shape& shape = bench_case.destinations[0].shape;
   const Shape& source_shape = bench_case.sources[0].shape;
@@ -53,9 +54,9 @@ TEST_CASE("random cases are unique, within the size limits, and the same for the
     CAPTURE(bench_case.label());
     CHECK(labels.insert(bench_case.label()).second);
     CHECK(bench_case.label() == again[i].label());
-    CHECK(bench_case.destinations[0].elements() >= 8 * MiB);
-    CHECK(bench_case.destinations[0].elements() <= 256 * MiB);
-    for (const Array& source : bench_case.sources) CHECK(source.elements() <= 512 * MiB);
+    CHECK(bench_case.destinations[0].elements() >= 8 * Mi);
+    CHECK(bench_case.destinations[0].elements() <= 256 * Mi);
+    for (const Array& source : bench_case.sources) CHECK(source.elements() <= 512 * Mi);
   }
 }
 
@@ -80,7 +81,7 @@ TEST_CASE("the sectors of random slices are those counted element by element") {
        list_cases({.seed = seed, .tiny = true, .random = 300, .random_views = true})) {
     if (bench_case.operation != "slice") continue;
     INFO("TMAJIT_SEED=" << seed << ": " << bench_case.label());
-    REQUIRE(traffic(bench_case).sectors ==
+    REQUIRE(traffic(bench_case).sector_bytes ==
             32 * touched_sectors(bench_case).size() + bench_case.destinations[0].bytes());
   }
 }

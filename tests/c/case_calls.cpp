@@ -79,7 +79,7 @@ class Filler {
 template <class ArgumentStruct, auto run_function, auto plan_function, auto results_function>
 class CallOf : public CaseCall {
  public:
-  explicit CallOf(const reference::RandomCase& drawn) : drawn_(drawn) {}
+  explicit CallOf(const reference::TestCase& test_case) : test_case_(test_case) {}
 
   tmajit_status run(tmajit_runtime* runtime, Tensors destinations, Tensors sources,
                     tmajit_error** error) const override {
@@ -103,7 +103,7 @@ class CallOf : public CaseCall {
   [[nodiscard]] ArgumentStruct arguments() const {
     ArgumentStruct given{};
     given.size = sizeof given;
-    Filler filler(drawn_.arguments);
+    Filler filler(test_case_.arguments);
     visit_members(given, filler);
     filler.require_all();
     return given;
@@ -127,20 +127,20 @@ class CallOf : public CaseCall {
     }
   }
 
-  const reference::RandomCase& drawn_;
+  const reference::TestCase& test_case_;
 };
 
 }  // namespace
 
-std::unique_ptr<CaseCall> call_of(const reference::RandomCase& drawn) {
+std::unique_ptr<CaseCall> call_of(const reference::TestCase& test_case) {
 #define TMAJIT_CALL(name)                                                                                 \
-  if (drawn.operation == #name)                                                                           \
+  if (test_case.operation == #name)                                                                       \
     return std::make_unique<                                                                              \
         CallOf<tmajit_##name##_arguments, tmajit_##name, tmajit_##name##_plan, tmajit_##name##_results>>( \
-        drawn);
+        test_case);
   TMAJIT_FOR_EACH_OPERATION(TMAJIT_CALL)
 #undef TMAJIT_CALL
-  throw std::logic_error("the C interface has no operation " + std::string(drawn.operation));
+  throw std::logic_error("the C interface has no operation " + std::string(test_case.operation));
 }
 
 }  // namespace tests

@@ -27,8 +27,8 @@ class CaseCall {
                                               tmajit_error** error) const = 0;
 };
 
-/// The call of a case. It keeps a reference to `drawn`. Handwritten code fills each operation's struct, so
-/// that a mistake in the generated table of members makes a test fail.
-[[nodiscard]] std::unique_ptr<CaseCall> call_of(const reference::RandomCase& drawn);
+/// The call of a case. It keeps a reference to `test_case`. Handwritten code fills each operation's struct,
+/// so that a mistake in the generated table of members makes a test fail.
+[[nodiscard]] std::unique_ptr<CaseCall> call_of(const reference::TestCase& test_case);
 
 }  // namespace tests

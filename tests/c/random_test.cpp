@@ -13,7 +13,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 using namespace tmajit;
-using reference::Buffers, reference::BufferView, reference::RandomCase;
+using reference::Buffers, reference::BufferView, reference::TestCase;
 
 namespace {
 
@@ -54,8 +54,8 @@ OwnRuntime simulated_runtime() {
 /// A case's buffers on a runtime's device.
 class Memory {
  public:
-  Memory(tmajit_runtime* runtime, const RandomCase& drawn) : runtime_(runtime) {
-    for (const std::uint64_t bytes : drawn.buffers) {
+  Memory(tmajit_runtime* runtime, const TestCase& test_case) : runtime_(runtime) {
+    for (const std::uint64_t bytes : test_case.buffers) {
       tmajit_buffer* buffer = nullptr;
       tmajit_error* error = nullptr;
       require_ok(tmajit_buffer_make(runtime, bytes, &buffer, &error), error);
@@ -102,17 +102,17 @@ class Memory {
 };
 
 /// Checks that the C function gives the same shapes and types, or the same error, as the C++ function.
-void check_results(const RandomCase& drawn, const tests::CaseCall& call,
+void check_results(const TestCase& test_case, const tests::CaseCall& call,
                    const std::vector<tmajit_tensor>& sources) {
   std::vector<TensorView> views;
-  for (const BufferView& one : drawn.sources) views.push_back(one.view);
+  for (const BufferView& one : test_case.sources) views.push_back(one.view);
   tmajit_tensor unset{};
   unset.size = sizeof unset;
   tmajit_error* error = nullptr;
   std::vector<TensorView> expected;
-  std::vector<tmajit_tensor> found(drawn.destinations.size(), unset);
+  std::vector<tmajit_tensor> found(test_case.destinations.size(), unset);
   try {
-    expected = destinations_of(drawn.operation, views, drawn.arguments);
+    expected = destinations_of(test_case.operation, views, test_case.arguments);
   } catch (const Error& refused) {
     // Some cases have destinations whose shape does not follow from the sources and arguments.
     CHECK(call.results(sources, found, &error) == TMAJIT_INVALID_ARGUMENT);
@@ -132,14 +132,14 @@ void check_results(const RandomCase& drawn, const tests::CaseCall& call,
 }
 
 /// Runs a case three times: by a call, by the same call again, which finds the cached plan, and by a plan.
-void run_case(tmajit_runtime* runtime, const RandomCase& drawn, std::uint64_t seed) {
-  const Buffers before = random_buffers(drawn, seed);
-  const reference::Expected right = expected(drawn, before);
-  Memory memory(runtime, drawn);
-  const auto destinations = memory.tensors(drawn.destinations);
-  const auto sources = memory.tensors(drawn.sources);
-  const auto call = tests::call_of(drawn);
-  check_results(drawn, *call, sources);
+void run_case(tmajit_runtime* runtime, const TestCase& test_case, std::uint64_t seed) {
+  const Buffers before = random_buffers(test_case, seed);
+  const reference::Expected right = expected(test_case, before);
+  Memory memory(runtime, test_case);
+  const auto destinations = memory.tensors(test_case.destinations);
+  const auto sources = memory.tensors(test_case.sources);
+  const auto call = tests::call_of(test_case);
+  check_results(test_case, *call, sources);
 
   tmajit_error* error = nullptr;
   Buffers first;
@@ -148,7 +148,7 @@ void run_case(tmajit_runtime* runtime, const RandomCase& drawn, std::uint64_t se
     require_ok(call->run(runtime, destinations, sources, &error), error);
     Buffers found = memory.read(before);
     if (n == 0) {
-      CHECK(difference(drawn, right, found) == "");
+      CHECK(difference(test_case, right, found) == "");
       first = std::move(found);
     } else {
       CHECK(found == first);
@@ -168,10 +168,10 @@ void run_cases(std::string_view operation) {
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
   const OwnRuntime runtime = simulated_runtime();
   for (std::uint64_t n = 0; n < cases; ++n) {
-    const RandomCase drawn =
-        reference::random_case(operation, seed + n, n, {.elements = 2000, .max_elements = 8000, .guard = 0});
-    INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << drawn.text());
-    run_case(runtime.get(), drawn, seed + n);
+    const TestCase test_case = reference::random_test_case(
+        operation, seed + n, n, {.elements = 2000, .max_elements = 8000, .guard = 0});
+    INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << test_case.text());
+    run_case(runtime.get(), test_case, seed + n);
   }
 }
 

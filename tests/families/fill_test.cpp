@@ -69,10 +69,10 @@ TEST_CASE("every candidate of a random fill is of the family fill") {
   INFO("TMAJIT_SEED=" << seed);
   int fills = 0;
   for (std::uint64_t n = 0; n < 200; ++n) {
-    const auto drawn = reference::random_case("map", seed + n, 0);
-    if (!drawn.sources.empty() || drawn.destinations.front().view.elements() == 0) continue;
-    INFO(drawn.text());
-    const Operation fill = reference::operation_of(drawn, std::array<DevicePtr, 1>{0x7000'0000'0000});
+    const auto test_case = reference::random_test_case("map", seed + n, 0);
+    if (!test_case.sources.empty() || test_case.destinations.front().view.elements() == 0) continue;
+    INFO(test_case.text());
+    const Operation fill = reference::operation_of(test_case, std::array<DevicePtr, 1>{0x7000'0000'0000});
     for (const KernelPlan& plan : plan_candidates(fill.moves.front(), {}))
       CHECK(plan.family().name == "fill");
     ++fills;

@@ -42,8 +42,8 @@ KernelPlan reduce_plan(const Tensor& destination, const Reduction& what, std::ve
 }
 
 /// A sum or an index reduction of small whole numbers along an axis of a matrix.
-reference::RandomCase shared_reduction(ElementType type, std::uint64_t rows, std::uint64_t columns,
-                                       std::int64_t axis, ReductionOp op) {
+reference::TestCase shared_reduction(ElementType type, std::uint64_t rows, std::uint64_t columns,
+                                     std::int64_t axis, ReductionOp op) {
   const ElementType result = op == ReductionOp::sum ? ElementType::f64 : ElementType::i64;
   return reference::dense_case("reduce", {{"op", std::string(name(op))}, {"axes", Dims{axis}}},
                                {TensorView::contiguous(result, {axis == 0 ? columns : rows})},
@@ -51,7 +51,7 @@ reference::RandomCase shared_reduction(ElementType type, std::uint64_t rows, std
 }
 
 /// The only plan of a reduction, for tensors at the start of allocations.
-KernelPlan reduce_plan(const reference::RandomCase& reduction) {
+KernelPlan reduce_plan(const reference::TestCase& reduction) {
   auto plans = plan_kernels(
       reference::operation_of(reduction, std::array<DevicePtr, 2>{0x7000'0000'0000, 0x10000000}));
   REQUIRE(plans.size() == 1);
@@ -265,11 +265,11 @@ TEST_CASE("every candidate of a random reduction is of a family for reductions")
   const std::uint64_t seed = tests::seed(20261123);
   INFO("TMAJIT_SEED=" << seed);
   for (std::uint64_t n = 0; n < 100; ++n) {
-    const auto drawn = reference::random_case("reduce", seed + n, 0);
-    INFO(drawn.text());
+    const auto test_case = reference::random_test_case("reduce", seed + n, 0);
+    INFO(test_case.text());
     std::vector<DevicePtr> buffers;
-    for (std::size_t i = 0; i < drawn.buffers.size(); ++i) buffers.push_back((i + 1) << 32);
-    const Move move = reference::operation_of(drawn, buffers).moves.front();
+    for (std::size_t i = 0; i < test_case.buffers.size(); ++i) buffers.push_back((i + 1) << 32);
+    const Move move = reference::operation_of(test_case, buffers).moves.front();
     for (const KernelPlan& plan : plan_candidates(move, {})) CHECK(plan.family().does("reduce"));
   }
 }

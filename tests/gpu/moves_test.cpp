@@ -33,10 +33,10 @@ TEST_CASE("every candidate of large stencils and im2col equals the reference", "
   Runtime runtime({.device = device, .cache_directory = std::nullopt});
   const auto check = [&](std::string_view operation, const Arguments& arguments, ElementType type,
                          const Dims& shape) {
-    auto drawn = reference::dense_case(operation, arguments, {}, {TensorView::contiguous(type, shape)});
-    drawn.contents = reference::Contents::numbers;
-    INFO(drawn.text());
-    CHECK(tests::run_candidates(runtime, drawn, 1) == "");
+    auto test_case = reference::dense_case(operation, arguments, {}, {TensorView::contiguous(type, shape)});
+    test_case.contents = reference::Contents::numbers;
+    INFO(test_case.text());
+    CHECK(tests::run_candidates(runtime, test_case, 1) == "");
   };
   for (const char* boundary : {"zero", "wrap"}) {
     const auto stencil = [&](const char* expression, const Dims& shape) {

@@ -39,9 +39,9 @@ struct Coverage {
   int empty = 0;
 };
 
-void check_tensor(const RandomCase& drawn, const BufferView& tensor, Coverage& coverage) {
+void check_tensor(const TestCase& test_case, const BufferView& tensor, Coverage& coverage) {
   coverage.types.insert(tensor.view.type);
-  REQUIRE(tensor.buffer < drawn.buffers.size());
+  REQUIRE(tensor.buffer < test_case.buffers.size());
   REQUIRE(tensor.offset % size_of(tensor.view.type) == 0);
   if (tensor.view.elements() == 0) {
     ++coverage.empty;
@@ -50,7 +50,7 @@ void check_tensor(const RandomCase& drawn, const BufferView& tensor, Coverage& c
   const auto [low, high] = reach(tensor);
   // A buffer has 64 bytes of guard at each end (CaseLimits::guard).
   REQUIRE(low >= 64);
-  REQUIRE(high + 64 <= static_cast<std::int64_t>(drawn.buffers[tensor.buffer]));
+  REQUIRE(high + 64 <= static_cast<std::int64_t>(test_case.buffers[tensor.buffer]));
   for (std::uint32_t d = 0; d < tensor.view.rank; ++d) {
     coverage.backwards += tensor.view.strides[d] < 0 ? 1 : 0;
     coverage.repeated += tensor.view.strides[d] == 0 && tensor.view.shape[d] > 1 ? 1 : 0;
@@ -58,9 +58,9 @@ void check_tensor(const RandomCase& drawn, const BufferView& tensor, Coverage& c
 }
 
 /// Arbitrary addresses for the buffers of a case.
-std::vector<DevicePtr> any_addresses(const RandomCase& drawn) {
+std::vector<DevicePtr> any_addresses(const TestCase& test_case) {
   std::vector<DevicePtr> addresses;
-  for (std::size_t i = 0; i < drawn.buffers.size(); ++i) addresses.push_back((i + 1) << 32);
+  for (std::size_t i = 0; i < test_case.buffers.size(); ++i) addresses.push_back((i + 1) << 32);
   return addresses;
 }
 
@@ -86,41 +86,41 @@ struct SourceElement {
 
 /// The source element that the operation moves to `index` of destination `to`. Sources are broadcast along
 /// extents of 1 and missing leading dimensions.
-SourceElement origin(const RandomCase& drawn, std::size_t to, Index index) {
-  const std::uint32_t rank = drawn.destinations[to].view.rank;
+SourceElement origin(const TestCase& test_case, std::size_t to, Index index) {
+  const std::uint32_t rank = test_case.destinations[to].view.rank;
   SourceElement from;
-  if (drawn.operation == "permute") {
-    const Dims axes = drawn.arguments.dims("axes");
+  if (test_case.operation == "permute") {
+    const Dims axes = test_case.arguments.dims("axes");
     for (std::size_t d = 0; d < rank; ++d) from.index.at(static_cast<std::size_t>(axes[d])) = index.at(d);
     return from;
   }
-  if (drawn.operation == "slice") {
-    const std::vector<Slice> slices = drawn.arguments.slices("slices");
+  if (test_case.operation == "slice") {
+    const std::vector<Slice> slices = test_case.arguments.slices("slices");
     for (std::size_t d = 0; d < rank; ++d)
-      index.at(d) = selected(slices[d], drawn.sources[0].view.shape.at(d)).at(index.at(d));
+      index.at(d) = selected(slices[d], test_case.sources[0].view.shape.at(d)).at(index.at(d));
   }
-  if (drawn.operation == "flip") {
-    for (const std::int64_t axis : drawn.arguments.dims("axes")) {
+  if (test_case.operation == "flip") {
+    for (const std::int64_t axis : test_case.arguments.dims("axes")) {
       std::uint64_t& at = index.at(static_cast<std::size_t>(axis));
-      at = drawn.sources[0].view.shape.at(static_cast<std::size_t>(axis)) - 1 - at;
+      at = test_case.sources[0].view.shape.at(static_cast<std::size_t>(axis)) - 1 - at;
     }
   }
-  const auto axis = static_cast<std::size_t>(drawn.arguments.axis("axis"));
-  if (drawn.operation == "concat" && drawn.arguments.text("new_axis") == "yes") {
+  const auto axis = static_cast<std::size_t>(test_case.arguments.axis("axis"));
+  if (test_case.operation == "concat" && test_case.arguments.text("new_axis") == "yes") {
     from.source = index.at(axis);
     std::shift_left(index.begin() + static_cast<std::ptrdiff_t>(axis), index.end(), 1);
     for (std::uint32_t d = 0; d + 1 < rank; ++d)
-      from.index.at(d) = drawn.sources[from.source].view.shape.at(d) == 1 ? 0 : index.at(d);
+      from.index.at(d) = test_case.sources[from.source].view.shape.at(d) == 1 ? 0 : index.at(d);
     return from;
   }
-  if (drawn.operation == "concat") {
-    while (index.at(axis) >= drawn.sources[from.source].view.shape.at(axis))
-      index.at(axis) -= drawn.sources[from.source++].view.shape.at(axis);
+  if (test_case.operation == "concat") {
+    while (index.at(axis) >= test_case.sources[from.source].view.shape.at(axis))
+      index.at(axis) -= test_case.sources[from.source++].view.shape.at(axis);
   }
-  if (drawn.operation == "split") {
-    for (std::size_t i = 0; i < to; ++i) index.at(axis) += drawn.destinations[i].view.shape.at(axis);
+  if (test_case.operation == "split") {
+    for (std::size_t i = 0; i < to; ++i) index.at(axis) += test_case.destinations[i].view.shape.at(axis);
   }
-  const TensorView& source = drawn.sources[from.source].view;
+  const TensorView& source = test_case.sources[from.source].view;
   for (std::uint32_t d = 0; d < source.rank; ++d)
     from.index.at(d) = source.shape.at(d) == 1 ? 0 : index.at(d + rank - source.rank);
   return from;
@@ -133,18 +133,18 @@ TEST_CASE("random cases of every operation are legal, varied, and equal for equa
   for (const std::string_view operation : all_operations()) {
     Coverage coverage;
     for (std::uint64_t n = 0; n < 300; ++n) {
-      const RandomCase drawn = random_case(operation, n / 3, n % 3);
-      CAPTURE(n, drawn.text());
-      REQUIRE(drawn.text() == random_case(operation, n / 3, n % 3).text());
-      REQUIRE(drawn.operation == operation);
-      const Operation made = operation_of(drawn, any_addresses(drawn));
+      const TestCase test_case = random_test_case(operation, n / 3, n % 3);
+      CAPTURE(n, test_case.text());
+      REQUIRE(test_case.text() == random_test_case(operation, n / 3, n % 3).text());
+      REQUIRE(test_case.operation == operation);
+      const Operation made = operation_of(test_case, any_addresses(test_case));
       REQUIRE_NOTHROW(check_operation(made.moves));
       for (const Move& move : made.moves) REQUIRE(understands(move));
-      for (const BufferView& tensor : drawn.destinations) {
+      for (const BufferView& tensor : test_case.destinations) {
         coverage.ranks.insert(tensor.view.rank);
-        check_tensor(drawn, tensor, coverage);
+        check_tensor(test_case, tensor, coverage);
       }
-      for (const BufferView& tensor : drawn.sources) check_tensor(drawn, tensor, coverage);
+      for (const BufferView& tensor : test_case.sources) check_tensor(test_case, tensor, coverage);
     }
     INFO(operation);
     CHECK(coverage.ranks.size() > 1);
@@ -168,20 +168,20 @@ TEST_CASE("every operation has random cases") {
 TEST_CASE("expected() changes only destinations, and difference() finds a change of any byte") {
   for (const std::string_view operation : all_operations()) {
     for (std::uint64_t n = 0; n < 30; ++n) {
-      const RandomCase drawn = random_case(operation, n, n, {.elements = 500, .max_elements = 500});
-      CAPTURE(n, drawn.text());
-      const Buffers before = random_buffers(drawn, n);
-      const Expected after = expected(drawn, before);
-      REQUIRE(difference(drawn, after, after.buffers).empty());
+      const TestCase test_case = random_test_case(operation, n, n, {.elements = 500, .max_elements = 500});
+      CAPTURE(n, test_case.text());
+      const Buffers before = random_buffers(test_case, n);
+      const Expected after = expected(test_case, before);
+      REQUIRE(difference(test_case, after, after.buffers).empty());
       std::set<std::size_t> written;
-      for (const BufferView& tensor : drawn.destinations) written.insert(tensor.buffer);
+      for (const BufferView& tensor : test_case.destinations) written.insert(tensor.buffer);
       for (std::size_t b = 0; b < before.size(); ++b) {
         if (!written.contains(b)) REQUIRE(before[b] == after.buffers[b]);
         // The guard before the first tensor is unchanged.
         REQUIRE(std::equal(before[b].begin(), before[b].begin() + 64, after.buffers[b].begin()));
         Buffers changed = after.buffers;
         changed[b].back() ^= std::byte{1};
-        REQUIRE(difference(drawn, after, changed).find("1 bytes of buffer") == 0);
+        REQUIRE(difference(test_case, after, changed).find("1 bytes of buffer") == 0);
       }
     }
   }
@@ -191,23 +191,23 @@ TEST_CASE("expected results take each element from the source element that the a
   for (const std::string_view operation :
        {"copy", "permute", "slice", "flip", "broadcast", "concat", "split"}) {
     for (std::uint64_t n = 0; n < 200; ++n) {
-      const RandomCase drawn = random_case(operation, n, n, {.elements = 1000, .max_elements = 4000});
-      CAPTURE(n, drawn.text());
-      Buffers before = random_buffers(drawn, n);
-      Buffers after = expected(drawn, before).buffers;
+      const TestCase test_case = random_test_case(operation, n, n, {.elements = 1000, .max_elements = 4000});
+      CAPTURE(n, test_case.text());
+      Buffers before = random_buffers(test_case, n);
+      Buffers after = expected(test_case, before).buffers;
       const auto element = [](const BufferView& tensor, Buffers& buffers, const Index& index) {
         return element_at(
             {tensor.view, reinterpret_cast<DevicePtr>(buffers[tensor.buffer].data()) + tensor.offset},
             offset_of(tensor.view, index));
       };
-      for (std::size_t to = 0; to < drawn.destinations.size(); ++to) {
-        const BufferView& destination = drawn.destinations[to];
+      for (std::size_t to = 0; to < test_case.destinations.size(); ++to) {
+        const BufferView& destination = test_case.destinations[to];
         const std::uint32_t size = size_of(destination.view.type);
         bool all = true;
         for_each_index(destination.view.rank, whole(destination.view), [&](const Index& index) {
-          const SourceElement from = origin(drawn, to, index);
+          const SourceElement from = origin(test_case, to, index);
           all = all && std::memcmp(element(destination, after, index),
-                                   element(drawn.sources[from.source], before, from.index), size) == 0;
+                                   element(test_case.sources[from.source], before, from.index), size) == 0;
         });
         REQUIRE(all);
       }

@@ -25,7 +25,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 using namespace tmajit;
-using reference::RandomCase;
+using reference::TestCase;
 
 namespace {
 
@@ -40,19 +40,19 @@ Runtime simulated_batches(std::uint64_t n) {
 }
 
 /// Extends a buffer by a gap of `gap` elements and the bytes of `view`. Returns the view at that position.
-reference::BufferView append(RandomCase& drawn, std::size_t buffer, const TensorView& view,
+reference::BufferView append(TestCase& test_case, std::size_t buffer, const TensorView& view,
                              std::uint64_t gap) {
   const std::uint64_t size = size_of(view.type);
-  std::uint64_t& end = drawn.buffers[buffer];
+  std::uint64_t& end = test_case.buffers[buffer];
   const std::uint64_t at = (end + size - 1) / size * size + gap * size;
   end = at + view.elements() * size;
   return {view, buffer, at};
 }
 
 /// A concat or split of `count` parts along an axis. Each part has at most `max_part_extent` indices along
-/// the axis, some have none. `drawn` is the same operation as a batch of copies, which has a reference.
+/// the axis, some have none. `test_case` is the same operation as a batch of copies, which has a reference.
 struct Joined {
-  RandomCase drawn{.operation = "copy_ragged", .buffers = {0, 0}};
+  TestCase test_case{.operation = "copy_ragged", .buffers = {0, 0}};
   TensorView whole;
   std::uint64_t whole_at = 0;
   bool is_split = false;
@@ -78,21 +78,21 @@ struct Joined {
     }
     shape[along] = extent_of_whole;
     whole = TensorView::contiguous(type, shape);
-    const auto in_whole = append(drawn, is_split ? 1 : 0, whole, random() % 3);
+    const auto in_whole = append(test_case, is_split ? 1 : 0, whole, random() % 3);
     whole_at = in_whole.offset;
     std::uint64_t at = whole_at;
     for (const TensorView& part : parts) {
-      const auto alone = append(drawn, is_split ? 0 : 1, part, has_gaps ? random() % 5 : 0);
+      const auto alone = append(test_case, is_split ? 0 : 1, part, has_gaps ? random() % 5 : 0);
       reference::BufferView slice{part, in_whole.buffer, at};
       slice.view.strides = whole.strides;
       at += part.shape[along] * static_cast<std::uint64_t>(whole.strides[along]) * size_of(type);
-      drawn.destinations.push_back(is_split ? alone : slice);
-      drawn.sources.push_back(is_split ? slice : alone);
+      test_case.destinations.push_back(is_split ? alone : slice);
+      test_case.sources.push_back(is_split ? slice : alone);
     }
   }
 
   [[nodiscard]] Operation operation(std::span<const DevicePtr> buffers) const {
-    const Operation batch = reference::operation_of(drawn, buffers);
+    const Operation batch = reference::operation_of(test_case, buffers);
     const Tensor at{whole, buffers[is_split ? 1 : 0] + whole_at};
     return is_split ? operation::split(batch.destinations, at, axis)
                     : operation::concat(at, batch.sources, axis);
@@ -160,11 +160,11 @@ TEST_CASE("batches: concats and splits of 1 to 400 tensors equal the reference")
     reference::Random random(seed + n);
     const std::uint64_t count = n % 3 == 0 ? 1 + random() % 12 : 13 + random() % 388;
     const Joined joined(seed + n, count, n % 2 == 0, count > 100 ? 8 : 40);
-    INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << joined.drawn.text());
-    const reference::Buffers before = random_buffers(joined.drawn, seed + n);
-    const reference::Expected right = expected(joined.drawn, before);
+    INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << joined.test_case.text());
+    const reference::Buffers before = random_buffers(joined.test_case, seed + n);
+    const reference::Expected right = expected(joined.test_case, before);
     try {
-      const auto memory = tests::own_allocations(runtime.device())(joined.drawn, 0);
+      const auto memory = tests::own_allocations(runtime.device())(joined.test_case, 0);
       const Plan planned = plan(runtime, joined.operation(memory->addresses()));
       if (!planned.plans().empty() && planned.plans()[0].family().name == "ragged") ++batches;
       const std::vector<KernelPlan> shown = plan_kernels(
@@ -174,13 +174,13 @@ TEST_CASE("batches: concats and splits of 1 to 400 tensors equal the reference")
       for (int again = 0; again < 2; ++again) {
         memory->write(before);
         planned();
-        CHECK(difference(joined.drawn, right, memory->read(before)) == "");
+        CHECK(difference(joined.test_case, right, memory->read(before)) == "");
       }
-      const auto other = tests::own_allocations(runtime.device())(joined.drawn, 8 * (n % 4));
+      const auto other = tests::own_allocations(runtime.device())(joined.test_case, 8 * (n % 4));
       const Operation there = joined.operation(other->addresses());
       other->write(before);
       planned(tests::addresses_of(there.destinations), tests::addresses_of(there.sources));
-      CHECK(difference(joined.drawn, right, other->read(before)) == "");
+      CHECK(difference(joined.test_case, right, other->read(before)) == "");
     } catch (const Error& error) {
       FAIL_CHECK(error.what());
     }
@@ -232,12 +232,12 @@ TEST_CASE("batches: every candidate gives the reference's results for random bat
   std::size_t most_candidates = 0;
   for (std::uint64_t n = 0; n < cases; ++n) {
     const Runtime runtime = simulated_batches(n);
-    const auto drawn = reference::random_case("copy_ragged", seed + n, 0,
-                                              {.elements = 10'000, .max_elements = 20'000, .guard = 0});
-    INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << drawn.text());
-    const reference::Buffers before = random_buffers(drawn, seed + n);
-    const auto memory = tests::own_allocations(runtime.device())(drawn, 0);
-    const Operation batch = reference::operation_of(drawn, memory->addresses());
+    const auto test_case = reference::random_test_case(
+        "copy_ragged", seed + n, 0, {.elements = 10'000, .max_elements = 20'000, .guard = 0});
+    INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << test_case.text());
+    const reference::Buffers before = random_buffers(test_case, seed + n);
+    const auto memory = tests::own_allocations(runtime.device())(test_case, 0);
+    const Operation batch = reference::operation_of(test_case, memory->addresses());
     Chip chip;
     chip.sm_count = n % 2 == 0 ? 1 : 3;  // so that each CTA has several tiles
     const std::size_t count =
@@ -255,7 +255,7 @@ TEST_CASE("batches: every candidate gives the reference's results for random bat
       runtime.device()->memory().copy_in(table.address(), planned.table, nullptr);
       try {
         runtime.kernel(planned.kernel).launch(planned.kernel);
-        CHECK(difference(drawn, expected(drawn, before), memory->read(before)) == "");
+        CHECK(difference(test_case, expected(test_case, before), memory->read(before)) == "");
       } catch (const Error& error) {
         FAIL_CHECK(error.what());
       }
@@ -330,20 +330,20 @@ TEST_CASE("batches: large tables are copied in blocks of at most 64 KiB, without
 
 TEST_CASE("batches: threads can launch one plan concurrently on different addresses") {
   const Runtime runtime = simulated_batches(0);
-  const RandomCase drawn =
-      reference::random_case("copy_ragged", 5, 0, {.elements = 2000, .max_elements = 4000, .guard = 0});
-  const reference::Buffers before = random_buffers(drawn, 1);
-  const reference::Expected right = expected(drawn, before);
+  const TestCase test_case =
+      reference::random_test_case("copy_ragged", 5, 0, {.elements = 2000, .max_elements = 4000, .guard = 0});
+  const reference::Buffers before = random_buffers(test_case, 1);
+  const reference::Expected right = expected(test_case, before);
   std::vector<std::unique_ptr<tests::CaseMemory>> placed(12);
-  for (auto& one : placed) one = tests::own_allocations(runtime.device())(drawn, 0);
-  const Plan copies = plan(runtime, reference::operation_of(drawn, placed[0]->addresses()));
+  for (auto& one : placed) one = tests::own_allocations(runtime.device())(test_case, 0);
+  const Plan copies = plan(runtime, reference::operation_of(test_case, placed[0]->addresses()));
   for (auto& one : placed) one->write(before);
   std::vector<std::thread> threads;
   for (std::size_t t = 0; t < 3; ++t) {
     threads.emplace_back([&, t] {
       const Stream own = runtime.device()->streams().create();
       for (std::size_t i = t; i < 2 * placed.size(); i += 3) {
-        const Operation there = reference::operation_of(drawn, placed[i % placed.size()]->addresses());
+        const Operation there = reference::operation_of(test_case, placed[i % placed.size()]->addresses());
         copies(tests::addresses_of(there.destinations), tests::addresses_of(there.sources), own);
       }
       runtime.device()->streams().synchronize(own);
@@ -351,5 +351,5 @@ TEST_CASE("batches: threads can launch one plan concurrently on different addres
     });
   }
   for (std::thread& thread : threads) thread.join();
-  for (auto& one : placed) CHECK(difference(drawn, right, one->read(before)) == "");
+  for (auto& one : placed) CHECK(difference(test_case, right, one->read(before)) == "");
 }

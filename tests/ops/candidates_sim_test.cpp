@@ -18,7 +18,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 using namespace tmajit;
-using reference::between, reference::Buffers, reference::RandomCase;
+using reference::between, reference::Buffers, reference::TestCase;
 
 namespace {
 
@@ -36,11 +36,11 @@ TEST_CASE("random transposes by random candidates equal the reference, and nothi
   reference::Random random(seed);
   std::set<std::uint32_t> widths;
   for (std::uint64_t pattern = seed, done = 0; done < cases; ++pattern) {
-    const RandomCase drawn =
-        reference::random_case("permute", pattern, 0, {.elements = 4000, .max_elements = 12'000, .guard = 0});
-    INFO("TMAJIT_SEED=" << seed << ", pattern " << pattern << ": " << drawn.text());
-    tests::OwnMemory memory(device, drawn);
-    const Move move = reference::operation_of(drawn, memory.addresses()).moves.front();
+    const TestCase test_case = reference::random_test_case(
+        "permute", pattern, 0, {.elements = 4000, .max_elements = 12'000, .guard = 0});
+    INFO("TMAJIT_SEED=" << seed << ", pattern " << pattern << ": " << test_case.text());
+    tests::OwnMemory memory(device, test_case);
+    const Move move = reference::operation_of(test_case, memory.addresses()).moves.front();
     const Problem problem = make_problem(move);
     if (problem.nest.empty() || layout_of(problem) != Layout::blocks) continue;
     ++done;
@@ -56,11 +56,11 @@ TEST_CASE("random transposes by random candidates equal the reference, and nothi
       widths.insert(facts.vector_bytes());
     }
     INFO(tests::choice_text(candidate));
-    const Buffers before = random_buffers(drawn, pattern);
+    const Buffers before = random_buffers(test_case, pattern);
     try {
       memory.write(before);
       tests::launch(runtime, problem, candidate);
-      CHECK(difference(drawn, expected(drawn, before), memory.read(before)) == "");
+      CHECK(difference(test_case, expected(test_case, before), memory.read(before)) == "");
     } catch (const Error& error) {
       FAIL_CHECK(error.what());
     }

@@ -43,12 +43,12 @@ void run_cases(std::string_view operation) {
   tests::KernelsMet met;
   for (std::uint64_t n = 0; n < cases; ++n) {
     // Two launch seeds of each kernel seed run on the same device.
-    const auto drawn = reference::random_case(operation, seed + n / 2, n,
-                                              {.elements = 3000, .max_elements = 20'000, .guard = 0});
-    INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << drawn.text());
+    const auto test_case = reference::random_test_case(
+        operation, seed + n / 2, n, {.elements = 3000, .max_elements = 20'000, .guard = 0});
+    INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << test_case.text());
     Runtime& runtime = *runtimes[n / 2 % 4];
     try {
-      CHECK(tests::run_case(runtime, drawn, tests::own_memory(runtime.device()), seed + n, n, met) == "");
+      CHECK(tests::run_case(runtime, test_case, tests::own_memory(runtime.device()), seed + n, n, met) == "");
     } catch (const Error& error) {
       FAIL_CHECK(error.what());
     }

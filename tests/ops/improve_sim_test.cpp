@@ -14,7 +14,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 using namespace tmajit;
-using reference::Buffers, reference::RandomCase;
+using reference::Buffers, reference::TestCase;
 
 TEST_CASE("every call during a trial of candidates equals the reference, and nothing is reported") {
   const std::uint64_t cases = tests::from_environment("TMAJIT_CASES", 25);
@@ -30,8 +30,8 @@ TEST_CASE("every call during a trial of candidates equals the reference, and not
   std::set<std::string> tried;
   std::uint64_t improved = 0;
   for (std::uint64_t n = 0; n < cases; ++n) {
-    const RandomCase move = reference::random_case(reference::elementwise_operations, seed + n, n,
-                                                   {.elements = 1000, .max_elements = 6000, .guard = 0});
+    const TestCase move = reference::random_test_case(reference::elementwise_operations, seed + n, n,
+                                                      {.elements = 1000, .max_elements = 6000, .guard = 0});
     INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << move.text());
     const Buffers before = random_buffers(move, seed + n);
     const reference::Expected right = expected(move, before);

@@ -23,7 +23,7 @@
 
 using namespace tmajit;
 using reference::between, reference::Buffers, reference::BufferView, reference::one_in, reference::one_of,
-    reference::Random, reference::RandomCase;
+    reference::Random, reference::TestCase;
 
 namespace {
 
@@ -42,7 +42,7 @@ class Draw {
  public:
   Draw(std::uint64_t seed, Parts parts) : random_(seed), parts_(parts) {}
 
-  RandomCase move() {
+  TestCase move() {
     type_ = one_of(random_, all_element_types);
     // In half of the cases all extents and offsets are multiples of 16 bytes.
     const std::uint64_t unit = one_in(random_, 2) ? 16 / size_of(type_) : 1;
@@ -129,7 +129,7 @@ class Draw {
   ElementType type_{};
   std::vector<std::uint64_t> shape_;
   std::vector<std::int64_t> strides_;
-  RandomCase move_;
+  TestCase move_;
 };
 
 std::vector<std::unique_ptr<Runtime>> runtime_of_each_mode() {
@@ -154,13 +154,13 @@ TEST_CASE("random moves within one buffer equal the reference, by any candidate,
   std::map<std::string, std::uint64_t> counts;
   for (std::uint64_t n = 0; n < cases; ++n) {
     const Parts parts = all_parts[n % all_parts.size()];
-    const RandomCase drawn = Draw(seed + n, parts).move();
+    const TestCase test_case = Draw(seed + n, parts).move();
     Runtime& runtime = *runtimes[n / all_parts.size() % runtimes.size()];
-    INFO("TMAJIT_SEED=" << seed << ", case " << n << ", " << name(parts) << ": " << drawn.text());
-    const Buffers before = random_buffers(drawn, seed + n);
-    const reference::Expected right = expected(drawn, before);
-    tests::OwnMemory memory(runtime.device(), drawn);
-    const Operation operation = reference::operation_of(drawn, memory.addresses());
+    INFO("TMAJIT_SEED=" << seed << ", case " << n << ", " << name(parts) << ": " << test_case.text());
+    const Buffers before = random_buffers(test_case, seed + n);
+    const reference::Expected right = expected(test_case, before);
+    tests::OwnMemory memory(runtime.device(), test_case);
+    const Operation operation = reference::operation_of(test_case, memory.addresses());
     const Problem problem = make_problem(operation.moves[0]);
     const std::vector<Candidate> candidates = tests::candidates_of(problem);
     // The planner's choice, and a random candidate.
@@ -172,7 +172,7 @@ TEST_CASE("random moves within one buffer equal the reference, by any candidate,
       try {
         memory.write(before);
         tests::launch(runtime, problem, *candidate);
-        CHECK(difference(drawn, right, memory.read(before)) == "");
+        CHECK(difference(test_case, right, memory.read(before)) == "");
       } catch (const Error& error) {
         FAIL_CHECK(error.what());
       }
@@ -187,23 +187,23 @@ TEST_CASE("a plan made for separate buffers is right and race-free for interleav
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
   const auto runtimes = runtime_of_each_mode();
   for (std::uint64_t n = 0; n < cases; ++n) {
-    const RandomCase drawn = Draw(seed + n, all_parts[n % all_parts.size()]).move();
+    const TestCase test_case = Draw(seed + n, all_parts[n % all_parts.size()]).move();
     Runtime& runtime = *runtimes[n / all_parts.size() % runtimes.size()];
-    INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << drawn.text());
-    const Buffers before = random_buffers(drawn, seed + n);
-    const reference::Expected right = expected(drawn, before);
+    INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << test_case.text());
+    const Buffers before = random_buffers(test_case, seed + n);
+    const reference::Expected right = expected(test_case, before);
     // The same tensors, each in a buffer of its own.
-    RandomCase separate = drawn;
-    separate.buffers.assign(1 + drawn.sources.size(), drawn.buffers[0]);
-    for (std::size_t i = 0; i < drawn.sources.size(); ++i) separate.sources[i].buffer = i + 1;
+    TestCase separate = test_case;
+    separate.buffers.assign(1 + test_case.sources.size(), test_case.buffers[0]);
+    for (std::size_t i = 0; i < test_case.sources.size(); ++i) separate.sources[i].buffer = i + 1;
     const tests::OwnMemory elsewhere(runtime.device(), separate);
-    tests::OwnMemory memory(runtime.device(), drawn);
+    tests::OwnMemory memory(runtime.device(), test_case);
     memory.write(before);
     try {
       const Plan plan = tmajit::plan(runtime, reference::operation_of(separate, elsewhere.addresses()));
-      const Operation here = reference::operation_of(drawn, memory.addresses());
+      const Operation here = reference::operation_of(test_case, memory.addresses());
       plan(tests::addresses_of(here.destinations), tests::addresses_of(here.sources));
-      CHECK(difference(drawn, right, memory.read(before)) == "");
+      CHECK(difference(test_case, right, memory.read(before)) == "");
     } catch (const Error& error) {
       FAIL_CHECK(error.what());
     }

@@ -16,7 +16,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 using namespace tmajit;
-using reference::Buffers, reference::RandomCase;
+using reference::Buffers, reference::TestCase;
 
 namespace {
 
@@ -39,14 +39,14 @@ TEST_CASE("random candidates of random moves read only bytes of their sources") 
   reference::Random random(seed);
   std::map<std::string_view, std::uint64_t> counts;
   for (std::uint64_t pattern = seed, done = 0; done < cases; ++pattern) {
-    const RandomCase drawn = reference::random_case(reference::elementwise_operations, pattern, 0,
-                                                    {.elements = 2000, .max_elements = 8000, .guard = 0});
-    tests::OwnMemory memory(runtime.device(), drawn);
-    const Operation operation = reference::operation_of(drawn, memory.addresses());
+    const TestCase test_case = reference::random_test_case(
+        reference::elementwise_operations, pattern, 0, {.elements = 2000, .max_elements = 8000, .guard = 0});
+    tests::OwnMemory memory(runtime.device(), test_case);
+    const Operation operation = reference::operation_of(test_case, memory.addresses());
     if (operation.moves.empty() || !suits(make_problem(operation.moves[0]), done)) continue;
     ++done;
-    INFO("TMAJIT_SEED=" << seed << ", pattern " << pattern << ": " << drawn.text());
-    const Buffers before = random_buffers(drawn, pattern);
+    INFO("TMAJIT_SEED=" << seed << ", pattern " << pattern << ": " << test_case.text());
+    const Buffers before = random_buffers(test_case, pattern);
     memory.write(before);
     for (const Move& move : operation.moves) {
       const Problem problem = make_problem(move);
@@ -61,7 +61,7 @@ TEST_CASE("random candidates of random moves read only bytes of their sources") 
         FAIL_CHECK(error.what());
       }
     }
-    CHECK(difference(drawn, expected(drawn, before), memory.read(before)) == "");
+    CHECK(difference(test_case, expected(test_case, before), memory.read(before)) == "");
   }
   for (const auto& [kernel, times] : counts) std::cout << "  " << kernel << ": " << times << '\n';
 }

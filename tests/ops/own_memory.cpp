@@ -15,13 +15,14 @@ constexpr std::uint64_t boundary = 512;
 
 }  // namespace
 
-OwnMemory::OwnMemory(std::shared_ptr<Device> device, const reference::RandomCase& drawn, std::uint64_t shift)
+OwnMemory::OwnMemory(std::shared_ptr<Device> device, const reference::TestCase& test_case,
+                     std::uint64_t shift)
     : device_(std::move(device)) {
   constexpr DevicePtr somewhere = 1 << 30;
-  for (std::size_t i = 0; i < drawn.buffers.size(); ++i) {
-    DevicePtr first = somewhere + drawn.buffers[i];
+  for (std::size_t i = 0; i < test_case.buffers.size(); ++i) {
+    DevicePtr first = somewhere + test_case.buffers[i];
     DevicePtr end = somewhere;
-    for (const auto* views : {&drawn.destinations, &drawn.sources}) {
+    for (const auto* views : {&test_case.destinations, &test_case.sources}) {
       for (const reference::BufferView& view : *views) {
         if (view.buffer != i) continue;
         const auto range = byte_range({view.view, somewhere + view.offset});
@@ -60,8 +61,8 @@ reference::Buffers OwnMemory::read(const reference::Buffers& like) {
 }
 
 MakeMemory own_memory(const std::shared_ptr<Device>& device) {
-  return [device](const reference::RandomCase& drawn, std::uint64_t shift) {
-    return std::make_unique<OwnMemory>(device, drawn, shift);
+  return [device](const reference::TestCase& test_case, std::uint64_t shift) {
+    return std::make_unique<OwnMemory>(device, test_case, shift);
   };
 }
 

@@ -11,7 +11,7 @@ namespace tests {
 class OwnMemory : public CaseMemory {
  public:
   /// Every buffer begins `shift` bytes after a multiple of 512.
-  OwnMemory(std::shared_ptr<tmajit::Device> device, const reference::RandomCase& drawn,
+  OwnMemory(std::shared_ptr<tmajit::Device> device, const reference::TestCase& test_case,
             std::uint64_t shift = 0);
   ~OwnMemory() override;
   OwnMemory(const OwnMemory&) = delete;

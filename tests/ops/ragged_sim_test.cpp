@@ -21,7 +21,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 using namespace tmajit;
-using reference::RandomCase;
+using reference::TestCase;
 
 namespace {
 
@@ -38,14 +38,14 @@ Runtime simulated_ragged(std::uint64_t n) {
                   .compile = tests::ptx_alone});
 }
 
-RandomCase random_batch(std::uint64_t seed, std::uint64_t most) {
-  return reference::random_case("copy_ragged", seed, 0,
-                                {.elements = most / 2, .max_elements = most, .guard = 0});
+TestCase random_batch(std::uint64_t seed, std::uint64_t most) {
+  return reference::random_test_case("copy_ragged", seed, 0,
+                                     {.elements = most / 2, .max_elements = most, .guard = 0});
 }
 
 /// A batch of tensors of one or several tiles, with more tensors than a CTA has tensor maps.
-RandomCase many_tensors() {
-  RandomCase batch{.operation = "copy_ragged", .buffers = {0, 0}};
+TestCase many_tensors() {
+  TestCase batch{.operation = "copy_ragged", .buffers = {0, 0}};
   for (std::uint64_t i = 0; i < 90; ++i) {
     const auto view =
         TensorView::strided(ElementType::f32, std::array{i % 5 == 0 ? 200 : 20 + i % 7, std::uint64_t{60}},
@@ -70,17 +70,17 @@ void launch(const Runtime& runtime, const Operation& batch, std::uint32_t sm_cou
 
 /// A batch on a device, and its expected results.
 struct PlacedBatch {
-  PlacedBatch(const Runtime& runtime, const RandomCase& what, std::uint64_t seed)
-      : drawn(what),
-        before(random_buffers(drawn, seed)),
-        memory(tests::own_allocations(runtime.device())(drawn, 0)),
-        operation(reference::operation_of(drawn, memory->addresses())) {
+  PlacedBatch(const Runtime& runtime, const TestCase& what, std::uint64_t seed)
+      : test_case(what),
+        before(random_buffers(test_case, seed)),
+        memory(tests::own_allocations(runtime.device())(test_case, 0)),
+        operation(reference::operation_of(test_case, memory->addresses())) {
     memory->write(before);
   }
   [[nodiscard]] std::string difference() {
-    return reference::difference(drawn, expected(drawn, before), memory->read(before));
+    return reference::difference(test_case, expected(test_case, before), memory->read(before));
   }
-  RandomCase drawn;
+  TestCase test_case;
   reference::Buffers before;
   std::unique_ptr<tests::CaseMemory> memory;
   Operation operation;
@@ -123,7 +123,7 @@ TEST_CASE("ragged: random batches on few CTAs equal the reference, and nothing i
   for (std::uint64_t n = 0; n < cases; ++n) {
     const Runtime runtime = simulated_ragged(n);
     PlacedBatch placed(runtime, random_batch(seed + n, 12'000), seed + n);
-    INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << placed.drawn.text());
+    INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << placed.test_case.text());
     try {
       launch(runtime, placed.operation, n % 2 == 0 ? 1 : 3);
       CHECK(placed.difference() == "");

@@ -10,7 +10,7 @@
 #include <thread>
 
 using namespace tmajit;
-using reference::Buffers, reference::RandomCase;
+using reference::Buffers, reference::TestCase;
 
 namespace tests {
 namespace {
@@ -32,10 +32,10 @@ class Arena {
   Arena& operator=(const Arena&) = delete;
 
   /// Places the buffers in succession, each `shift` bytes after a multiple of 256.
-  [[nodiscard]] std::unique_ptr<CaseMemory> place(const RandomCase& drawn, std::uint64_t shift) const {
+  [[nodiscard]] std::unique_ptr<CaseMemory> place(const TestCase& test_case, std::uint64_t shift) const {
     std::vector<DevicePtr> addresses;
     DevicePtr next = memory_.address();
-    for (const std::uint64_t bytes : drawn.buffers) {
+    for (const std::uint64_t bytes : test_case.buffers) {
       addresses.push_back(next + shift);
       next = reference::round_up(next + shift + bytes, 256);
     }
@@ -98,14 +98,14 @@ class Shared {
 
  private:
   void run_one(const Arena& arena, std::uint64_t n, KernelsMet& met) {
-    const RandomCase drawn = reference::random_case(run_.operations, run_.seed + n % run_.kernel_seeds,
-                                                    mixed(run_.seed, n), run_.limits);
-    const std::string what = "case " + std::to_string(n) + ", " + drawn.text() + ":\n  ";
-    const auto place = [&](const RandomCase& placed, std::uint64_t shift) {
+    const TestCase test_case = reference::random_test_case(run_.operations, run_.seed + n % run_.kernel_seeds,
+                                                           mixed(run_.seed, n), run_.limits);
+    const std::string what = "case " + std::to_string(n) + ", " + test_case.text() + ":\n  ";
+    const auto place = [&](const TestCase& placed, std::uint64_t shift) {
       return arena.place(placed, shift);
     };
     try {
-      const std::string wrong = run_case(runtime_, drawn, place, mixed(run_.seed, n), n, met);
+      const std::string wrong = run_case(runtime_, test_case, place, mixed(run_.seed, n), n, met);
       ++done_;
       if (!wrong.empty()) fail(what + wrong, false);
     } catch (const Error& error) {

@@ -6,7 +6,7 @@
 #include <sstream>
 
 using namespace tmajit;
-using reference::Buffers, reference::Expected, reference::RandomCase;
+using reference::Buffers, reference::Expected, reference::TestCase;
 
 namespace tests {
 namespace {
@@ -16,9 +16,9 @@ constexpr std::size_t max_candidates_of_case = 6;
 
 class OwnAllocations : public CaseMemory {
  public:
-  OwnAllocations(std::shared_ptr<Device> device, const RandomCase& drawn, std::uint64_t shift)
+  OwnAllocations(std::shared_ptr<Device> device, const TestCase& test_case, std::uint64_t shift)
       : device_(std::move(device)) {
-    for (const std::uint64_t bytes : drawn.buffers) {
+    for (const std::uint64_t bytes : test_case.buffers) {
       memory_.emplace_back(device_, bytes + shift);
       addresses_.push_back(memory_.back().address() + shift);
     }
@@ -52,10 +52,10 @@ std::vector<std::vector<KernelPlan>> candidates_of_moves(const Operation& operat
   return all;
 }
 
-std::string run_candidates(Runtime& runtime, const RandomCase& drawn, CaseMemory& memory,
+std::string run_candidates(Runtime& runtime, const TestCase& test_case, CaseMemory& memory,
                            const Buffers& before, const Expected& expected, std::uint64_t seed,
                            std::size_t max_candidates) {
-  const Operation operation = reference::operation_of(drawn, memory.addresses());
+  const Operation operation = reference::operation_of(test_case, memory.addresses());
   if (operation.one_launch) return {};
   const auto plans = candidates_of_moves(operation, runtime.chip());
   std::size_t count = 0;
@@ -73,7 +73,7 @@ std::string run_candidates(Runtime& runtime, const RandomCase& drawn, CaseMemory
       }
       of_launch = memory.read(before);
     }
-    const std::string wrong = difference(drawn, expected, found[0]);
+    const std::string wrong = difference(test_case, expected, found[0]);
     if (!wrong.empty()) return kernels + wrong;
     if (found[0] != found[1]) return kernels + "the second launch left other bits";
   }
@@ -83,8 +83,8 @@ std::string run_candidates(Runtime& runtime, const RandomCase& drawn, CaseMemory
 }  // namespace
 
 MakeMemory own_allocations(const std::shared_ptr<Device>& device) {
-  return [device](const RandomCase& drawn, std::uint64_t shift) {
-    return std::make_unique<OwnAllocations>(device, drawn, shift);
+  return [device](const TestCase& test_case, std::uint64_t shift) {
+    return std::make_unique<OwnAllocations>(device, test_case, shift);
   };
 }
 
@@ -106,43 +106,44 @@ std::string KernelsMet::text() const {
   return out.str();
 }
 
-std::string run_case(Runtime& runtime, const RandomCase& drawn, const MakeMemory& make_memory,
+std::string run_case(Runtime& runtime, const TestCase& test_case, const MakeMemory& make_memory,
                      std::uint64_t seed, std::uint64_t n, KernelsMet& met) {
-  const Buffers before = random_buffers(drawn, seed);
-  const Expected right = expected(drawn, before);
-  const auto memory = make_memory(drawn, 0);
-  const Plan plan = tmajit::plan(runtime, reference::operation_of(drawn, memory->addresses()));
+  const Buffers before = random_buffers(test_case, seed);
+  const Expected right = expected(test_case, before);
+  const auto memory = make_memory(test_case, 0);
+  const Plan plan = tmajit::plan(runtime, reference::operation_of(test_case, memory->addresses()));
   met.add(plan);
   memory->write(before);
   plan(memory->stream());
   const Buffers found = memory->read(before);
-  if (std::string wrong = difference(drawn, right, found); !wrong.empty()) return wrong;
+  if (std::string wrong = difference(test_case, right, found); !wrong.empty()) return wrong;
   memory->write(before);
   plan(memory->stream());
   if (memory->read(before) != found) return "the second launch left other bits";
   if (n % 4 == 2) {
     // A third launch, on the results of the second one.
     plan(memory->stream());
-    const Expected again = expected(drawn, right.buffers);
-    if (const std::string wrong = difference(drawn, again, memory->read(before)); !wrong.empty())
+    const Expected again = expected(test_case, right.buffers);
+    if (const std::string wrong = difference(test_case, again, memory->read(before)); !wrong.empty())
       return "again, " + wrong;
   }
   if (n % 4 == 0) {
-    const auto elsewhere = make_memory(drawn, drawn.shift());
+    const auto elsewhere = make_memory(test_case, test_case.shift());
     elsewhere->write(before);
-    const Operation there = reference::operation_of(drawn, elsewhere->addresses());
+    const Operation there = reference::operation_of(test_case, elsewhere->addresses());
     plan(addresses_of(there.destinations), addresses_of(there.sources), elsewhere->stream());
-    const std::string wrong = difference(drawn, right, elsewhere->read(before));
+    const std::string wrong = difference(test_case, right, elsewhere->read(before));
     if (!wrong.empty()) return "at new addresses, " + wrong;
   }
-  return n % 2 == 0 ? ""
-                    : run_candidates(runtime, drawn, *memory, before, right, seed, max_candidates_of_case);
+  return n % 2 == 0
+             ? ""
+             : run_candidates(runtime, test_case, *memory, before, right, seed, max_candidates_of_case);
 }
 
-std::string run_candidates(Runtime& runtime, const RandomCase& drawn, std::uint64_t seed) {
-  const Buffers before = random_buffers(drawn, seed);
-  const auto memory = own_allocations(runtime.device())(drawn, 0);
-  return run_candidates(runtime, drawn, *memory, before, expected(drawn, before), seed, SIZE_MAX);
+std::string run_candidates(Runtime& runtime, const TestCase& test_case, std::uint64_t seed) {
+  const Buffers before = random_buffers(test_case, seed);
+  const auto memory = own_allocations(runtime.device())(test_case, 0);
+  return run_candidates(runtime, test_case, *memory, before, expected(test_case, before), seed, SIZE_MAX);
 }
 
 }  // namespace tests

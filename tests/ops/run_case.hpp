@@ -30,7 +30,7 @@ class CaseMemory {
 
 /// A function that makes a case's memory, with each buffer `shift` bytes after a multiple of 256.
 using MakeMemory =
-    std::function<std::unique_ptr<CaseMemory>(const reference::RandomCase& drawn, std::uint64_t shift)>;
+    std::function<std::unique_ptr<CaseMemory>(const reference::TestCase& test_case, std::uint64_t shift)>;
 
 /// Places each buffer in an allocation of its own.
 [[nodiscard]] MakeMemory own_allocations(const std::shared_ptr<tmajit::Device>& device);
@@ -49,12 +49,12 @@ struct KernelsMet {
 /// Runs a case twice by the planner's plan, which must give the same bits. Depending on the number `n` it
 /// also runs on the results, at other addresses, or by all candidates (by one of them, if there are many).
 /// Returns the first mistake; empty if all results equal the reference's.
-[[nodiscard]] std::string run_case(tmajit::Runtime& runtime, const reference::RandomCase& drawn,
+[[nodiscard]] std::string run_case(tmajit::Runtime& runtime, const reference::TestCase& test_case,
                                    const MakeMemory& make_memory, std::uint64_t seed, std::uint64_t n,
                                    KernelsMet& met);
 
 /// Runs a case of one move by every candidate.
-[[nodiscard]] std::string run_candidates(tmajit::Runtime& runtime, const reference::RandomCase& drawn,
+[[nodiscard]] std::string run_candidates(tmajit::Runtime& runtime, const reference::TestCase& test_case,
                                          std::uint64_t seed);
 
 /// Options for running random cases on a device with several host threads.

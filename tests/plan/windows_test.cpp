@@ -204,9 +204,9 @@ TEST_CASE("most but not all random windows are loaded by the copy engine") {
     INFO(operation);
     int by_engine = 0;
     for (std::uint64_t n = 0; n < 200; ++n) {
-      const auto drawn = reference::random_case(operation, seed + n, 0, {.max_elements = 20'000});
-      const auto plans =
-          plan_kernels(reference::operation_of(drawn, std::span(buffers).first(drawn.buffers.size())));
+      const auto test_case = reference::random_test_case(operation, seed + n, 0, {.max_elements = 20'000});
+      const auto plans = plan_kernels(
+          reference::operation_of(test_case, std::span(buffers).first(test_case.buffers.size())));
       by_engine += plans.front().choice().number("stages") > 0 ? 1 : 0;
     }
     CHECK(by_engine > 50);

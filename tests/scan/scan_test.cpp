@@ -38,8 +38,8 @@ KernelPlan planned(const Scan& what, ElementType type, const std::vector<std::ui
 }
 
 /// A scan of tensors without gaps, which begin `shift` elements after their buffers' start.
-reference::RandomCase dense_scan(const Scan& what, ElementType from, ElementType to,
-                                 const std::vector<std::uint64_t>& shape, std::uint64_t shift = 0) {
+reference::TestCase dense_scan(const Scan& what, ElementType from, ElementType to,
+                               const std::vector<std::uint64_t>& shape, std::uint64_t shift = 0) {
   auto made = reference::dense_case("scan",
                                     {{"op", std::string(name(what.op))},
                                      {"axis", what.axis},

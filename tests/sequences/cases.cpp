@@ -8,7 +8,7 @@
 #include <utility>
 
 using namespace tmajit;
-using reference::RandomCase;
+using reference::TestCase;
 
 namespace sequences {
 namespace {
@@ -24,20 +24,20 @@ std::vector<DevicePtr> addresses_of(const std::vector<Tensor>& tensors) {
   return addresses;
 }
 
-Case with_expected(RandomCase drawn, std::string_view family) {
-  Case one{.drawn = std::move(drawn), .family = family};
-  one.before = random_buffers(one.drawn, 1);
-  one.expected = reference::expected(one.drawn, one.before);
-  one.unit = one.drawn.shift();
+Case with_expected(TestCase definition, std::string_view family) {
+  Case one{.definition = std::move(definition), .family = family};
+  one.before = random_buffers(one.definition, 1);
+  one.expected = reference::expected(one.definition, one.before);
+  one.unit = one.definition.shift();
   return one;
 }
 
 /// The f32 operation y = x or, for a family that computes, y = -x.
 Case tiled(std::string_view family, bool computes, const std::vector<std::uint64_t>& shape) {
   const TensorView view = TensorView::contiguous(ElementType::f32, shape);
-  RandomCase drawn = reference::dense_case(computes ? "map" : "copy", {}, {view}, {view});
-  if (computes) drawn.arguments.set("expression", "-x0");
-  return with_expected(std::move(drawn), family);
+  TestCase definition = reference::dense_case(computes ? "map" : "copy", {}, {view}, {view});
+  if (computes) definition.arguments.set("expression", "-x0");
+  return with_expected(std::move(definition), family);
 }
 
 }  // namespace
@@ -47,7 +47,7 @@ std::vector<Case> make_cases() {
                           tiled("bulk", true, {1500})};
   for (const std::string_view operation : reference::elementwise_operations) {
     for (std::uint64_t pattern = 0; pattern < cases_per_operation; ++pattern)
-      cases.push_back(with_expected(reference::random_case(operation, pattern, 0, small), {}));
+      cases.push_back(with_expected(reference::random_test_case(operation, pattern, 0, small), {}));
   }
   return cases;
 }
@@ -56,18 +56,18 @@ Placement::Placement(std::shared_ptr<Device> device, const Case& test_case, std:
     : device_(std::move(device)), case_(test_case), shift_(shift) {
   static std::atomic<DevicePtr> next_unused = DevicePtr{1} << 41;
   std::uint64_t bytes = alignment;
-  for (const std::uint64_t each : test_case.drawn.buffers)
+  for (const std::uint64_t each : test_case.definition.buffers)
     bytes += reference::round_up(each + shift, alignment);
   if (device_) memory_ = Buffer(device_, bytes);
   DevicePtr next = reference::round_up(device_ ? memory_.address() : next_unused.fetch_add(bytes), alignment);
-  for (const std::uint64_t each : test_case.drawn.buffers) {
+  for (const std::uint64_t each : test_case.definition.buffers) {
     addresses_.push_back(next + shift);
     next += reference::round_up(each + shift, alignment);
   }
 }
 
 Operation Placement::operation() const {
-  return reference::operation_of(case_.drawn, addresses_);
+  return reference::operation_of(case_.definition, addresses_);
 }
 std::vector<DevicePtr> Placement::destinations() const {
   return addresses_of(operation().destinations);
@@ -86,8 +86,8 @@ void Placement::check(Stream stream) const {
   reference::Buffers found = case_.before;
   for (std::size_t i = 0; i < found.size(); ++i) device_->memory().copy_out(found[i], addresses_[i], stream);
   device_->streams().synchronize(stream);
-  const std::string wrong = difference(case_.drawn, case_.expected, std::move(found));
-  if (!wrong.empty()) throw Failure(wrong + "\n  " + case_.drawn.text());
+  const std::string wrong = difference(case_.definition, case_.expected, std::move(found));
+  if (!wrong.empty()) throw Failure(wrong + "\n  " + case_.definition.text());
 }
 
 std::vector<KernelPlan> kernel_plans(const Placement& placement, const Chip& chip) {
@@ -97,7 +97,7 @@ std::vector<KernelPlan> kernel_plans(const Placement& placement, const Chip& chi
   return {plan_tiles({.family = test_case.family,
                       .destination = operation.destinations[0],
                       .sources = operation.sources,
-                      .expression = test_case.drawn.arguments.text("expression"),
+                      .expression = test_case.definition.arguments.text("expression"),
                       .chip = chip})};
 }
 
@@ -118,8 +118,8 @@ void call(const Runtime& runtime, const Placement& placement, Stream stream) {
   const Operation given = placement.operation();
   const std::vector<Tensor>& destinations = given.destinations;
   const std::vector<Tensor>& sources = given.sources;
-  const Arguments& arguments = placement.test_case().drawn.arguments;
-  const std::string_view name = placement.test_case().drawn.operation;
+  const Arguments& arguments = placement.test_case().definition.arguments;
+  const std::string_view name = placement.test_case().definition.operation;
   if (name == "permute") return permute(runtime, destinations[0], sources[0], arguments.dims("axes"), stream);
   if (name == "slice") return slice(runtime, destinations[0], sources[0], arguments.slices("slices"), stream);
   if (name == "pad") {

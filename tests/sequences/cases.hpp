@@ -13,8 +13,8 @@ namespace sequences {
 /// A small operation with its data and its expected results. Thousands of sequences use the same few cases,
 /// so that few kernels must be compiled.
 struct Case {
-  reference::RandomCase drawn;
-  std::string_view family = {};  ///< family for plan_tiles(); empty: the planner chooses
+  reference::TestCase definition;  ///< the operation, its arguments and tensors
+  std::string_view family = {};    ///< family for plan_tiles(); empty: the planner chooses
   reference::Buffers before = {};
   reference::Expected expected = {};
   /// Buffers may be moved by this number of bytes; their elements are still aligned then.

@@ -23,7 +23,7 @@ void Sequence::make_kernel() {
   }
   const Runtime& runtime = any_runtime();
   const auto placement = place(nullptr, any_case(), true);
-  note("make kernels: " + placement->test_case().drawn.text());
+  note("make kernels: " + placement->test_case().definition.text());
   for (const KernelPlan& plan : kernel_plans(*placement, runtime.chip())) {
     add(kernels_,
         std::make_shared<MadeKernel>(MadeKernel{runtime.kernel(plan), runtime.device() != nullptr}));
@@ -47,7 +47,7 @@ void Sequence::make_custom_kernel() {
 std::shared_ptr<Sequence::Prepared> Sequence::prepare_case(const Runtime& runtime) {
   const Case& test_case = any_case();
   auto placement = place(runtime.device(), test_case, !test_case.family.empty());
-  note("prepare: " + test_case.drawn.text());
+  note("prepare: " + test_case.definition.text());
   auto made = std::make_shared<Prepared>(Prepared{{}, placement, runtime.chip()});
   for (const KernelPlan& plan : kernel_plans(*placement, runtime.chip())) {
     made->launches.push_back(runtime.kernel(plan).prepare(plan));

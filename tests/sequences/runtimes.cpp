@@ -85,7 +85,7 @@ void Sequence::drop_runtime() {
 void Sequence::make_plan() {
   const Runtime& runtime = any_runtime();
   const Case& test_case = any_case();
-  note("make a plan: " + test_case.drawn.text());
+  note("make a plan: " + test_case.definition.text());
   auto placement = place(runtime.device(), test_case);
   add(plans_, std::make_shared<Planned>(Planned{plan(runtime, placement->operation()), placement}));
 }
@@ -127,7 +127,7 @@ void Sequence::misuse_plan() {
   const auto placement = place(planned->placement->device(), planned->placement->test_case());
   std::vector<DevicePtr> destinations = placement->destinations();
   std::vector<DevicePtr> sources = placement->sources();
-  const std::string_view name = placement->test_case().drawn.operation;
+  const std::string_view name = placement->test_case().definition.operation;
   // Only these operations always reject a destination at the source's address. Maps and casts may work in
   // place. The other operations may read only a part of the source, which the destination need not overlap.
   const bool rejects_overlap = name == "copy" || name == "flip" || name == "permute";

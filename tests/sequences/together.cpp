@@ -24,7 +24,7 @@ constexpr auto child_limit = 60s;
 void Sequence::call_operation() {
   const Runtime& runtime = any_runtime();
   const Case& test_case = any_case();
-  note("call: " + test_case.drawn.text());
+  note("call: " + test_case.definition.text());
   call_once(runtime, test_case, below(2) * test_case.unit, environment_.backend.computes());
 }
 

@@ -12,26 +12,26 @@ using bench::Case, bench::CaseBuilder;
 
 namespace {
 
-void random(CaseDraw& draw) {
+void draw_test_case(TestCaseDraw& draw) {
   const Shape shape = draw.shape();
-  draw.destination(draw.view(draw.type, shape, false));
-  draw.source(draw.view(draw.any_type(), draw.repeatable(shape), true));
+  draw.add_destination(draw.view(draw.type, shape, false));
+  draw.add_source(draw.view(draw.any_type(), draw.broadcastable(shape), true));
 }
 
 Case& add_cast(CaseBuilder& list, const char* group, const std::string& name, ElementType from,
                ElementType to, std::uint64_t elements) {
-  const Shape shape{list.count(elements)};
+  const Shape shape{list.scaled_length(elements)};
   return list.add(bench::map_or_cast(group, name, "cast", {{from, shape}}, {to, shape}));
 }
 
-void measured(CaseBuilder& list) {
+void add_benchmark_cases(CaseBuilder& list) {
   using enum ElementType;
   add_cast(list, "cast", "cast", f32, bf16, bench::GiB / 4);
   add_cast(list, "cast", "cast", bf16, f32, bench::GiB / 4);
 }
 
 /// Casts between every two element types, in both directions; the array of the wider type has 256 MiB.
-void suite(CaseBuilder& list) {
+void add_dedicated_cases(CaseBuilder& list) {
   using enum ElementType;
   constexpr std::uint64_t bytes = 256 * bench::MiB;
   constexpr std::array quick{f32, bf16, u8, e4m3, f64};
@@ -49,7 +49,7 @@ void suite(CaseBuilder& list) {
 }
 
 /// Draws a cast between two of five types; the case's number selects the pair.
-Case drawn(bench::CaseDrawer& draw) {
+Case draw_benchmark_case(bench::BenchmarkCaseDraw& draw) {
   using enum ElementType;
   constexpr std::array types{f32, bf16, u8, e4m3, f64};
   constexpr std::size_t others = types.size() - 1;
@@ -66,6 +66,9 @@ Case drawn(bench::CaseDrawer& draw) {
 
 }  // namespace
 
-const OperationCases cases{.random = random, .measured = measured, .suite = suite, .drawn = drawn};
+const OperationCases cases{.draw_test_case = draw_test_case,
+                           .add_benchmark_cases = add_benchmark_cases,
+                           .add_dedicated_cases = add_dedicated_cases,
+                           .draw_benchmark_case = draw_benchmark_case};
 
 }  // namespace reference::cast_operation

@@ -11,12 +11,13 @@ using namespace tmajit;
 
 namespace {
 
-void random(CaseDraw& draw) {
+void draw_test_case(TestCaseDraw& draw) {
   draw.type = ElementType::f32;
-  draw.made.contents = Contents::numbers;
+  draw.test_case.contents = Contents::numbers;
   for (;;) {
     DrawnWindows drawn = draw_windows(draw, 4);
-    const std::uint64_t outputs = between(draw.kernel_random, 1, one_in(draw.kernel_random, 3) ? 150 : 20);
+    const std::uint64_t outputs =
+        between(draw.kernel_property_random, 1, one_in(draw.kernel_property_random, 3) ? 150 : 20);
     const std::uint64_t rows = element_count(drawn.windows);
     const std::uint64_t products = rows * outputs * element_count(drawn.taps) * drawn.channels;
     if (products > 10 * draw.limits.max_elements) continue;
@@ -24,11 +25,11 @@ void random(CaseDraw& draw) {
     drawn.windows.push_back(outputs);
     drawn.taps.insert(drawn.taps.begin(), outputs);
     drawn.taps.push_back(drawn.channels);
-    const bool is_dense = !one_in(draw.kernel_random, 3);
-    draw.destination(
-        window_view(draw, one_in(draw.kernel_random, 2) ? Shape{rows, outputs} : drawn.windows, is_dense));
-    draw.source(window_view(draw, drawn.image, is_dense || one_in(draw.kernel_random, 2)));
-    draw.source(window_view(draw, drawn.taps, is_dense || one_in(draw.kernel_random, 2)));
+    const bool is_dense = !one_in(draw.kernel_property_random, 3);
+    draw.add_destination(window_view(
+        draw, one_in(draw.kernel_property_random, 2) ? Shape{rows, outputs} : drawn.windows, is_dense));
+    draw.add_source(window_view(draw, drawn.image, is_dense || one_in(draw.kernel_property_random, 2)));
+    draw.add_source(window_view(draw, drawn.taps, is_dense || one_in(draw.kernel_property_random, 2)));
     return;
   }
 }
@@ -40,7 +41,7 @@ struct Layer {
   Arguments windows;
 };
 
-void measured(bench::CaseBuilder& list) {
+void add_benchmark_cases(bench::CaseBuilder& list) {
   const Layer layers[] = {
       {"3x3", {64, 56, 56, 64}, 64, window_arguments({3, 3}, {1, 1})},
       {"3x3", {64, 14, 14, 256}, 256, window_arguments({3, 3}, {1, 1})},
@@ -49,7 +50,7 @@ void measured(bench::CaseBuilder& list) {
       {"7x7 by 2 of colours", {64, 224, 224, 3}, 64, window_arguments({7, 7}, {3, 3}, {2, 2})},
   };
   for (const Layer& layer : layers) {
-    const Shape images = measured_images(list, layer.images);
+    const Shape images = benchmark_images(list, layer.images);
     Shape filter{list.tiny() ? 12 : layer.outputs};
     for (const std::int64_t taps : layer.windows.dims("filter"))
       filter.push_back(static_cast<std::uint64_t>(taps));
@@ -66,6 +67,6 @@ void measured(bench::CaseBuilder& list) {
 
 }  // namespace
 
-const OperationCases cases{.random = random, .measured = measured};
+const OperationCases cases{.draw_test_case = draw_test_case, .add_benchmark_cases = add_benchmark_cases};
 
 }  // namespace reference::convolution_operation

@@ -13,37 +13,38 @@ namespace {
 /// any strides and addresses (padded, reversed or repeated rows, elements with gaps, odd addresses); tensors
 /// that tensor maps describe; thousands of tensors with a few elements each; one huge tensor among small
 /// ones.
-void random(CaseDraw& draw) {
-  Random& random = draw.kernel_random;
+void draw_test_case(TestCaseDraw& draw) {
+  Random& random = draw.kernel_property_random;
   const bool is_mixed = one_in(random, 3);
   const bool is_tiny = !is_mixed && one_in(random, 3);
   const bool is_skewed = !is_mixed && !is_tiny && one_in(random, 2);
   const std::size_t rank = between(random, 1, is_mixed ? 5 : 3);
-  const std::uint64_t most = is_tiny ? draw.limits.elements : draw.most;
-  const std::uint64_t count =
-      is_tiny ? between(draw.launch_random, most / 8, most / 4) : between(draw.launch_random, 1, 40);
+  const std::uint64_t most = is_tiny ? draw.limits.elements : draw.element_limit;
+  const std::uint64_t count = is_tiny ? between(draw.launch_parameter_random, most / 8, most / 4)
+                                      : between(draw.launch_parameter_random, 1, 40);
   const std::uint64_t each = is_skewed ? 64 : std::max<std::uint64_t>(most / count, 1);
-  const std::uint64_t huge = is_skewed ? between(draw.launch_random, 0, count - 1) : count;
+  const std::uint64_t huge = is_skewed ? between(draw.launch_parameter_random, 0, count - 1) : count;
   const bool whole_rows = one_in(random, 2);
   // A new sequence, so that each tensor's view depends on the kernel seed alone.
-  draw.kernel_random = Random(random());
+  draw.kernel_property_random = Random(random());
   for (std::uint64_t i = 0; i < count; ++i) {
     Shape shape(rank);
-    std::uint64_t left = between(draw.launch_random, 1, 2 * (i == huge ? most : each));
+    std::uint64_t left = between(draw.launch_parameter_random, 1, 2 * (i == huge ? most : each));
     for (std::size_t d = rank; d-- > 0;) {
       const std::uint64_t longest =
           std::max<std::uint64_t>(d == 0 ? left : std::min<std::uint64_t>(left, 300), 1);
-      shape[d] = one_in(draw.launch_random, 60) ? 0 : between(draw.launch_random, 1, longest);
+      shape[d] =
+          one_in(draw.launch_parameter_random, 60) ? 0 : between(draw.launch_parameter_random, 1, longest);
       if (d + 1 == rank && whole_rows) shape[d] = round_up(shape[d], 16 / size_of(draw.type));
       left /= std::max<std::uint64_t>(shape[d], 1);
     }
-    draw.aligned = !is_mixed || one_in(draw.kernel_random, 2);
+    draw.aligned = !is_mixed || one_in(draw.kernel_property_random, 2);
     draw.may_misalign = is_mixed;
     const auto view = [&](bool is_source) {
-      return draw.aligned ? draw.rows(draw.type, shape) : draw.view(draw.type, shape, is_source);
+      return draw.aligned ? draw.row_major_view(draw.type, shape) : draw.view(draw.type, shape, is_source);
     };
-    draw.made.destinations.push_back(draw.append(view(false), 0));
-    draw.made.sources.push_back(draw.append(view(true), 1));
+    draw.test_case.destinations.push_back(draw.append(view(false), 0));
+    draw.test_case.sources.push_back(draw.append(view(true), 1));
   }
 }
 
@@ -62,7 +63,7 @@ std::vector<bench::Array> sequences(ElementType type, std::uint64_t mean, std::u
 }
 
 /// Batches of tensors of different sizes, 256 MiB each, copied in one launch.
-void measured(bench::CaseBuilder& list) {
+void add_benchmark_cases(bench::CaseBuilder& list) {
   const auto add = [&](const char* name, const std::vector<bench::Array>& arrays) {
     list.add({.group = "ragged",
               .name = name,
@@ -87,6 +88,6 @@ void measured(bench::CaseBuilder& list) {
 
 }  // namespace
 
-const OperationCases cases{.random = random, .measured = measured};
+const OperationCases cases{.draw_test_case = draw_test_case, .add_benchmark_cases = add_benchmark_cases};
 
 }  // namespace reference::copy_ragged_operation

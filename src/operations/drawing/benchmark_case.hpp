@@ -16,6 +16,8 @@ namespace bench {
 inline constexpr std::uint64_t KiB = 1024;
 inline constexpr std::uint64_t MiB = 1024 * KiB;
 inline constexpr std::uint64_t GiB = 1024 * MiB;
+/// 2^20, for numbers of elements.
+inline constexpr std::uint64_t Mi = 1024 * 1024;
 
 /// "64 KiB", "1 GiB", "1.5 MiB".
 std::string human_bytes(std::uint64_t bytes);
@@ -31,14 +33,15 @@ struct Array {
   [[nodiscard]] std::uint64_t bytes() const;
 };
 
-/// Other libraries that are measured besides tmajit and the driver's copy.
+/// The peers of a case: other libraries that are measured besides tmajit and the driver's copy.
 enum class Peers : std::uint8_t {
   none,
   eager,  ///< PyTorch's eager mode, which needs no compiling
   all
 };
 
-/// A tile of the caller's choice. Fields that are zero or empty stand for the kernel family's defaults.
+/// A tile for a kernel family whose callers may choose the tile. Fields that are zero or empty stand for the
+/// family's defaults.
 struct Tile {
   std::vector<std::uint32_t> box{};
   std::uint32_t stages = 0;
@@ -55,9 +58,9 @@ struct Tile {
 /// One measurement: an operation, by its name, on arrays. One buffer holds all sources and another all
 /// destinations, each array at a multiple of 256 bytes.
 struct Case {
-  std::string group;   ///< "peers"
+  std::string group;   ///< "copy", "1 GiB"; docs/movement.md describes the groups
   std::string name{};  ///< "(8191,8209)->(1,0)"
-  /// One of tmajit::operations(), or "snapshot": the bytes of each tile in shared memory.
+  /// One of tmajit::operations(), or "snapshot", which writes the bytes of each tile in shared memory.
   std::string operation = "copy";
   std::vector<Array> sources{};
   std::vector<Array> destinations{};
@@ -68,10 +71,10 @@ struct Case {
   std::string expression{};  ///< map and cast: the peers' expression, a name of expressions.hpp
   std::string family{};      ///< family of kernels to use; empty: the planner chooses
   std::optional<Tile> tile = std::nullopt;  ///< tile to use; none: the planner chooses
-  std::vector<std::uint32_t> image{};       ///< snapshot: elements of a tile
+  std::vector<std::uint32_t> image{};       ///< snapshot: the tile's extents
   Peers peers = Peers::all;
   bool quick = false;  ///< measured by --quick, too
-  bool odd = false;    ///< extents that 16 bytes do not divide
+  bool odd = false;    ///< has rows whose bytes are not a multiple of 16
   /// The required throughput, as a fraction of the driver's copy of as many bytes, counted in sectors.
   std::optional<double> min_ratio = std::nullopt;
   /// For small moves: the microseconds that they may take longer than the driver's copy.
@@ -107,14 +110,14 @@ class CaseBuilder {
   [[nodiscard]] bool tiny() const { return tiny_; }
   [[nodiscard]] std::vector<Case> take() { return std::exchange(cases_, {}); }
 
-  // Each returns `n`, or a small number in its place for tiny cases.
+  // Each returns `n`, or a small number in its place if the cases are tiny.
 
   /// An extent of a permutation.
-  [[nodiscard]] std::uint64_t extent(std::uint64_t n) const { return tiny_ && n > 4 ? 2 + n % 7 : n; }
+  [[nodiscard]] std::uint64_t scaled_extent(std::uint64_t n) const { return tiny_ && n > 4 ? 2 + n % 7 : n; }
   /// An extent of, or a position in, a matrix of about 16384 rows or columns.
-  [[nodiscard]] std::uint64_t at(std::uint64_t n) const { return tiny_ ? n * 40 / 16384 : n; }
+  [[nodiscard]] std::uint64_t scaled_in_matrix(std::uint64_t n) const { return tiny_ ? n * 40 / 16384 : n; }
   /// The extent of a tensor of one dimension.
-  [[nodiscard]] std::uint64_t count(std::uint64_t n) const { return tiny_ ? 1000 + n % 97 : n; }
+  [[nodiscard]] std::uint64_t scaled_length(std::uint64_t n) const { return tiny_ ? 1000 + n % 97 : n; }
 
   Case& add(Case c) { return cases_.emplace_back(std::move(c)); }
   Case& add(const char* group, std::string name, std::string operation, std::vector<Array> sources,

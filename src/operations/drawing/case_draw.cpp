@@ -36,54 +36,54 @@ std::uint64_t element_count(const Shape& shape) {
   return std::accumulate(shape.begin(), shape.end(), std::uint64_t{1}, std::multiplies<>());
 }
 
-CaseDraw::CaseDraw(std::string_view operation, std::uint64_t kernel_seed, std::uint64_t launch_seed,
-                   const CaseLimits& given)
-    : kernel_random(seeded(kernel_seed, 1)),
-      launch_random(seeded(kernel_seed, 2 + launch_seed)),
+TestCaseDraw::TestCaseDraw(std::string_view operation, std::uint64_t kernel_seed, std::uint64_t launch_seed,
+                           const CaseLimits& given)
+    : kernel_property_random(seeded(kernel_seed, 1)),
+      launch_parameter_random(seeded(kernel_seed, 2 + launch_seed)),
       limits(given) {
-  made.operation = operation;
-  most = one_in(kernel_random, 8) ? limits.max_elements : limits.elements;
-  aligned = !one_in(kernel_random, 3);
+  test_case.operation = operation;
+  element_limit = one_in(kernel_property_random, 8) ? limits.max_elements : limits.elements;
+  aligned = !one_in(kernel_property_random, 3);
   type = any_type();
 }
 
-std::uint64_t CaseDraw::granule() const {
+std::uint64_t TestCaseDraw::granule() const {
   return aligned ? 16 / size_of(type) : 1;
 }
 
-ElementType CaseDraw::any_type() {
-  return one_of(kernel_random, all_element_types);
+ElementType TestCaseDraw::any_type() {
+  return one_of(kernel_property_random, all_element_types);
 }
 
-ElementType CaseDraw::same_size_type() {
+ElementType TestCaseDraw::same_size_type() {
   std::vector<ElementType> types;
   for (const ElementType one : all_element_types) {
     if (size_of(one) == size_of(type)) types.push_back(one);
   }
-  return one_of(kernel_random, types);
+  return one_of(kernel_property_random, types);
 }
 
-std::uint64_t CaseDraw::extent(std::uint64_t about) {
+std::uint64_t TestCaseDraw::extent(std::uint64_t about) {
   if (about <= 12) return about;
-  const std::uint64_t extent = between(launch_random, about - about / 4, about);
+  const std::uint64_t extent = between(launch_parameter_random, about - about / 4, about);
   return about % granule() == 0 ? round_up(extent, granule()) : extent;
 }
 
-Shape CaseDraw::shape() {
-  const auto rank = between(kernel_random, 0, max_view_rank);
+Shape TestCaseDraw::shape() {
+  const auto rank = between(kernel_property_random, 0, max_view_rank);
   Shape about(rank);
   for (auto& one : about) {
-    switch (between(kernel_random, 0, 7)) {
+    switch (between(kernel_property_random, 0, 7)) {
       case 0:
-      case 1: one = between(kernel_random, 20, 90); break;
-      case 2: one = between(kernel_random, 100, most > limits.elements ? 3000 : 600); break;
+      case 1: one = between(kernel_property_random, 20, 90); break;
+      case 2: one = between(kernel_property_random, 100, element_limit > limits.elements ? 3000 : 600); break;
       case 3: one = 1; break;
-      default: one = between(kernel_random, 2, 9);
+      default: one = between(kernel_property_random, 2, 9);
     }
   }
-  if (rank > 0 && one_in(kernel_random, 40)) about[between(kernel_random, 0, rank - 1)] = 0;
+  if (rank > 0 && one_in(kernel_property_random, 40)) about[between(kernel_property_random, 0, rank - 1)] = 0;
   if (rank > 0 && aligned && about[rank - 1] > 1) about[rank - 1] = round_up(about[rank - 1], granule());
-  while (element_count(about) > most) {
+  while (element_count(about) > element_limit) {
     auto& largest = *std::max_element(about.begin(), about.end());
     largest = largest > 2 * granule() ? round_up(largest / 2, granule()) : largest / 2;
   }
@@ -91,13 +91,15 @@ Shape CaseDraw::shape() {
   return about;
 }
 
-Shape CaseDraw::tensor_shape(std::uint64_t min_rank, std::uint64_t max_rank) {
-  Shape about(between(kernel_random, min_rank, max_rank), 1);
-  std::uint64_t left = most;
+Shape TestCaseDraw::tensor_shape(std::uint64_t min_rank, std::uint64_t max_rank) {
+  Shape about(between(kernel_property_random, min_rank, max_rank), 1);
+  std::uint64_t left = element_limit;
   for (std::size_t d = about.size(); d-- > 0;) {
     const std::size_t inner = about.size() - 1 - d;  // number of dimensions after d
-    const std::uint64_t longest = inner == 0 ? (one_in(kernel_random, 6) ? left : 400) : inner == 1 ? 40 : 9;
-    about[d] = between(kernel_random, 1, std::max<std::uint64_t>(std::min(left, longest), 1));
+    const std::uint64_t longest = inner == 0   ? (one_in(kernel_property_random, 6) ? left : 400)
+                                  : inner == 1 ? 40
+                                               : 9;
+    about[d] = between(kernel_property_random, 1, std::max<std::uint64_t>(std::min(left, longest), 1));
     if (inner == 0 && aligned) about[d] = round_up(about[d], granule());
     left /= about[d];
   }
@@ -105,72 +107,72 @@ Shape CaseDraw::tensor_shape(std::uint64_t min_rank, std::uint64_t max_rank) {
   return about;
 }
 
-Shape CaseDraw::repeatable(Shape shape, std::size_t keep) {
-  const bool repeats = one_in(kernel_random, 5);
+Shape TestCaseDraw::broadcastable(Shape shape, std::size_t keep) {
+  const bool repeats = one_in(kernel_property_random, 5);
   for (std::size_t d = 0; d < shape.size(); ++d) {
-    const bool repeats_here = one_in(kernel_random, 3);
+    const bool repeats_here = one_in(kernel_property_random, 3);
     if (repeats && repeats_here && d != keep) shape[d] = 1;
   }
-  const std::uint64_t missing = between(kernel_random, 0, shape.size());
-  const bool shorter = one_in(kernel_random, 8);
+  const std::uint64_t missing = between(kernel_property_random, 0, shape.size());
+  const bool shorter = one_in(kernel_property_random, 8);
   if (shorter && keep == max_view_rank)
     shape.erase(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(missing));
   return shape;
 }
 
-TensorView CaseDraw::view(ElementType of, const Shape& shape, bool source) {
+TensorView TestCaseDraw::view(ElementType of, const Shape& shape, bool source) {
   TensorView view{.type = of, .rank = static_cast<std::uint32_t>(shape.size())};
   std::copy(shape.begin(), shape.end(), view.shape.begin());
   std::vector<std::size_t> order(shape.size());
   std::iota(order.rbegin(), order.rend(), 0);
-  if (one_in(kernel_random, 3)) std::shuffle(order.begin(), order.end(), kernel_random);
-  std::uint64_t stride = one_in(kernel_random, 12) ? between(kernel_random, 2, 3) : 1;
-  const bool shares_memory = source && one_in(kernel_random, 12);
+  if (one_in(kernel_property_random, 3)) std::shuffle(order.begin(), order.end(), kernel_property_random);
+  std::uint64_t stride = one_in(kernel_property_random, 12) ? between(kernel_property_random, 2, 3) : 1;
+  const bool shares_memory = source && one_in(kernel_property_random, 12);
   bool inner = true;
   for (const std::size_t d : order) {
-    const bool backwards = one_in(kernel_random, 10);
-    const bool gap = one_in(kernel_random, 6);
-    const bool repeats = source && one_in(kernel_random, 20);
+    const bool backwards = one_in(kernel_property_random, 10);
+    const bool gap = one_in(kernel_property_random, 6);
+    const bool repeats = source && one_in(kernel_property_random, 20);
     view.strides[d] = static_cast<std::int64_t>(repeats ? 0 : stride);
     if (backwards) view.strides[d] = -view.strides[d];
     if (shape[d] <= 1) continue;
     if (!repeats) stride *= shares_memory ? (shape[d] + 1) / 2 : shape[d];
     if (inner && !repeats) stride = round_up(stride, granule());
-    if (gap) stride += granule() * between(launch_random, 1, 5);
+    if (gap) stride += granule() * between(launch_parameter_random, 1, 5);
     inner = inner && repeats;
   }
   return view;
 }
 
-TensorView CaseDraw::rows(ElementType of, const Shape& shape) {
+TensorView TestCaseDraw::row_major_view(ElementType of, const Shape& shape) {
   const std::uint64_t unit = aligned ? 16 / size_of(of) : 1;
   std::vector<std::int64_t> strides(shape.size());
-  const bool gaps = one_in(kernel_random, 3);
+  const bool gaps = one_in(kernel_property_random, 3);
   std::uint64_t stride = 1;
   for (std::size_t d = shape.size(); d-- > 0;) {
     strides[d] = static_cast<std::int64_t>(stride);
     stride *= std::max<std::uint64_t>(shape[d], 1);
     if (d + 1 == shape.size()) stride = round_up(stride, unit);
-    if (gaps && one_in(kernel_random, 2)) stride += unit * between(launch_random, 1, 3);
+    if (gaps && one_in(kernel_property_random, 2)) stride += unit * between(launch_parameter_random, 1, 3);
   }
   return TensorView::strided(of, shape, strides);
 }
 
-BufferView CaseDraw::place(const TensorView& view) {
-  return append(view, made.buffers.size());
+BufferView TestCaseDraw::place(const TensorView& view) {
+  return append(view, test_case.buffers.size());
 }
 
-BufferView CaseDraw::append(const TensorView& view, std::size_t buffer) {
-  const bool is_new = buffer == made.buffers.size();
-  if (is_new) made.buffers.push_back(2 * limits.guard);
+BufferView TestCaseDraw::append(const TensorView& view, std::size_t buffer) {
+  const bool is_new = buffer == test_case.buffers.size();
+  if (is_new) test_case.buffers.push_back(2 * limits.guard);
   const auto [below, above] = reach_of(view);
   const std::uint64_t size = size_of(view.type);
   // The lowest element is at `phase` elements from a multiple of 16 bytes, and so are all rows if `aligned`.
-  std::uint64_t phase = between(kernel_random, 1, 16 / size);
-  if (!may_misalign || !one_in(kernel_random, 4)) phase = 0;
-  const std::uint64_t begin = round_up(made.buffers[buffer] - limits.guard, is_new ? 1 : 16);
+  std::uint64_t phase = between(kernel_property_random, 1, 16 / size);
+  if (!may_misalign || !one_in(kernel_property_random, 4)) phase = 0;
+  const std::uint64_t begin = round_up(test_case.buffers[buffer] - limits.guard, is_new ? 1 : 16);
   const std::uint64_t offset = begin + (phase + below) * size;
-  made.buffers[buffer] = offset + (above + 1) * size + limits.guard;
+  test_case.buffers[buffer] = offset + (above + 1) * size + limits.guard;
   return {view, buffer, offset};
 }
 

@@ -31,8 +31,8 @@ WindowDimension random_dimension(Random& random, std::uint64_t max_drawn_extent,
 
 }  // namespace
 
-DrawnWindows draw_windows(CaseDraw& draw, std::uint64_t unit) {
-  Random& random = draw.kernel_random;
+DrawnWindows draw_windows(TestCaseDraw& draw, std::uint64_t unit) {
+  Random& random = draw.kernel_property_random;
   const std::uint64_t dims = between(random, 1, 3);
   DrawnWindows drawn{.image = {between(random, 1, 4)}, .windows = {}, .taps = {}};
   drawn.windows = drawn.image;  // both shapes begin with the number of images
@@ -51,7 +51,7 @@ DrawnWindows draw_windows(CaseDraw& draw, std::uint64_t unit) {
     for (const WindowDimension& dimension : dimensions) numbers.push_back(dimension.*member);
     return Dims(numbers);
   };
-  draw.made.arguments = {
+  draw.test_case.arguments = {
       {"filter", list(&WindowDimension::filter)},
       {"strides", list(&WindowDimension::stride)},
       {"dilations", list(&WindowDimension::dilation)},
@@ -62,8 +62,8 @@ DrawnWindows draw_windows(CaseDraw& draw, std::uint64_t unit) {
   return drawn;
 }
 
-TensorView window_view(CaseDraw& draw, const Shape& shape, bool is_dense) {
-  return is_dense ? TensorView::contiguous(draw.type, shape) : draw.rows(draw.type, shape);
+TensorView window_view(TestCaseDraw& draw, const Shape& shape, bool is_dense) {
+  return is_dense ? TensorView::contiguous(draw.type, shape) : draw.row_major_view(draw.type, shape);
 }
 
 Arguments window_arguments(const Dims& filter, const Dims& padding, const Dims& strides) {
@@ -73,7 +73,7 @@ Arguments window_arguments(const Dims& filter, const Dims& padding, const Dims& 
   return windows;
 }
 
-Shape measured_images(const bench::CaseBuilder& list, Shape images) {
+Shape benchmark_images(const bench::CaseBuilder& list, Shape images) {
   if (!list.tiny()) return images;
   images.front() = 2;
   for (std::size_t d = 1; d + 1 < images.size(); ++d) images[d] = 9 + d;

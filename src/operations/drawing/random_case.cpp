@@ -38,35 +38,35 @@ std::vector<Tensor> tensors(std::span<const BufferView> views, std::span<const D
 }
 
 /// The operation in host memory.
-Operation operation_in(const RandomCase& drawn, Buffers& buffers) {
+Operation operation_in(const TestCase& test_case, Buffers& buffers) {
   std::vector<DevicePtr> addresses;
   for (auto& buffer : buffers) addresses.push_back(reinterpret_cast<DevicePtr>(buffer.data()));
-  return operation_of(drawn, addresses);
+  return operation_of(test_case, addresses);
 }
 
 /// The element type of the first tensor in a buffer.
-ElementType type_in(const RandomCase& drawn, std::size_t buffer) {
-  for (const auto* views : {&drawn.sources, &drawn.destinations}) {
+ElementType type_in(const TestCase& test_case, std::size_t buffer) {
+  for (const auto* views : {&test_case.sources, &test_case.destinations}) {
     const auto found = std::ranges::find(*views, buffer, &BufferView::buffer);
     if (found != views->end()) return found->view.type;
   }
   return ElementType::u8;
 }
 
-void fill_small_numbers(const RandomCase& drawn, std::size_t buffer, Random& random,
+void fill_small_numbers(const TestCase& test_case, std::size_t buffer, Random& random,
                         std::span<std::byte> bytes) {
-  const ElementType type = type_in(drawn, buffer);
+  const ElementType type = type_in(test_case, buffer);
   const std::uint32_t size = size_of(type);
   // All tensors of a buffer are multiples of the element size apart.
   std::size_t at = 0;
-  for (const BufferView& source : drawn.sources) {
+  for (const BufferView& source : test_case.sources) {
     if (source.buffer == buffer) at = source.offset % size;
   }
   for (; at + size <= bytes.size(); at += size) {
     std::int32_t value = static_cast<std::int32_t>(between(random, 0, 8)) - (is_unsigned(type) ? 0 : 4);
-    if (drawn.contents == Contents::units)
+    if (test_case.contents == Contents::units)
       value = one_in(random, 30) ? 2 : one_in(random, 2) && !is_unsigned(type) ? -1 : 1;
-    const bool is_nan = drawn.has_nan && is_float(type) && one_in(random, 100);
+    const bool is_nan = test_case.has_nan && is_float(type) && one_in(random, 100);
     encode(type, is_nan ? Scalar(std::numeric_limits<float>::quiet_NaN()) : Scalar(value), &bytes[at]);
   }
 }
@@ -81,7 +81,7 @@ std::string hex(const std::byte* bytes, std::size_t count) {
 
 }  // namespace
 
-std::string RandomCase::text() const {
+std::string TestCase::text() const {
   std::ostringstream out;
   out << operation;
   for (const auto& [name, value] : arguments.all()) out << ' ' << name << ' ' << text_of(value);
@@ -90,7 +90,7 @@ std::string RandomCase::text() const {
   return out.str();
 }
 
-std::uint64_t RandomCase::shift() const {
+std::uint64_t TestCase::shift() const {
   std::uint64_t largest = alignment;
   for (const auto* views : {&destinations, &sources}) {
     for (const BufferView& view : *views) largest = std::max<std::uint64_t>(largest, size_of(view.view.type));
@@ -98,59 +98,59 @@ std::uint64_t RandomCase::shift() const {
   return largest;
 }
 
-RandomCase dense_case(std::string_view operation, const Arguments& arguments,
-                      std::vector<TensorView> destinations, std::vector<TensorView> sources,
-                      std::uint64_t shift) {
-  RandomCase made{.operation = operation, .arguments = arguments, .contents = Contents::whole};
+TestCase dense_case(std::string_view operation, const Arguments& arguments,
+                    std::vector<TensorView> destinations, std::vector<TensorView> sources,
+                    std::uint64_t shift) {
+  TestCase result{.operation = operation, .arguments = arguments, .contents = Contents::whole};
   if (destinations.empty()) destinations = destinations_of(operation, sources, arguments);
   const auto place = [&](const TensorView& view) -> BufferView {
     const std::uint64_t before = shift * size_of(view.type);
-    made.buffers.push_back(before + view.span_bytes());
-    return {view, made.buffers.size() - 1, before};
+    result.buffers.push_back(before + view.span_bytes());
+    return {view, result.buffers.size() - 1, before};
   };
-  for (const TensorView& view : destinations) made.destinations.push_back(place(view));
-  for (const TensorView& view : sources) made.sources.push_back(place(view));
-  return made;
+  for (const TensorView& view : destinations) result.destinations.push_back(place(view));
+  for (const TensorView& view : sources) result.sources.push_back(place(view));
+  return result;
 }
 
-Buffers random_buffers(const RandomCase& drawn, std::uint64_t seed) {
+Buffers random_buffers(const TestCase& test_case, std::uint64_t seed) {
   Random random(seed);
   Buffers buffers;
-  for (std::size_t i = 0; i < drawn.buffers.size(); ++i) {
-    auto& buffer = buffers.emplace_back(drawn.buffers[i]);
-    if (drawn.contents == Contents::numbers) {
-      RandomElements(type_in(drawn, i), random()).fill(buffer);
+  for (std::size_t i = 0; i < test_case.buffers.size(); ++i) {
+    auto& buffer = buffers.emplace_back(test_case.buffers[i]);
+    if (test_case.contents == Contents::numbers) {
+      RandomElements(type_in(test_case, i), random()).fill(buffer);
       continue;
     }
     for (std::size_t at = 0; at < buffer.size(); at += 8) {
       const std::uint64_t bits = random();
       std::memcpy(&buffer[at], &bits, std::min<std::size_t>(8, buffer.size() - at));
     }
-    if (drawn.contents != Contents::bits) fill_small_numbers(drawn, i, random, buffer);
+    if (test_case.contents != Contents::bits) fill_small_numbers(test_case, i, random, buffer);
   }
   return buffers;
 }
 
-Operation operation_of(const RandomCase& drawn, std::span<const DevicePtr> buffers) {
-  return make_operation(drawn.operation, tensors(drawn.destinations, buffers),
-                        tensors(drawn.sources, buffers), drawn.arguments);
+Operation operation_of(const TestCase& test_case, std::span<const DevicePtr> buffers) {
+  return make_operation(test_case.operation, tensors(test_case.destinations, buffers),
+                        tensors(test_case.sources, buffers), test_case.arguments);
 }
 
-Expected expected(const RandomCase& drawn, Buffers before) {
-  Expected made{.buffers = std::move(before), .allowed = {}};
-  for (const Move& move : operation_in(drawn, made.buffers).moves) {
-    made.allowed.push_back(allowed_errors(move, whole(move.destination.view)));
+Expected expected(const TestCase& test_case, Buffers before) {
+  Expected result{.buffers = std::move(before), .allowed = {}};
+  for (const Move& move : operation_in(test_case, result.buffers).moves) {
+    result.allowed.push_back(allowed_errors(move, whole(move.destination.view)));
     compute(move);
   }
-  return made;
+  return result;
 }
 
-std::string difference(const RandomCase& drawn, const Expected& expected, Buffers found) {
+std::string difference(const TestCase& test_case, const Expected& expected, Buffers found) {
   if (expected.buffers == found) return {};
   // Elements within the allowed error are replaced by the expected ones; then all bytes must be equal.
   Buffers wanted = expected.buffers;
-  const std::vector<Move> moves = operation_in(drawn, found).moves;
-  const std::vector<Move> wanted_moves = operation_in(drawn, wanted).moves;
+  const std::vector<Move> moves = operation_in(test_case, found).moves;
+  const std::vector<Move> wanted_moves = operation_in(test_case, wanted).moves;
   for (std::size_t i = 0; i < moves.size(); ++i) {
     if (!makes_values(moves[i])) continue;
     const TensorView& view = moves[i].destination.view;
@@ -174,7 +174,7 @@ std::string difference(const RandomCase& drawn, const Expected& expected, Buffer
     for (std::size_t i = first; i < wanted[b].size(); ++i) count += wrong(i) ? 1 : 0;
     std::size_t size = 1;
     bool is_source = true;
-    for (const BufferView& tensor : drawn.destinations) {
+    for (const BufferView& tensor : test_case.destinations) {
       if (tensor.buffer != b) continue;
       is_source = false;
       size = size_of(tensor.view.type);

@@ -28,8 +28,9 @@ enum class Contents : std::uint8_t {
   units,    ///< 1, −1 and a few 2, whose products are exact in any order
 };
 
-/// An operation, by its name, with its arguments and tensors. Buffers begin at multiples of 256 bytes.
-struct RandomCase {
+/// A case of the tests of correctness: an operation, by its name, with its arguments and tensors. Most cases
+/// are random. Buffers begin at multiples of 256 bytes.
+struct TestCase {
   std::string_view operation;
   tmajit::Arguments arguments = {};
   std::vector<BufferView> destinations = {};
@@ -47,16 +48,16 @@ struct RandomCase {
 };
 
 /// A case of dense tensors, each in its own buffer, with `shift` elements in front of it.
-[[nodiscard]] RandomCase dense_case(std::string_view operation, const tmajit::Arguments& arguments,
-                                    std::vector<tmajit::TensorView> destinations,
-                                    std::vector<tmajit::TensorView> sources, std::uint64_t shift = 0);
+[[nodiscard]] TestCase dense_case(std::string_view operation, const tmajit::Arguments& arguments,
+                                  std::vector<tmajit::TensorView> destinations,
+                                  std::vector<tmajit::TensorView> sources, std::uint64_t shift = 0);
 
 /// The bytes of a case's buffers, gaps included.
 using Buffers = std::vector<std::vector<std::byte>>;
-[[nodiscard]] Buffers random_buffers(const RandomCase& drawn, std::uint64_t seed);
+[[nodiscard]] Buffers random_buffers(const TestCase& test_case, std::uint64_t seed);
 
 /// The case as an operation on buffers at these addresses.
-[[nodiscard]] tmajit::Operation operation_of(const RandomCase& drawn,
+[[nodiscard]] tmajit::Operation operation_of(const TestCase& test_case,
                                              std::span<const tmajit::DevicePtr> buffers);
 
 /// The bytes of the buffers after the operation, by its reference.
@@ -64,9 +65,9 @@ struct Expected {
   Buffers buffers;
   std::vector<std::vector<double>> allowed;  ///< allowed_errors() of each move
 };
-[[nodiscard]] Expected expected(const RandomCase& drawn, Buffers before);
+[[nodiscard]] Expected expected(const TestCase& test_case, Buffers before);
 /// A sentence that says where the buffers `found` differ from the expected ones; empty if they do not.
-[[nodiscard]] std::string difference(const RandomCase& drawn, const Expected& expected, Buffers found);
+[[nodiscard]] std::string difference(const TestCase& test_case, const Expected& expected, Buffers found);
 
 struct CaseLimits {
   std::uint64_t elements = 20'000;       ///< elements of all destinations together
@@ -79,28 +80,32 @@ using Shape = std::vector<std::uint64_t>;
 [[nodiscard]] std::uint64_t element_count(const Shape& shape);
 [[nodiscard]] std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple);
 
-/// Draws one case. Properties for which kernels are specialised come from `kernel_random`, all others from
-/// `launch_random`. The sequence of draws from `kernel_random` must not depend on numbers from
-/// `launch_random`.
-class CaseDraw {
+/// Draws one case of the tests of correctness. It has two sources of random numbers, so that many cases can
+/// share a kernel. The sequence of draws from `kernel_property_random` must not depend on numbers from
+/// `launch_parameter_random`.
+class TestCaseDraw {
  public:
-  CaseDraw(std::string_view operation, std::uint64_t kernel_seed, std::uint64_t launch_seed,
-           const CaseLimits& limits);
+  TestCaseDraw(std::string_view operation, std::uint64_t kernel_seed, std::uint64_t launch_seed,
+               const CaseLimits& limits);
 
-  Random kernel_random;
-  Random launch_random;
+  /// Decides what kernels are specialised for: types, rank, orders of dimensions, signs, alignment,
+  /// approximate extents.
+  Random kernel_property_random;
+  /// Decides what a kernel gets at its launch: exact extents, gaps, offsets, the boundaries of parts.
+  Random launch_parameter_random;
   CaseLimits limits;
-  std::uint64_t most = 0;      ///< the most elements of this case
-  bool aligned = false;        ///< rows are multiples of 16 bytes apart
-  bool may_misalign = true;    ///< some tensors do not begin at a multiple of 16 bytes
-  tmajit::ElementType type{};  ///< type of the destination
-  RandomCase made;
+  std::uint64_t element_limit = 0;  ///< `limits.elements`, or in one case of eight `limits.max_elements`
+  bool aligned = false;             ///< rows are multiples of 16 bytes apart
+  bool may_misalign = true;         ///< some tensors do not begin at a multiple of 16 bytes
+  tmajit::ElementType type{};       ///< type of the destination
+  TestCase test_case;               ///< the case under construction
 
   /// The number of elements in 16 bytes if `aligned`, else 1.
   [[nodiscard]] std::uint64_t granule() const;
   [[nodiscard]] tmajit::ElementType any_type();
   [[nodiscard]] tmajit::ElementType same_size_type();
-  /// An extent near `about`, which comes from `kernel_random`; up to 12, `about` itself.
+  /// An extent near `about`, which `kernel_property_random` has decided. Numbers up to 12 are returned
+  /// unchanged.
   [[nodiscard]] std::uint64_t extent(std::uint64_t about);
   /// A shape of rank 0 to 8; extents may be 0 or 1.
   [[nodiscard]] Shape shape();
@@ -108,20 +113,20 @@ class CaseDraw {
   [[nodiscard]] Shape tensor_shape(std::uint64_t min_rank, std::uint64_t max_rank);
   /// A shape that can be broadcast to `shape`: some extents are 1, some leading dimensions are missing.
   /// Dimension `keep` keeps its extent.
-  [[nodiscard]] Shape repeatable(Shape shape, std::size_t keep = tmajit::max_view_rank);
+  [[nodiscard]] Shape broadcastable(Shape shape, std::size_t keep = tmajit::max_view_rank);
   /// A view with any order of dimensions, gaps and negative strides. Strides of a source may also be 0, or so
   /// small that elements share memory.
   [[nodiscard]] tmajit::TensorView view(tmajit::ElementType of, const Shape& shape, bool source);
   /// A row-major view, sometimes with gaps between rows; tensor maps can describe it if `aligned`.
-  [[nodiscard]] tmajit::TensorView rows(tmajit::ElementType of, const Shape& shape);
+  [[nodiscard]] tmajit::TensorView row_major_view(tmajit::ElementType of, const Shape& shape);
   /// Places a view in a new buffer.
   BufferView place(const tmajit::TensorView& view);
   /// Places a view after the tensors of a buffer. `buffer` may be one past the last: then it is a new buffer.
   BufferView append(const tmajit::TensorView& view, std::size_t buffer);
 
   // Each places a view in a new buffer, as the case's next destination or source.
-  void destination(const tmajit::TensorView& view) { made.destinations.push_back(place(view)); }
-  void source(const tmajit::TensorView& view) { made.sources.push_back(place(view)); }
+  void add_destination(const tmajit::TensorView& view) { test_case.destinations.push_back(place(view)); }
+  void add_source(const tmajit::TensorView& view) { test_case.sources.push_back(place(view)); }
 };
 
 }  // namespace reference

@@ -39,9 +39,9 @@ std::uint64_t extent(Random& random, double bits) {
 
 }  // namespace
 
-Shape random_shape(Random& random, std::size_t rank, std::uint64_t least, std::uint64_t most) {
-  const double low = std::log2(static_cast<double>(least));
-  const double high = std::log2(static_cast<double>(most));
+Shape random_shape(Random& random, std::size_t rank, std::uint64_t min_elements, std::uint64_t max_elements) {
+  const double low = std::log2(static_cast<double>(min_elements));
+  const double high = std::log2(static_cast<double>(max_elements));
   for (;;) {
     const double bits = low + (high - low) * static_cast<double>(random.below(1024)) / 1024;
     std::vector<double> share(rank);
@@ -50,7 +50,8 @@ Shape random_shape(Random& random, std::size_t rank, std::uint64_t least, std::u
     Shape shape;
     for (const double s : share) shape.push_back(extent(random, bits * s / sum));
     const auto elements = std::accumulate(shape.begin(), shape.end(), 1.0, std::multiplies<>());
-    if (elements >= static_cast<double>(least) && elements <= static_cast<double>(most)) return shape;
+    if (elements >= static_cast<double>(min_elements) && elements <= static_cast<double>(max_elements))
+      return shape;
   }
 }
 
@@ -63,7 +64,7 @@ std::vector<std::uint32_t> random_axes(Random& random, std::size_t rank) {
   return axes;
 }
 
-std::vector<std::uint32_t> CaseDrawer::some_axes(std::size_t rank) {
+std::vector<std::uint32_t> BenchmarkCaseDraw::some_axes(std::size_t rank) {
   const std::uint64_t chosen = random.between(1, (std::uint64_t{1} << rank) - 1);
   std::vector<std::uint32_t> axes;
   for (std::uint32_t d = 0; d < rank; ++d) {
@@ -72,17 +73,17 @@ std::vector<std::uint32_t> CaseDrawer::some_axes(std::size_t rank) {
   return axes;
 }
 
-std::uint64_t CaseDrawer::odd_amount(std::uint64_t extent) {
+std::uint64_t BenchmarkCaseDraw::odd_margin(std::uint64_t extent) {
   const std::uint64_t most = std::clamp<std::uint64_t>(extent / 3, 1, 129);
   return 1 + 2 * random.below((most + 1) / 2);
 }
 
-Shape CaseDrawer::repeated(Shape shape) {
+Shape BenchmarkCaseDraw::broadcastable(Shape shape) {
   for (const std::uint32_t d : some_axes(shape.size())) shape[d] = 1;
   return shape;
 }
 
-std::string CaseDrawer::add_source(Case& c, tmajit::ElementType of, const Shape& seen) {
+std::string BenchmarkCaseDraw::add_source(Case& c, tmajit::ElementType of, const Shape& seen) {
   Shape stored = seen;
   std::vector<std::uint32_t> order;
   if (seen.size() > 1 && random.one_in(3)) {

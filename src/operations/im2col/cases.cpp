@@ -14,8 +14,8 @@ using namespace tmajit;
 namespace {
 
 /// Draws an im2col whose destination has its dimensions separate or merged.
-void random(CaseDraw& draw) {
-  draw.type = one_of(draw.kernel_random,
+void draw_test_case(TestCaseDraw& draw) {
+  draw.type = one_of(draw.kernel_property_random,
                      std::array{ElementType::f32, ElementType::bf16, ElementType::u8, ElementType::f64});
   for (;;) {
     DrawnWindows drawn = draw_windows(draw, 16 / size_of(draw.type));
@@ -26,9 +26,10 @@ void random(CaseDraw& draw) {
     Shape whole = drawn.windows;
     whole.insert(whole.end(), drawn.taps.begin(), drawn.taps.end());
     whole.push_back(drawn.channels);
-    const bool is_dense = !one_in(draw.kernel_random, 3);
-    draw.destination(window_view(draw, one_in(draw.kernel_random, 2) ? Shape{rows, row} : whole, is_dense));
-    draw.source(window_view(draw, drawn.image, is_dense || one_in(draw.kernel_random, 2)));
+    const bool is_dense = !one_in(draw.kernel_property_random, 3);
+    draw.add_destination(
+        window_view(draw, one_in(draw.kernel_property_random, 2) ? Shape{rows, row} : whole, is_dense));
+    draw.add_source(window_view(draw, drawn.image, is_dense || one_in(draw.kernel_property_random, 2)));
     return;
   }
 }
@@ -41,7 +42,7 @@ struct Row {
 };
 
 /// Windows of images, gathered to the rows of a matrix.
-void measured(bench::CaseBuilder& list) {
+void add_benchmark_cases(bench::CaseBuilder& list) {
   const Arguments around = window_arguments({3, 3}, {1, 1});
   const Row rows[] = {
       {"3x3", {64, 56, 56, 64}, around},
@@ -57,7 +58,7 @@ void measured(bench::CaseBuilder& list) {
       {"3x3x3", {4, 32, 56, 56, 32}, window_arguments({3, 3, 3}, {1, 1, 1})},
   };
   for (const auto& [what, images_of, windows, type] : rows) {
-    const Shape images = measured_images(list, images_of);
+    const Shape images = benchmark_images(list, images_of);
     bench::Case& added = list.add("windows", fmt::format("{} ({})", what, fmt::join(images, ",")), "im2col",
                                   {{type, images}}, windows);
     added.peers = bench::Peers::none;
@@ -67,6 +68,6 @@ void measured(bench::CaseBuilder& list) {
 
 }  // namespace
 
-const OperationCases cases{.random = random, .measured = measured};
+const OperationCases cases{.draw_test_case = draw_test_case, .add_benchmark_cases = add_benchmark_cases};
 
 }  // namespace reference::im2col_operation

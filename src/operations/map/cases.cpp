@@ -19,35 +19,36 @@ using bench::Case, bench::CaseBuilder, bench::GiB;
 
 namespace {
 
-void random(CaseDraw& draw) {
+void draw_test_case(TestCaseDraw& draw) {
   const Shape shape = draw.shape();
-  draw.destination(draw.view(draw.type, shape, false));
-  const std::uint64_t count = one_in(draw.kernel_random, 6)   ? 0
-                              : one_in(draw.kernel_random, 2) ? 1
-                                                              : between(draw.kernel_random, 2, 8);
-  const bool mixed = one_in(draw.kernel_random, 3);
+  draw.add_destination(draw.view(draw.type, shape, false));
+  const std::uint64_t count = one_in(draw.kernel_property_random, 6) ? 0
+                              : one_in(draw.kernel_property_random, 2)
+                                  ? 1
+                                  : between(draw.kernel_property_random, 2, 8);
+  const bool mixed = one_in(draw.kernel_property_random, 3);
   const ElementType from = draw.any_type();
   for (std::uint64_t i = 0; i < count; ++i) {
     const ElementType other = draw.any_type();
-    draw.source(draw.view(mixed ? other : from, draw.repeatable(shape), true));
+    draw.add_source(draw.view(mixed ? other : from, draw.broadcastable(shape), true));
   }
-  draw.made.arguments.set("expression", draw_expression(draw, count, shape.size()));
+  draw.test_case.arguments.set("expression", draw_expression(draw, count, shape.size()));
   // In place: the first source is the destination.
-  if (count > 0 && one_in(draw.kernel_random, 8)) {
-    draw.made.sources[0] = draw.made.destinations[0];
-    draw.made.sources[0].view.type = draw.same_size_type();
+  if (count > 0 && one_in(draw.kernel_property_random, 8)) {
+    draw.test_case.sources[0] = draw.test_case.destinations[0];
+    draw.test_case.sources[0].view.type = draw.same_size_type();
   }
 }
 
 /// An expression over arrays of one dimension, named by the expression.
 Case& add_map(CaseBuilder& list, const char* group, const std::string& expression, std::size_t inputs,
               ElementType from, ElementType to, std::uint64_t elements) {
-  const Shape shape{list.count(elements)};
+  const Shape shape{list.scaled_length(elements)};
   return list.add(bench::map_or_cast(group, expression, expression,
                                      std::vector<bench::Array>(inputs, {from, shape}), {to, shape}));
 }
 
-void measured(CaseBuilder& list) {
+void add_benchmark_cases(CaseBuilder& list) {
   const auto elements = [](ElementType type) { return GiB / size_of(type); };
   for (const ElementType type :
        {ElementType::f32, ElementType::bf16, ElementType::u8, ElementType::i32, ElementType::f64}) {
@@ -94,7 +95,7 @@ constexpr std::array computations{
     Computation{"100a", 1, ElementType::f32, ElementType::u8},
 };
 
-Case drawn(bench::CaseDrawer& draw) {
+Case draw_benchmark_case(bench::BenchmarkCaseDraw& draw) {
   const Computation& computation = computations.at(draw.number % computations.size());
   const Shape to = draw.shape();
   Case result{.group = "random map", .operation = "map", .destinations = {{computation.to, to}}};
@@ -103,8 +104,8 @@ Case drawn(bench::CaseDrawer& draw) {
   std::vector<std::string> sources;
   for (std::size_t i = 0; i < computation.inputs; ++i) {
     // The first source is never broadcast, so that a case reads at least one source in full.
-    sources.push_back(
-        draw.add_source(result, computation.from, i > 0 && draw.random.one_in(2) ? draw.repeated(to) : to));
+    sources.push_back(draw.add_source(result, computation.from,
+                                      i > 0 && draw.random.one_in(2) ? draw.broadcastable(to) : to));
   }
   result.name = fmt::format("{} of {}", result.expression, fmt::join(sources, ", "));
   return result;
@@ -112,6 +113,8 @@ Case drawn(bench::CaseDrawer& draw) {
 
 }  // namespace
 
-const OperationCases cases{.random = random, .measured = measured, .drawn = drawn};
+const OperationCases cases{.draw_test_case = draw_test_case,
+                           .add_benchmark_cases = add_benchmark_cases,
+                           .draw_benchmark_case = draw_benchmark_case};
 
 }  // namespace reference::map_operation

@@ -21,32 +21,32 @@ namespace {
 
 /// A shape with few elements in the last dimension, for permutations that keep it last: kernels may move
 /// these elements as one.
-Shape shape_with_short_rows(CaseDraw& draw) {
+Shape shape_with_short_rows(TestCaseDraw& draw) {
   draw.aligned = false;
-  Shape shape(between(draw.kernel_random, 3, 4));
+  Shape shape(between(draw.kernel_property_random, 3, 4));
   std::uint64_t left = draw.limits.elements;
   for (std::size_t d = shape.size(); d-- > 0;) {
     const std::uint64_t about =
-        std::min(between(draw.kernel_random, 2, 90), std::max<std::uint64_t>(left, 2));
+        std::min(between(draw.kernel_property_random, 2, 90), std::max<std::uint64_t>(left, 2));
     shape[d] = d + 1 < shape.size()
                    ? draw.extent(about)
-                   : one_of(draw.kernel_random, std::array<std::uint64_t, 7>{2, 2, 4, 4, 8, 16, 3});
+                   : one_of(draw.kernel_property_random, std::array<std::uint64_t, 7>{2, 2, 4, 4, 8, 16, 3});
     left /= shape[d];
   }
   return shape;
 }
 
-void random(CaseDraw& draw) {
-  const bool keeps_last = one_in(draw.kernel_random, 3);
+void draw_test_case(TestCaseDraw& draw) {
+  const bool keeps_last = one_in(draw.kernel_property_random, 3);
   const Shape shape = keeps_last ? shape_with_short_rows(draw) : draw.shape();
   std::vector<std::uint32_t> axes(shape.size());
   std::iota(axes.begin(), axes.end(), 0U);
-  std::shuffle(axes.begin(), axes.end() - (keeps_last ? 1 : 0), draw.kernel_random);
-  draw.made.arguments.set("axes", Dims(axes));
-  draw.destination(draw.view(draw.type, shape, false));
+  std::shuffle(axes.begin(), axes.end() - (keeps_last ? 1 : 0), draw.kernel_property_random);
+  draw.test_case.arguments.set("axes", Dims(axes));
+  draw.add_destination(draw.view(draw.type, shape, false));
   Shape source(shape.size());
   for (std::size_t d = 0; d < shape.size(); ++d) source[axes[d]] = shape[d];
-  draw.source(draw.view(draw.same_size_type(), source, true));
+  draw.add_source(draw.view(draw.same_size_type(), source, true));
 }
 
 // Types of the table of permutations, and the types with which other libraries were measured.
@@ -62,7 +62,7 @@ struct Permutation {
 Case& permute(CaseBuilder& list, const char* group, const Permutation& permutation, ElementType type,
               const std::string& name = {}) {
   Shape from;
-  for (const std::uint64_t n : permutation.shape) from.push_back(list.extent(n));
+  for (const std::uint64_t n : permutation.shape) from.push_back(list.scaled_extent(n));
   const std::string title =
       fmt::format("({})->({})", fmt::join(permutation.shape, ","), fmt::join(permutation.axes, ","));
   return list.add(group, name.empty() ? title : name, "permute", {{type, from}},
@@ -77,7 +77,7 @@ void add_series(CaseBuilder& list, const char* group, std::uint64_t bytes, Eleme
   const std::string size = bench::human_bytes(bytes);
   const std::uint64_t elements = bytes / size_of(type);
   const auto bits = static_cast<std::uint32_t>(std::countr_zero(elements));
-  finish(list.add(group, size + " copy", "copy", {{type, {list.count(elements)}}}));
+  finish(list.add(group, size + " copy", "copy", {{type, {list.scaled_length(elements)}}}));
   finish(permute(list, group, {{1ULL << (bits / 2), 1ULL << (bits - bits / 2)}, {1, 0}}, type,
                  size + " transpose"));
   finish(permute(list, group, {{2, elements >> 10, 8, 64}, {0, 2, 1, 3}}, type, size + " heads"));
@@ -211,7 +211,7 @@ void add_sizes(CaseBuilder& list) {
   }
 }
 
-void measured(CaseBuilder& list) {
+void add_benchmark_cases(CaseBuilder& list) {
   add_table_of_peers(list);
   add_one_gibibyte(list);
   add_small(list);
@@ -221,9 +221,9 @@ void measured(CaseBuilder& list) {
   add_sizes(list);
 }
 
-Case drawn(bench::CaseDrawer& draw) {
+Case draw_benchmark_case(bench::BenchmarkCaseDraw& draw) {
   const std::size_t rank = draw.random.between(2, 6);
-  const Shape from = draw.shape(rank, 8 * MiB, 256 * MiB);
+  const Shape from = draw.shape(rank, 8 * bench::Mi, 256 * bench::Mi);
   const std::vector<std::uint32_t> axes = random_axes(draw.random, rank);
   return bench::make_case("random permutation",
                           fmt::format("({})->({})", fmt::join(from, ","), fmt::join(axes, ",")), "permute",
@@ -232,6 +232,8 @@ Case drawn(bench::CaseDrawer& draw) {
 
 }  // namespace
 
-const OperationCases cases{.random = random, .measured = measured, .drawn = drawn};
+const OperationCases cases{.draw_test_case = draw_test_case,
+                           .add_benchmark_cases = add_benchmark_cases,
+                           .draw_benchmark_case = draw_benchmark_case};
 
 }  // namespace reference::permute_operation

@@ -16,22 +16,22 @@ using bench::Case, bench::CaseBuilder;
 
 namespace {
 
-constexpr std::array expressions{DrawnExpression{"", 1},
-                                 DrawnExpression{"", 1},
-                                 DrawnExpression{"x * x", 1},
-                                 DrawnExpression{"x > 1", 1},
-                                 DrawnExpression{"x0 * x1", 2},
-                                 DrawnExpression{"x0 + x1 + x2", 3},
-                                 DrawnExpression{"x0 + x1 + x2 + x3 + x4 + x5 + x6 + x7", 8}};
+constexpr std::array expressions{ValueExpression{"", 1},
+                                 ValueExpression{"", 1},
+                                 ValueExpression{"x * x", 1},
+                                 ValueExpression{"x > 1", 1},
+                                 ValueExpression{"x0 * x1", 2},
+                                 ValueExpression{"x0 + x1 + x2", 3},
+                                 ValueExpression{"x0 + x1 + x2 + x3 + x4 + x5 + x6 + x7", 8}};
 
-/// Draws reductions of small whole numbers. Their sums are exact in any order, unless an unsigned sum wraps
-/// before it becomes floating point.
-void random(CaseDraw& draw) {
-  Random& random = draw.kernel_random;
-  const DrawnExpression drawn = one_of(random, expressions);
+/// Draws reductions of small whole numbers, whose sums are exact in any order. An exception is x0 + x1 + x2
+/// of u32, i32 and f32: if x0 + x1 is negative, it wraps to almost 2^32, which is then converted to f32.
+void draw_test_case(TestCaseDraw& draw) {
+  Random& random = draw.kernel_property_random;
+  const ValueExpression values = one_of(random, expressions);
   const ReductionOp op = one_of(random, all_reduction_ops);
-  draw.made.contents = Contents::whole;
-  draw.made.has_nan = op != ReductionOp::sum && op != ReductionOp::mean && one_in(random, 2);
+  draw.test_case.contents = Contents::whole;
+  draw.test_case.has_nan = op != ReductionOp::sum && op != ReductionOp::mean && one_in(random, 2);
   const Shape shape = one_in(random, 2) ? draw.tensor_shape(1, 3) : draw.tensor_shape(0, 8);
   std::vector<std::int64_t> axes;
   Shape remaining;
@@ -48,13 +48,13 @@ void random(CaseDraw& draw) {
   std::shuffle(axes.begin(), axes.end(), random);
   if (axes.empty())
     remaining.assign(keep_dims ? shape.size() : 0, 1);  // without axes, all dimensions are reduced
-  draw.made.arguments = {{"op", std::string(name(op))},
-                         {"axes", Dims(axes)},
-                         {"expression", std::string(drawn.expression)},
-                         {"epilogue", std::string(one_of(random, std::array{"", "", "x * 2", "x + n"}))},
-                         {"keep_dims", std::string(keep_dims ? "yes" : "no")}};
-  draw.destination(draw.view(draw.any_type(), remaining, false));
-  draw_values(draw, shape, drawn.sources);
+  draw.test_case.arguments = {{"op", std::string(name(op))},
+                              {"axes", Dims(axes)},
+                              {"expression", std::string(values.text)},
+                              {"epilogue", std::string(one_of(random, std::array{"", "", "x * 2", "x + n"}))},
+                              {"keep_dims", std::string(keep_dims ? "yes" : "no")}};
+  draw.add_destination(draw.view(draw.any_type(), remaining, false));
+  draw_values(draw, shape, values.source_count);
 }
 
 Case reduction(const char* group, ElementType type, const Shape& shape,
@@ -69,7 +69,7 @@ Case reduction(const char* group, ElementType type, const Shape& shape,
 
 /// Common reductions: of all 2^28 elements, of long and short rows, and of long and short columns, in several
 /// types.
-void suite(CaseBuilder& list) {
+void add_dedicated_cases(CaseBuilder& list) {
   using enum ElementType;
   const auto extent = [&](std::uint64_t n) { return list.tiny() && n > 64 ? 8 + n % 61 : n; };
   const auto add = [&](ElementType type, Shape shape, const std::vector<std::uint32_t>& axes,
@@ -102,9 +102,9 @@ void suite(CaseBuilder& list) {
 }
 
 /// Sums of f32 of random shapes, ranks 2 to 4 and 4 to 256 Mi elements, over random axes.
-Case drawn(bench::CaseDrawer& draw) {
+Case draw_benchmark_case(bench::BenchmarkCaseDraw& draw) {
   const std::size_t rank = draw.random.between(2, 4);
-  const Shape shape = draw.shape(rank, 4 * bench::MiB, 256 * bench::MiB);
+  const Shape shape = draw.shape(rank, 4 * bench::Mi, 256 * bench::Mi);
   std::vector<std::uint32_t> axes;
   while (axes.empty()) {
     for (std::uint32_t d = 0; d < rank; ++d) {
@@ -116,6 +116,8 @@ Case drawn(bench::CaseDrawer& draw) {
 
 }  // namespace
 
-const OperationCases cases{.random = random, .suite = suite, .drawn = drawn};
+const OperationCases cases{.draw_test_case = draw_test_case,
+                           .add_dedicated_cases = add_dedicated_cases,
+                           .draw_benchmark_case = draw_benchmark_case};
 
 }  // namespace reference::reduce_operation

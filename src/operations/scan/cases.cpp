@@ -18,29 +18,31 @@ using bench::Case, bench::CaseBuilder;
 namespace {
 
 constexpr std::array expressions{
-    DrawnExpression{"", 1},        DrawnExpression{"", 1},
-    DrawnExpression{"", 1},        DrawnExpression{"x * x", 1},
-    DrawnExpression{"x0 * x1", 2}, DrawnExpression{"x0 * x1 * x2 * x3 * x4 * x5 * x6 * x7", 8}};
+    ValueExpression{"", 1},        ValueExpression{"", 1},
+    ValueExpression{"", 1},        ValueExpression{"x * x", 1},
+    ValueExpression{"x0 * x1", 2}, ValueExpression{"x0 * x1 * x2 * x3 * x4 * x5 * x6 * x7", 8}};
 
 /// Draws scans of small whole numbers, whose sums and products are exact in any order of combination.
-void random(CaseDraw& draw) {
-  Random& random = draw.kernel_random;
-  const DrawnExpression drawn = one_of(random, expressions);
+void draw_test_case(TestCaseDraw& draw) {
+  Random& random = draw.kernel_property_random;
+  const ValueExpression values = one_of(random, expressions);
   const ScanOp op = one_of(random, all_scan_ops);
-  draw.made.contents = op == ScanOp::product || drawn.sources > 1 ? Contents::units : Contents::whole;
-  draw.made.has_nan = (op == ScanOp::min || op == ScanOp::max) && one_in(random, 2);
+  draw.test_case.contents =
+      op == ScanOp::product || values.source_count > 1 ? Contents::units : Contents::whole;
+  draw.test_case.has_nan = (op == ScanOp::min || op == ScanOp::max) && one_in(random, 2);
   Shape shape = one_in(random, 4) ? draw.tensor_shape(1, 8) : draw.tensor_shape(1, 3);
   const auto rank = static_cast<std::int64_t>(shape.size());
-  if (one_in(draw.launch_random, 60)) shape[between(draw.launch_random, 0, shape.size() - 1)] = 0;
+  if (one_in(draw.launch_parameter_random, 60))
+    shape[between(draw.launch_parameter_random, 0, shape.size() - 1)] = 0;
   const auto axis = static_cast<std::int64_t>(between(random, 0, shape.size() - 1));
-  draw.made.arguments = {{"op", std::string(name(op))},
-                         {"axis", one_in(random, 3) ? axis - rank : axis},
-                         {"bound", std::string(one_in(random, 3) ? "exclusive" : "inclusive")},
-                         {"direction", std::string(one_in(random, 3) ? "backwards" : "forwards")},
-                         {"expression", std::string(drawn.expression)}};
-  draw.destination(draw.view(draw.any_type(), shape, false));
-  draw_values(draw, shape, drawn.sources);
-  if (drawn.sources == 1 && one_in(random, 8)) draw.made.sources = draw.made.destinations;
+  draw.test_case.arguments = {{"op", std::string(name(op))},
+                              {"axis", one_in(random, 3) ? axis - rank : axis},
+                              {"bound", std::string(one_in(random, 3) ? "exclusive" : "inclusive")},
+                              {"direction", std::string(one_in(random, 3) ? "backwards" : "forwards")},
+                              {"expression", std::string(values.text)}};
+  draw.add_destination(draw.view(draw.any_type(), shape, false));
+  draw_values(draw, shape, values.source_count);
+  if (values.source_count == 1 && one_in(random, 8)) draw.test_case.sources = draw.test_case.destinations;
 }
 
 Case scan_case(const char* group, ElementType from, ElementType to, const Shape& shape, std::uint32_t axis) {
@@ -51,7 +53,7 @@ Case scan_case(const char* group, ElementType from, ElementType to, const Shape&
 }
 
 /// Lists sums along a single row, along rows and along columns, long and short.
-void measured(CaseBuilder& list) {
+void add_benchmark_cases(CaseBuilder& list) {
   const auto n = [&](std::uint64_t extent) { return list.tiny() && extent > 4 ? 2 + extent % 97 : extent; };
   const auto sum = [&](ElementType type, const Shape& shape, std::uint32_t axis) {
     list.add(scan_case("scans", type, type, shape, axis));
@@ -65,7 +67,7 @@ void measured(CaseBuilder& list) {
 }
 
 /// Draws a sum along a random axis of a random shape: rank 1 to 4, 2^16 to 2^27 elements.
-Case drawn(bench::CaseDrawer& draw) {
+Case draw_benchmark_case(bench::BenchmarkCaseDraw& draw) {
   using enum ElementType;
   constexpr std::array types{std::pair{f32, f32}, std::pair{bf16, bf16}, std::pair{f64, f64},
                              std::pair{u8, i64}, std::pair{i32, i64}};
@@ -77,6 +79,8 @@ Case drawn(bench::CaseDrawer& draw) {
 
 }  // namespace
 
-const OperationCases cases{.random = random, .measured = measured, .drawn = drawn};
+const OperationCases cases{.draw_test_case = draw_test_case,
+                           .add_benchmark_cases = add_benchmark_cases,
+                           .draw_benchmark_case = draw_benchmark_case};
 
 }  // namespace reference::scan_operation

@@ -10,19 +10,19 @@ using namespace tmajit;
 
 namespace {
 
-void random(CaseDraw& draw) {
+void draw_test_case(TestCaseDraw& draw) {
   const DrawnParts drawn = draw_parts(draw);
   std::vector<std::int64_t> extents;
   for (const Shape& part : drawn.parts) {
     extents.push_back(static_cast<std::int64_t>(part[drawn.axis]));
-    draw.destination(draw.view(draw.type, part, false));
+    draw.add_destination(draw.view(draw.type, part, false));
   }
-  draw.made.arguments = {{"axis", static_cast<std::int64_t>(drawn.axis)}, {"parts", extents}};
-  draw.source(draw.view(draw.same_size_type(), drawn.whole, true));
+  draw.test_case.arguments = {{"axis", static_cast<std::int64_t>(drawn.axis)}, {"parts", extents}};
+  draw.add_source(draw.view(draw.same_size_type(), drawn.whole, true));
 }
 
-void measured(bench::CaseBuilder& list) {
-  for (MeasuredParts& parts : measured_parts(list)) {
+void add_benchmark_cases(bench::CaseBuilder& list) {
+  for (BenchmarkParts& parts : benchmark_parts(list)) {
     std::vector<std::int64_t> extents;
     bench::Array whole = parts.arrays.front();
     whole.shape[parts.axis] = 0;
@@ -36,6 +36,6 @@ void measured(bench::CaseBuilder& list) {
 
 }  // namespace
 
-const OperationCases cases{.random = random, .measured = measured};
+const OperationCases cases{.draw_test_case = draw_test_case, .add_benchmark_cases = add_benchmark_cases};
 
 }  // namespace reference::split_operation

@@ -46,14 +46,14 @@ std::string expression(Random& random, std::size_t sources, std::size_t dims) {
 }
 
 /// Draws a stencil along 1 to 3 dimensions of tensors of rank 1 to 5, with any types and boundary.
-void random(CaseDraw& draw) {
-  Random& random = draw.kernel_random;
-  draw.made.contents = Contents::numbers;
+void draw_test_case(TestCaseDraw& draw) {
+  Random& random = draw.kernel_property_random;
+  draw.test_case.contents = Contents::numbers;
   draw.type = one_of(random, types);
   const Shape shape = draw.tensor_shape(1, 5);
   const std::size_t dims = between(random, 1, std::min<std::size_t>(shape.size(), max_stencil_dims));
   const std::size_t sources = one_in(random, 3) ? between(random, 2, 3) : 1;
-  draw.made.arguments = {
+  draw.test_case.arguments = {
       {"expression", expression(random, sources, dims)},
       {"boundary", std::string(one_of(random, std::array{"zero", "constant", "clamp", "wrap", "reflect"}))},
       {"value", one_of(random, std::array{1.5, -2.0, 3.0})}};
@@ -62,14 +62,14 @@ void random(CaseDraw& draw) {
     std::iota(order.begin(), order.end(), one_in(random, 2) ? 0 : -static_cast<std::int64_t>(shape.size()));
     std::shuffle(order.begin(), order.end(), random);
     order.resize(dims);
-    draw.made.arguments.set("dims", Dims(order));
+    draw.test_case.arguments.set("dims", Dims(order));
   }
   const auto view = [&](bool is_source) {
     const ElementType type = one_in(random, 4) ? one_of(random, types) : draw.type;
-    return draw.aligned ? draw.rows(type, shape) : draw.view(type, shape, is_source);
+    return draw.aligned ? draw.row_major_view(type, shape) : draw.view(type, shape, is_source);
   };
-  draw.destination(view(false));
-  for (std::size_t i = 0; i < sources; ++i) draw.source(view(true));
+  draw.add_destination(view(false));
+  for (std::size_t i = 0; i < sources; ++i) draw.add_source(view(true));
 }
 
 constexpr auto five_points = "0.2f * (x + x(-1,0) + x(1,0) + x(0,-1) + x(0,1))";
@@ -102,7 +102,7 @@ struct Row {
 
 /// Adds stencils of few points on large tensors, which must come near the driver's copy, and stencils with
 /// other boundaries, types, layouts and reaches.
-void measured(bench::CaseBuilder& list) {
+void add_benchmark_cases(bench::CaseBuilder& list) {
   const Shape square{16384, 16384};
   const Shape cube{512, 512, 1024};
   const std::vector<Row> rows{
@@ -143,6 +143,6 @@ void measured(bench::CaseBuilder& list) {
 
 }  // namespace
 
-const OperationCases cases{.random = random, .measured = measured};
+const OperationCases cases{.draw_test_case = draw_test_case, .add_benchmark_cases = add_benchmark_cases};
 
 }  // namespace reference::stencil_operation

@@ -75,7 +75,7 @@ Traffic traffic(const Case& bench_case) {
   result.written = total_bytes(bench_case.destinations);
   const bool is_slice = bench_case.operation == "slice";
   result.read = is_slice ? result.written : total_bytes(bench_case.sources);
-  result.sectors = is_slice ? sector_bytes_of(bench_case) + result.written : result.bytes();
+  result.sector_bytes = is_slice ? sector_bytes_of(bench_case) + result.written : result.bytes();
   return result;
 }
 
@@ -89,7 +89,7 @@ BufferLayout buffer_layout(const std::vector<Array>& arrays) {
 }
 
 std::uint64_t buffer_bytes(const Case& bench_case, const std::vector<Array>& arrays) {
-  return round_up(std::max(buffer_layout(arrays).bytes, traffic(bench_case).sectors / 2), alignment);
+  return round_up(std::max(buffer_layout(arrays).bytes, traffic(bench_case).sector_bytes / 2), alignment);
 }
 
 nlohmann::ordered_json to_json(const Tile& tile) {
@@ -119,7 +119,7 @@ nlohmann::ordered_json to_json(const Case& bench_case) {
       {"bytes_read", bytes.read},
       {"bytes_written", bytes.written},
       {"bytes", bytes.bytes()},
-      {"sector_bytes", bytes.sectors},
+      {"sector_bytes", bytes.sector_bytes},
       {"peers", peers.at(static_cast<std::size_t>(bench_case.peers))},
       {"quick", bench_case.quick},
       {"odd", bench_case.odd},

@@ -15,7 +15,7 @@ struct Traffic {
   std::uint64_t written = 0;  ///< each element once
   /// Bytes of the 32-byte sectors that hold those elements, read and written: more than the elements' bytes
   /// if a slice has steps or its rows start inside a sector.
-  std::uint64_t sectors = 0;
+  std::uint64_t sector_bytes = 0;
   [[nodiscard]] std::uint64_t bytes() const { return read + written; }
 };
 Traffic traffic(const Case& bench_case);

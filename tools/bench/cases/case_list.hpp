@@ -12,14 +12,15 @@ namespace bench {
 struct ListOptions {
   std::uint64_t seed = 1;  ///< seed of the random permutations
   bool tiny = false;       ///< the same moves with few elements, to test the benchmark itself
-  /// If not 0: instead of the list, this many random permutations of each of three element types.
+  /// If not 0: instead of the list, this many random permutations of each of f32, bf16 and u8.
   std::size_t random = 0;
   bool random_f64 = false;    ///< also permutations of f64
   bool random_views = false;  ///< pads, slices, flips, broadcasts, casts and maps instead of permutations
   /// If not empty: instead of the list, the cases of this operation, or `random` cases of it with random
   /// shapes.
   std::string_view operation = {};
-  /// Element types, and bytes of the largest operand, of the cases with a tile of the caller's choice.
+  /// The cases of families whose callers may choose the tile: their element types, and the bytes of their
+  /// largest tensor.
   std::vector<tmajit::ElementType> types{tmajit::ElementType::u8, tmajit::ElementType::bf16,
                                          tmajit::ElementType::f32, tmajit::ElementType::f64};
   std::vector<std::uint64_t> sizes{1ULL << 30};

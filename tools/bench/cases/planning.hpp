@@ -31,7 +31,8 @@ std::vector<tmajit::KernelPlan> plan_case(const Case& bench_case,
                                           tmajit::DevicePtr source = some_source,
                                           tmajit::PlanOptions options = {});
 
-/// The case with a tile of the caller's choice. Throws tmajit::SpecError if the tile is not legal.
+/// The case with this tile, which its family must let callers choose. Throws tmajit::SpecError if the tile is
+/// not legal.
 Case with_tile(Case bench_case, const Tile& tile);
 
 /// A plan's kernel, tile and launch parameters as JSON. Compiles nothing.

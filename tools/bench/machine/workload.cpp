@@ -70,9 +70,10 @@ Workload::Workload(Machine& machine, const Case& bench_case, std::size_t sets, s
       sets_(sets),
       pattern_(bench_case.data_type(), seed),
       // The driver's copy reads as many bytes as it writes.
-      source_bytes_(std::max(buffer_bytes(bench_case, bench_case.sources), traffic(bench_case).sectors / 2)),
+      source_bytes_(
+          std::max(buffer_bytes(bench_case, bench_case.sources), traffic(bench_case).sector_bytes / 2)),
       destination_bytes_(buffer_bytes(bench_case, bench_case.destinations)),
-      copied_bytes_(traffic(bench_case).sectors / 2),
+      copied_bytes_(traffic(bench_case).sector_bytes / 2),
       sources_(machine.device, sets * source_bytes_),
       destinations_(machine.device, sets * destination_bytes_) {
   for (std::size_t set = 0; set < sets; ++set) {

@@ -269,7 +269,7 @@ class Measurement {
   void measure_case(const Case& bench_case, nlohmann::ordered_json& entry) {
     const bench::Traffic moved = traffic(bench_case);
     const bench::ContestPlan timing =
-        machine_.contest.plan(moved.sectors, options_.rounds, bench::Memory::one_set);
+        machine_.contest.plan(moved.sector_bytes, options_.rounds, bench::Memory::one_set);
     const bench::Workload workload(machine_, bench_case, timing.sets, options_.seed);
     const std::vector<bench::PreparedCase> prepared = workload.prepare(bench_case);
     entry["notes"]["tmajit"] = prepared.front().describe();
@@ -283,11 +283,11 @@ class Measurement {
     const double driver = driver_times.median();
     report_.line(fmt::format("{:<54}{:>8.0f} {:>5.1f}% {:>8.0f} {:>7.3f} {:>10.2f} {:>9.2f}  {}",
                              bench_case.label(), gigabytes_per_second(moved.bytes(), ours),
-                             100 * our_times.spread(), gigabytes_per_second(moved.sectors, driver),
+                             100 * our_times.spread(), gigabytes_per_second(moved.sector_bytes, driver),
                              driver / ours, ours, driver, kernels_of(entry["notes"]["tmajit"])));
-    if (moved.sectors != moved.bytes()) {
+    if (moved.sector_bytes != moved.bytes()) {
       report_.line(fmt::format("{:<54}{:>8.0f}", "  counted in 32-byte sectors",
-                               gigabytes_per_second(moved.sectors, ours)));
+                               gigabytes_per_second(moved.sector_bytes, ours)));
     }
     if (const std::optional<Target> target = movement::target_of(bench_case, ours, driver)) add(*target);
     if (reports_distribution())
