@@ -65,6 +65,8 @@ if ((test)); then
   step wheel-venv "make a virtual environment" "$python" -m venv "$fresh" || exit 1
   step wheel-install "install it" "$fresh/bin/python" -m pip install --quiet --disable-pip-version-check \
     "$wheel" "${packages[@]}" || exit 1
+  step wheel-first "compute a first result, on the simulated device" env -u PYTHONPATH TMAJIT_CACHE_DIR="$fresh/cache" \
+    "$fresh/bin/python" -c 'import numpy, tmajit; assert tmajit.sum(numpy.arange(9)) == 36' || exit 1
   step wheel-test "run tests/python" env -u PYTHONPATH TMAJIT_CACHE_DIR="$fresh/cache" \
     "$fresh/bin/python" -m pytest -q -rs -p no:cacheprovider "$ROOT/tests/python" || exit 1
   note "$(tail -n 1 "$LOGS/wheel-test.log")"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -160,39 +161,45 @@ std::string_view to_choice(const OperationInfo& operation, const Argument& argum
   return text;
 }
 
-// The overloads of add() append the bytes of a value to a key.
-template <class T>
-void add(std::string& key, const T& value) {
-  static_assert(std::is_trivially_copyable_v<T>);
-  key.append(reinterpret_cast<const char*>(&value), sizeof(value));
+// The overloads of add() add a value to a key.
+void add(CallKey& key, double number) {
+  key.add(std::bit_cast<std::uint64_t>(number));
 }
 
-void add(std::string& key, const Dims& dims) {
-  add(key, dims.size());
-  key.append(reinterpret_cast<const char*>(dims.data()), dims.size() * sizeof(std::int64_t));
+void add(CallKey& key, std::int64_t number) {
+  key.add(static_cast<std::uint64_t>(number));
 }
 
-void add(std::string& key, const std::vector<std::int64_t>& numbers) {
-  add(key, numbers.size());
-  for (const std::int64_t number : numbers) add(key, number);
+void add(CallKey& key, const Dims& dims) {
+  key.add(dims.size());
+  key.add_all(dims.data(), dims.size());
 }
 
-void add(std::string& key, const std::vector<Slice>& slices) {
-  add(key, slices.size());
+void add(CallKey& key, const std::vector<std::int64_t>& numbers) {
+  key.add(numbers.size());
+  key.add_all(numbers.data(), numbers.size());
+}
+
+void add(CallKey& key, const std::vector<Slice>& slices) {
+  key.add(slices.size());
   for (const Slice& one : slices) {
-    add(key, std::array{one.start.has_value() ? std::int64_t{1} : 0, one.start.value_or(0),
-                        one.stop.has_value() ? std::int64_t{1} : 0, one.stop.value_or(0), one.step});
+    const std::array numbers{one.start.has_value() ? std::int64_t{1} : 0, one.start.value_or(0),
+                             one.stop.has_value() ? std::int64_t{1} : 0, one.stop.value_or(0), one.step};
+    key.add_all(numbers.data(), numbers.size());
   }
 }
 
-void add(std::string& key, const PadWidths& widths) {
+void add(CallKey& key, const PadWidths& widths) {
   add(key, widths.before);
   add(key, widths.after);
 }
 
-void add(std::string& key, const std::string& text) {
-  add(key, text.size());
-  key += text;
+void add(CallKey& key, const std::string& text) {
+  key.add_text(text);
+}
+
+void add(CallKey& key, const ArgumentValue& value) {
+  std::visit([&](const auto& typed) { add(key, typed); }, value);
 }
 
 }  // namespace
@@ -247,22 +254,30 @@ ArgumentValue to_value(const OperationInfo& operation, const Argument& argument,
   refuse(operation, argument, value);
 }
 
-void add_to_key(std::string& key, const OperationInfo& operation, const Argument& argument,
-                nb::handle value) {
-  if (value.is_none()) {
-    key.push_back('\0');
-    return;
+void add_to_key(CallKey& key, const OperationInfo& operation, const nb::tuple& values) {
+  for (std::size_t i = 0; i < operation.arguments.size(); ++i) {
+    const Argument& argument = operation.arguments[i];
+    const nb::handle value = values[i];
+    key.add(value.is_none() ? 0U : 1U);
+    if (value.is_none()) continue;
+    if (argument.type == ArgumentType::text || argument.type == ArgumentType::choice) {
+      // Texts are the only values that to_value() would copy to the heap although the key needs no copy.
+      bool ok = true;
+      const std::string_view text =
+          argument.type == ArgumentType::text ? to_text(value, ok) : to_choice(operation, argument, value);
+      if (!ok) refuse(operation, argument, value);
+      key.add_text(text);
+    } else {
+      add(key, to_value(operation, argument, value));
+    }
   }
-  key.push_back('\1');
-  if (argument.type == ArgumentType::text || argument.type == ArgumentType::choice) {
-    bool ok = true;
-    const std::string_view text =
-        argument.type == ArgumentType::text ? to_text(value, ok) : to_choice(operation, argument, value);
-    if (!ok) refuse(operation, argument, value);
-    add(key, text.size());
-    key += text;
-  } else {
-    std::visit([&](const auto& typed) { add(key, typed); }, to_value(operation, argument, value));
+}
+
+void add_to_key(CallKey& key, const OperationInfo& operation, const Arguments& arguments) {
+  for (const Argument& argument : operation.arguments) {
+    const ArgumentValue* const value = arguments.find(argument.name);
+    key.add(value == nullptr ? 0U : 1U);
+    if (value != nullptr) add(key, *value);
   }
 }
 

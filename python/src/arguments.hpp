@@ -1,5 +1,7 @@
 #pragma once
 
+#include "call_key.hpp"
+
 #include <tmajit/arguments.hpp>
 #include <tmajit/operations.hpp>
 
@@ -17,8 +19,11 @@ namespace nb = nanobind;
 [[nodiscard]] ArgumentValue to_value(const OperationInfo& operation, const Argument& argument,
                                      nb::handle value);
 
-/// Appends bytes to the key. Different values of the argument append different bytes.
-void add_to_key(std::string& key, const OperationInfo& operation, const Argument& argument, nb::handle value);
+/// Adds `values`, which has one value for each argument of the operation, to the key. None means the default.
+/// Different values add different words.
+void add_to_key(CallKey& key, const OperationInfo& operation, const nb::tuple& values);
+/// Adds the same words for values that were converted by to_arguments().
+void add_to_key(CallKey& key, const OperationInfo& operation, const Arguments& arguments);
 
 /// Converts `values`, which has one value for each argument of the operation. None means the default.
 [[nodiscard]] Arguments to_arguments(const OperationInfo& operation, const nb::tuple& values);

@@ -186,24 +186,31 @@ nb::object run(std::uint32_t number, nb::handle sources, nb::handle out, nb::han
   const DataType* const type = type_given.is_none() ? nullptr : &data_type(type_given);
   Backend& backend = backend_of(like);
 
-  thread_local KnownCalls known;
-  thread_local std::string spare;  // keeps the key's memory for the next call
-  std::string key = std::exchange(spare, {});
+  struct ThreadState {
+    KnownCalls known;
+    CallKey spare;  // keeps the key's memory for the next call
+  };
+  thread_local ThreadState thread;
+  // An argument's __index__ or an allocator in Python may itself call tmajit, so the key is taken out.
+  CallKey key = std::exchange(thread.spare, {});
   key.clear();
-  add_bytes(key, number);
-  add_bytes(key, &backend);
-  add_bytes(key, type);
+  key.add(number);
+  key.add(&backend);
+  key.add(type);
   add_operands(key, tensors.sources);
   add_operands(key, tensors.destinations);
-  for (std::size_t i = 0; i < operation.arguments.size(); ++i)
-    add_to_key(key, operation, operation.arguments[i], values[i]);
+  const std::size_t size_without_arguments = key.words().size();
+  add_to_key(key, operation, values);
 
   const Stream stream = current_stream(like);
   nb::object made = nb::none();
   // The pointer is shared: an allocator in Python may itself call tmajit, which may evict this cached call.
-  std::shared_ptr<KnownCall> call = known.find(key);
+  std::shared_ptr<KnownCall> call = thread.known.find(key);
   if (call == nullptr) [[unlikely]] {
     const Arguments arguments = to_arguments(operation, values);
+    // The values may differ from those in the key: another thread may have changed a list since.
+    key.truncate(size_without_arguments);
+    add_to_key(key, operation, arguments);
     check_types(operation, tensors.sources, arguments);
     Results results;
     if (out.is_none()) {
@@ -215,12 +222,12 @@ nb::object run(std::uint32_t number, nb::handle sources, nb::handle out, nb::han
       return make_plan(operation, backend, tensors.destinations, tensors.sources, arguments);
     };
     call = std::make_shared<KnownCall>(KnownCall{std::move(results), plan()});
-    known.insert(key, call);
+    thread.known.insert(key, call);
   } else if (out.is_none()) {
     made = tensors.make(like, call->results.views, call->results.types);
   }
   launch(backend, call->plan, tensors, stream);
-  spare = std::move(key);
+  thread.spare = std::move(key);
   return made;
 }
 

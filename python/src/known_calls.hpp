@@ -1,17 +1,19 @@
 #pragma once
 
+#include "call_key.hpp"
 #include "calls.hpp"
 
 #include <tmajit/plan.hpp>
 
 #include <algorithm>
-#include <functional>
+#include <bit>
+#include <cstdint>
+#include <cstring>
 #include <memory>
-#include <string>
-#include <string_view>
-#include <type_traits>
+#include <span>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace tmajit::python {
 
@@ -22,9 +24,35 @@ struct KnownCall {
   std::uint64_t last_use = 0;  ///< the value of KnownCalls::uses_ at the last use
 };
 
+using KeyWords = std::span<const std::uint64_t>;
+
+/// The hash of rustc's tables (FxHash). Words with even and odd indices are hashed separately, so that two
+/// multiplications are in flight at a time.
 struct KeyHash {
   using is_transparent = void;
-  std::size_t operator()(std::string_view key) const noexcept { return std::hash<std::string_view>()(key); }
+  std::size_t operator()(KeyWords key) const noexcept {
+    constexpr std::uint64_t factor = 0x517cc1b727220a95;
+    const auto mixed = [](std::uint64_t hash, std::uint64_t word) {
+      return (std::rotl(hash, 5) ^ word) * factor;
+    };
+    std::uint64_t even = key.size();
+    std::uint64_t odd = 0;
+    std::size_t i = 0;
+    for (; i + 2 <= key.size(); i += 2) {
+      even = mixed(even, key[i]);
+      odd = mixed(odd, key[i + 1]);
+    }
+    if (i < key.size()) even = mixed(even, key[i]);
+    const std::uint64_t hash = mixed(even, odd);
+    return hash ^ (hash >> 32);  // only the upper bits depend on all words
+  }
+};
+
+struct KeyEqual {
+  using is_transparent = void;
+  bool operator()(KeyWords a, KeyWords b) const noexcept {
+    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+  }
 };
 
 /// The cached calls of one thread. A key holds everything about a call except addresses: a plan selects
@@ -34,43 +62,36 @@ class KnownCalls {
   static constexpr std::size_t max_calls = 256;
 
   /// The cached call with this key, or null.
-  [[nodiscard]] std::shared_ptr<KnownCall> find(std::string_view key) {
-    const auto found = calls_.find(key);
+  [[nodiscard]] std::shared_ptr<KnownCall> find(const CallKey& key) {
+    const auto found = calls_.find(key.words());
     if (found == calls_.end()) return nullptr;
     found->second->last_use = ++uses_;
     return found->second;
   }
   /// Adds a call. If the table is full, it evicts the least recently used one.
-  void insert(std::string_view key, std::shared_ptr<KnownCall> call) {
+  void insert(const CallKey& key, std::shared_ptr<KnownCall> call) {
     if (calls_.size() >= max_calls)
       calls_.erase(
           std::ranges::min_element(calls_, {}, [](const auto& entry) { return entry.second->last_use; }));
     call->last_use = ++uses_;
-    calls_.insert_or_assign(std::string(key), std::move(call));
+    const KeyWords words = key.words();
+    calls_.insert_or_assign(std::vector(words.begin(), words.end()), std::move(call));
   }
 
  private:
-  std::unordered_map<std::string, std::shared_ptr<KnownCall>, KeyHash, std::equal_to<>> calls_;
+  std::unordered_map<std::vector<std::uint64_t>, std::shared_ptr<KnownCall>, KeyHash, KeyEqual> calls_;
   std::uint64_t uses_ = 0;  ///< number of uses of all calls
 };
 
-/// Appends the bytes of a value to a key.
-template <class T>
-void add_bytes(std::string& key, const T& value) {
-  static_assert(std::is_trivially_copyable_v<T>);
-  const auto bytes = std::as_bytes(std::span(&value, 1));
-  key.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-}
-
-/// Appends the types and views of operands to a key.
-inline void add_operands(std::string& key, std::span<const Operand> operands) {
-  add_bytes(key, operands.size());
+/// Adds the types and views of operands to a key.
+inline void add_operands(CallKey& key, std::span<const Operand> operands) {
+  key.add(operands.size());
   for (const Operand& operand : operands) {
     const TensorView& view = operand.tensor.view;
-    add_bytes(key, operand.type);
-    add_bytes(key, view.rank);
-    key.append(reinterpret_cast<const char*>(view.shape.data()), view.rank * sizeof(view.shape[0]));
-    key.append(reinterpret_cast<const char*>(view.strides.data()), view.rank * sizeof(view.strides[0]));
+    key.add(operand.type);
+    key.add(view.rank);
+    key.add_all(view.shape.data(), view.rank);
+    key.add_all(view.strides.data(), view.rank);
   }
 }
 

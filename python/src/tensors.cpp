@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -36,6 +37,20 @@ constexpr std::array data_types{
     DataType{"f32_ftz", {floating, 32, 1}, ElementType::f32_ftz},
     DataType{"tf32_ftz", {floating, 32, 1}, ElementType::tf32_ftz},
 };
+
+constexpr std::size_t max_type_code = 15;  // of the types above
+
+/// [code][n] is the index into `data_types` of the first type with that DLPack code and 8 << n bits, or -1.
+constexpr auto type_numbers = [] {
+  std::array<std::array<std::int8_t, 4>, max_type_code + 1> numbers{};
+  for (auto& row : numbers) row.fill(-1);
+  for (std::size_t i = data_types.size(); i-- > 0;) {
+    const DLDataType& type = data_types[i].dlpack;
+    numbers[type.code][static_cast<std::size_t>(std::countr_zero(type.bits) - 3)] =
+        static_cast<std::int8_t>(i);
+  }
+  return numbers;
+}();
 
 std::string known_types() {
   std::string names;
@@ -213,8 +228,11 @@ void read_by_library(Operand& operand, nb::handle object, const char* name) {
 }  // namespace
 
 const DataType& data_type(DLDataType type) {
-  for (const DataType& known : data_types)
-    if (known.dlpack == type) return known;
+  const bool may_exist = type.code <= max_type_code && type.lanes == 1 && std::has_single_bit(type.bits) &&
+                         type.bits >= 8 && type.bits <= 64;
+  const int number =
+      may_exist ? type_numbers[type.code][static_cast<std::size_t>(std::countr_zero(type.bits) - 3)] : -1;
+  if (number >= 0) return data_types[static_cast<std::size_t>(number)];
   refuse_type("DLPack code " + std::to_string(type.code) + ", " + std::to_string(type.bits) + " bits, " +
               std::to_string(type.lanes) + " lanes");
 }

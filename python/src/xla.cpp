@@ -137,14 +137,13 @@ void run(const xla::CallFrame& frame, bool on_gpu) {
   read(tensors.destinations, frame.results, frame.results.size, "the result");
 
   thread_local KnownCalls known;
-  thread_local std::string key;
+  thread_local CallKey key;
   key.clear();
-  add_bytes(key, &backend);
+  key.add(&backend);
+  key.add(static_cast<std::uint64_t>(frame.attributes.size));
   for_each(frame.attributes, [](std::string_view attribute, std::string_view value) {
-    for (const std::string_view part : {attribute, value}) {
-      add_bytes(key, part.size());
-      key += part;
-    }
+    key.add_text(attribute);
+    key.add_text(value);
   });
   add_operands(key, tensors.sources);
   add_operands(key, tensors.destinations);

@@ -9,14 +9,14 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, NamedTuple
 
-_Shape = tuple[int, ...]
+from ._shapes import Shape, Windows, axes_of, is_zero, pairs_of, selected, slices_of
 
 
 class Call(NamedTuple):
     """A call whose results have gradients."""
 
     name: str  #: the operation
-    shapes: Sequence[_Shape]  #: of the sources
+    shapes: Sequence[Shape]  #: of the sources
     dtypes: Sequence[Any]  #: of the sources
     #: The sources of an operation in NEEDS_SOURCES; a source is None if the other source needs no gradient.
     #: None for other operations.
@@ -25,10 +25,10 @@ class Call(NamedTuple):
 
 
 def _padded(f: Any, x: Any, widths: Sequence[tuple[int, int]]) -> Any:
-    return f.pad(x, widths) if any(width != (0, 0) for width in widths) else x
+    return x if all(is_zero(number) for width in widths for number in width) else f.pad(x, widths)
 
 
-def _spread(f: Any, x: Any, steps: Sequence[int], before: Sequence[int], extents: _Shape) -> Any:
+def _spread(f: Any, x: Any, steps: Sequence[int], before: Sequence[int], extents: Shape) -> Any:
     """Zeros of the shape `extents` with x's element i at before + i * step; elements outside are dropped."""
     for axis, step in enumerate(steps):
         if step > 1:
@@ -40,17 +40,12 @@ def _spread(f: Any, x: Any, steps: Sequence[int], before: Sequence[int], extents
     return _padded(f, x, tuple(zip(before, ends, strict=True)))
 
 
-def _axes(axes: Any, rank: int) -> tuple[int, ...]:
-    axes = (axes,) if isinstance(axes, int) else tuple(axes or ())
-    return tuple(axis % rank for axis in axes) or tuple(range(rank))
-
-
 def _copy(f: Any, call: Call, gradients: list) -> list:
     return gradients
 
 
 def _permute(f: Any, call: Call, gradients: list) -> list:
-    axes = _axes(call.values["axes"], len(call.shapes[0]))
+    axes = axes_of(call.values["axes"], len(call.shapes[0]))
     return [f.permute(gradients[0], tuple(axes.index(axis) for axis in range(len(axes))))]
 
 
@@ -60,13 +55,9 @@ def _flip(f: Any, call: Call, gradients: list) -> list:
 
 def _slice(f: Any, call: Call, gradients: list) -> list:
     (gradient,), (shape,) = gradients, call.shapes
-    slices = call.values["slices"]
-    slices = [slices] if isinstance(slices, slice) else list(slices)
-    slices += [slice(None)] * (len(shape) - len(slices))
     steps, before, backwards = [], [], []
-    for axis, extent in enumerate(shape):
-        start, stop, step = slices[axis].indices(extent)
-        n = len(range(start, stop, step))
+    for axis, one in enumerate(slices_of(call.values["slices"], len(shape))):
+        start, n, step = selected(one, shape[axis])
         steps.append(abs(step))
         before.append((start if step > 0 else start + (n - 1) * step) if n else 0)
         if step < 0 and n > 1:
@@ -90,8 +81,8 @@ def _broadcast(f: Any, call: Call, gradients: list) -> list:
 
 
 def _pad(f: Any, call: Call, gradients: list) -> list:
-    pairs = [(w, w) if isinstance(w, int) else (w[0], w[-1]) for w in call.values["widths"]]
-    return [_padded(f, gradients[0], tuple((-before, -after) for before, after in pairs))]
+    widths = tuple((-before, -after) for before, after in pairs_of(call.values["widths"]))
+    return [_padded(f, gradients[0], widths)]
 
 
 def _concat(f: Any, call: Call, gradients: list) -> list:
@@ -108,7 +99,7 @@ def _split(f: Any, call: Call, gradients: list) -> list:
 
 def _reduce(f: Any, call: Call, gradients: list) -> list:
     (gradient,), (shape,) = gradients, call.shapes
-    axes = _axes(call.values["axes"], len(shape))
+    axes = axes_of(call.values["axes"], len(shape))
     if call.values["op"] == "mean":
         gradient = gradient / prod(shape[axis] for axis in axes)
     kept = tuple(1 if axis in axes else extent for axis, extent in enumerate(shape))
@@ -121,58 +112,41 @@ def _scan(f: Any, call: Call, gradients: list) -> list:
     return [f.scan(gradients[0], "sum", values["axis"], values["bound"], direction)]
 
 
-def _window_numbers(call: Call) -> tuple:
-    """Extents, taps, steps, dilations, paddings before the images and numbers of windows, by dimension."""
-    values, extents = call.values, call.shapes[0][1:-1]
-    rank = len(extents)
-
-    def numbers(name: str) -> _Shape:
-        given = values[name]
-        return (1,) * rank if given is None else (given,) * rank if isinstance(given, int) else tuple(given)
-
-    taps = call.shapes[1][1:-1] if len(call.shapes) > 1 else numbers("filter")
-    steps, dilations = numbers("strides"), numbers("dilations")
-    pairs = [(w, w) if isinstance(w, int) else (w[0], w[-1]) for w in values["padding"] or (0,) * rank]
-    counts = tuple(
-        (extent + sum(pair) - (k - 1) * dilation - 1) // step + 1
-        for extent, pair, k, dilation, step in zip(extents, pairs, taps, dilations, steps, strict=True)
-    )
-    return extents, taps, steps, dilations, [before for before, _ in pairs], counts
-
-
 def _im2col(f: Any, call: Call, gradients: list) -> list:
-    extents, taps, steps, dilations, padding, counts = _window_numbers(call)
+    windows = Windows(call.shapes, call.values)
     images, channels = call.shapes[0][0], call.shapes[0][-1]
-    rank = len(extents)
-    gradient = gradients[0].reshape((images, *counts, *taps, channels))
+    rank = len(windows.extents)
+    gradient = gradients[0].reshape((images, *windows.counts, *windows.taps, channels))
     for d in reversed(range(rank)):
         # The windows and taps of one dimension become its pixels.
         axis, pixels = 1 + rank + d, 1 + d
         parts = []
-        for tap, part in enumerate(f.split(gradient, axis, (1,) * taps[d])):
+        for tap, part in enumerate(f.split(gradient, axis, (1,) * windows.taps[d])):
             shape = tuple(part.shape)
             part = part.reshape((*shape[:axis], *shape[axis + 1 :]))
             before, to, strides = [0] * part.ndim, list(part.shape), [1] * part.ndim
-            before[pixels], to[pixels] = tap * dilations[d] - padding[d], extents[d]
-            strides[pixels] = steps[d]
+            before[pixels] = tap * windows.dilations[d] - windows.padding[d]
+            to[pixels] = windows.extents[d]
+            strides[pixels] = windows.steps[d]
             parts.append(_spread(f, part, strides, before, tuple(to)))
         gradient = f.reduce(f.concat(parts, 0, new_axis=True), "sum", 0) if len(parts) > 1 else parts[0]
     return [gradient]
 
 
 def _convolution(f: Any, call: Call, gradients: list) -> list:
-    extents, taps, steps, dilations, padding, counts = _window_numbers(call)
+    windows = Windows(call.shapes, call.values)
+    extents, taps, steps, dilations = windows.extents, windows.taps, windows.steps, windows.dilations
     (n, *_, channels), (outputs, *_) = call.shapes
     images, filters = call.sources
     last = len(extents) + 1
     pixels = tuple(range(1, last))
     swapped = (last, *pixels, 0)
-    gradient = gradients[0].reshape((n, *counts, outputs))
+    gradient = gradients[0].reshape((n, *windows.counts, outputs))
     reaches = [(k - 1) * dilation for k, dilation in zip(taps, dilations, strict=True)]
     images_gradient = filters_gradient = None
     if filters is not None:
         # A convolution of the gradient, spread by the strides, with the reversed filter.
-        before = [0, *(reach - first for reach, first in zip(reaches, padding, strict=True)), 0]
+        before = [0, *(reach - first for reach, first in zip(reaches, windows.padding, strict=True)), 0]
         to = (n, *(extent + reach for extent, reach in zip(extents, reaches, strict=True)), outputs)
         spread = _spread(f, gradient, (1, *steps, 1), before, to)
         images_gradient = f.convolution(
@@ -185,7 +159,7 @@ def _convolution(f: Any, call: Call, gradients: list) -> list:
         widths = [
             (first, reach + (count - 1) * step + 1 - extent - first)
             for first, reach, count, step, extent in zip(
-                padding, reaches, counts, steps, extents, strict=True
+                windows.padding, reaches, windows.counts, steps, extents, strict=True
             )
         ]
         found = f.convolution(

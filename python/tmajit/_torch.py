@@ -7,9 +7,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import torch
-from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
-from . import _adjoints, _core, _values
+from . import _adjoints, _core, _shapes, _values
 from ._conveniences import functions_over
 from ._libraries import type_name
 
@@ -53,6 +52,7 @@ class _Operator:
         self.gives_many: bool = described["many_results"]
         self.needs_out: bool = described["reads_destination"]
         self.has_type: bool = not described["moves_bits"] and not self.needs_out
+        self.has_symbolic_shapes = _shapes.is_described(self.name)
         kinds = ["bool" if a["choices"] == ["no", "yes"] else a["type"] for a in self.arguments]
         parameters = ["Tensor[] sources" if self.takes_many else "Tensor x"]
         for argument, kind in zip(self.arguments, kinds, strict=True):
@@ -98,24 +98,34 @@ class _Operator:
             if not tensor.is_inference():
                 torch.autograd.graph.increment_version(tensor)
 
-    def known_extent(self, number: Any) -> int:
-        try:
-            return int(number)
-        except GuardOnDataDependentSymNode:
+    def traced(self, value: Any) -> Any:
+        """An extent, a list of extents or another argument as it is in the call that PyTorch traces."""
+        if isinstance(value, (list, tuple)):
+            return list(map(self.traced, value))
+        if not isinstance(value, torch.SymInt):
+            return value
+        if not value.node.has_hint():
             raise RuntimeError(
-                f"tmajit.{self.name}: the extent {number} depends on data; kernels are made for known "
-                "extents, so give a tensor whose shape is known when it is traced"
-            ) from None
+                f"tmajit.{self.name}: the extent {value} depends on data; give a tensor whose shape is known "
+                "when it is traced"
+            )
+        # int() adds a guard: for another extent PyTorch traces again.
+        return int(value.node.hint) if self.has_symbolic_shapes else int(value)
 
     def fake(self, sources: Any, *given: Any, dtype: Any = None) -> Any:
         tensors = sources if self.takes_many else [sources]
-        read = [(x.dtype, [self.known_extent(extent) for extent in x.shape]) for x in tensors]
-        values = tuple(
-            [self.known_extent(number) for number in value] if isinstance(value, (list, tuple)) else value
-            for value in given
-        )
-        described = _core.describe_results(self.number, read, dtype, _values.restored(self.number, values))
-        made = [tensors[0].new_empty(shape, dtype=_torch_type(kind)) for kind, shape in described]
+        shapes = [tuple(x.shape) for x in tensors]
+        # The library checks the traced call and knows the results' types.
+        read = [(x.dtype, self.traced(shape)) for x, shape in zip(tensors, shapes, strict=True)]
+        values = _values.restored(self.number, self.traced(given))
+        kinds, extents = zip(*_core.describe_results(self.number, read, dtype, values), strict=True)
+        if self.has_symbolic_shapes:
+            named = _values.named(self.number, _values.restored(self.number, given))
+            extents = _shapes.results(self.name, shapes, named)
+        made = [
+            tensors[0].new_empty(shape, dtype=_torch_type(kind))
+            for kind, shape in zip(kinds, extents, strict=True)
+        ]
         return made if self.gives_many else made[0]
 
     def setup_context(self, ctx: Any, inputs: tuple, output: Any, keyword_only_inputs: Any = None) -> None:

@@ -10,7 +10,7 @@ from . import _core
 OPERATIONS = _core.operations()
 
 #: Stands for an absent bound of a slice: a number beyond every extent.
-_FAR = 1 << 60
+FAR = 1 << 60
 
 
 def _integers(given: Any) -> Any:
@@ -21,7 +21,7 @@ def _to_triples(given: Any) -> tuple:
     numbers: list = []
     for one in (given,) if isinstance(given, slice) else given:
         step = 1 if one.step is None else one.step
-        start, stop = (0, _FAR) if step > 0 else (_FAR, -_FAR)
+        start, stop = (0, FAR) if step > 0 else (FAR, -FAR)
         numbers += [start if one.start is None else one.start, stop if one.stop is None else one.stop, step]
     return tuple(numbers)
 

@@ -1,0 +1,187 @@
+"""Shapes of results, computed from extents that may be symbolic.
+
+PyTorch traces dynamic shapes with symbolic extents, but tmajit._core computes with known extents only. The
+functions here use arithmetic and comparisons. Each comparison that PyTorch cannot decide becomes a guard, and
+PyTorch traces again where it has another outcome.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+from ._values import FAR
+
+Shape = tuple[int, ...]
+
+
+def is_zero(number: Any) -> bool:
+    """Whether a number is 0 for all values of the symbols in it. Makes no guard."""
+    node = getattr(number, "node", None)  # of a symbolic number
+    return (number if node is None else node.maybe_as_int()) == 0
+
+
+def axes_of(axes: Any, rank: int) -> tuple[int, ...]:
+    """An argument `axes`, as dimensions counted from the front; all dimensions if it is None or empty."""
+    axes = (axes,) if isinstance(axes, int) else tuple(axes or ())
+    return tuple(axis % rank for axis in axes) or tuple(range(rank))
+
+
+def pairs_of(widths: Any) -> list[tuple[int, int]]:
+    """An argument `widths`, as the elements before and after each dimension."""
+    return [(width[0], width[-1]) if isinstance(width, (tuple, list)) else (width, width) for width in widths]
+
+
+def slices_of(slices: Any, rank: int) -> list[slice]:
+    """An argument `slices`, with a slice for each dimension."""
+    given = [slices] if isinstance(slices, slice) else list(slices)
+    return given + [slice(None)] * (rank - len(given))
+
+
+def _index(bound: int, extent: int, low: int, high: int) -> int:
+    """A bound of a slice as an index from the front, between `low` and `high`."""
+    if isinstance(bound, int) and abs(bound) >= FAR:
+        return high if bound > 0 else low  # without a guard
+    if bound < 0:
+        bound = bound + extent
+        return low if bound < low else bound
+    return high if bound > high else bound
+
+
+def selected(one: slice, extent: int) -> tuple[int, int, int]:
+    """The first index that a slice selects, the number of indices, and the step between them."""
+    step = 1 if one.step is None else one.step
+    low, high = (0, extent) if step > 0 else (-1, extent - 1)
+    start, stop = (low, high) if step > 0 else (high, low)
+    if one.start is not None:
+        start = _index(one.start, extent, low, high)
+    if one.stop is not None:
+        stop = _index(one.stop, extent, low, high)
+    distance, size = (stop - start, step) if step > 0 else (start - stop, -step)
+    return start, (distance + size - 1) // size if distance > 0 else 0, step
+
+
+class Windows:
+    """The windows of images, and of a convolution's filter if there is one, by dimension of an image."""
+
+    def __init__(self, shapes: Sequence[Shape], values: dict[str, Any]) -> None:
+        self.extents = shapes[0][1:-1]
+        rank = len(self.extents)
+
+        def numbers(given: Any) -> Shape:
+            if given is None:
+                return (1,) * rank
+            return tuple(given) if isinstance(given, (tuple, list)) else (given,) * rank
+
+        self.taps = tuple(shapes[1][1:-1]) if len(shapes) > 1 else numbers(values["filter"])
+        self.steps, self.dilations = numbers(values["strides"]), numbers(values["dilations"])
+        pairs = pairs_of(values["padding"] or (0,) * rank)
+        self.padding = [before for before, _ in pairs]  #: before the images
+        self.counts = tuple(
+            (extent + sum(pair) - (k - 1) * dilation - 1) // step + 1
+            for extent, pair, k, dilation, step in zip(
+                self.extents, pairs, self.taps, self.dilations, self.steps, strict=True
+            )
+        )
+
+
+def common_shape(shapes: Sequence[Shape]) -> Shape:
+    """The shape to which sources are repeated, by NumPy's rules."""
+    common = [1] * max(map(len, shapes))
+    for shape in shapes:
+        for k in range(1, len(shape) + 1):
+            if common[-k] == 1:
+                common[-k] = shape[-k]
+    return tuple(common)
+
+
+def _common(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
+    return [common_shape(shapes)]
+
+
+def _permute(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
+    axes = values["axes"]
+    return [tuple(shapes[0][axis] for axis in ((axes,) if isinstance(axes, int) else axes))]
+
+
+def _slice(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
+    slices = slices_of(values["slices"], len(shapes[0]))
+    return [tuple(selected(one, extent)[1] for one, extent in zip(slices, shapes[0], strict=True))]
+
+
+def _broadcast(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
+    return [tuple(values["shape"])]
+
+
+def _pad(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
+    pairs = pairs_of(values["widths"])
+    return [tuple(before + n + after for n, (before, after) in zip(shapes[0], pairs, strict=True))]
+
+
+def _concat(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
+    axis, first = values["axis"], shapes[0]
+    if values["new_axis"] in (True, "yes"):
+        axis %= len(first) + 1
+        return [(*first[:axis], len(shapes), *first[axis:])]
+    axis %= len(first)
+    return [(*first[:axis], sum(shape[axis] for shape in shapes), *first[axis + 1 :])]
+
+
+def _split(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
+    axis = values["axis"] % len(shapes[0])
+    return [(*shapes[0][:axis], part, *shapes[0][axis + 1 :]) for part in values["parts"]]
+
+
+def _copy_ragged(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
+    return list(shapes)
+
+
+def _reduce(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
+    whole = common_shape(shapes)
+    reduced = axes_of(values["axes"], len(whole))
+    if values["keep_dims"] in (True, "yes"):
+        return [tuple(1 if axis in reduced else n for axis, n in enumerate(whole))]
+    return [tuple(n for axis, n in enumerate(whole) if axis not in reduced)]
+
+
+def _windows(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
+    windows = Windows(shapes, values)
+    row = shapes[1][0] if len(shapes) > 1 else shapes[0][-1] * prod(windows.taps)
+    return [(shapes[0][0] * prod(windows.counts), row)]
+
+
+_RESULTS: dict[str, Callable[[Sequence[Shape], dict[str, Any]], list[Shape]]] = {
+    "copy": _common,
+    "permute": _permute,
+    "slice": _slice,
+    "flip": _common,
+    "broadcast": _broadcast,
+    "pad": _pad,
+    "cast": _common,
+    "concat": _concat,
+    "split": _split,
+    "map": _common,
+    "stencil": _common,
+    "reduce": _reduce,
+    "scan": _common,
+    "copy_ragged": _copy_ragged,
+    "im2col": _windows,
+    "convolution": _windows,
+}
+
+
+def is_described(operation: str) -> bool:
+    """Whether results() computes the shapes of the operation's results."""
+    return operation in _RESULTS
+
+
+def results(operation: str, shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
+    """The shapes of the results of a legal call.
+
+    Args:
+        operation: the name of an operation for which is_described() is true.
+        shapes: the shapes of the sources.
+        values: the operation's arguments by name; None stands for the default.
+    """
+    return _RESULTS[operation](shapes, values)

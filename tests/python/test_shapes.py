@@ -1,0 +1,110 @@
+"""The shapes that tmajit._shapes computes in Python are those of the library."""
+
+from __future__ import annotations
+
+import itertools
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from operation_cases import CASES, as_list
+from support import SEED
+from tmajit import _conveniences, _core, _shapes, _values
+
+OPERATIONS = [operation["name"] for operation in _values.OPERATIONS]
+
+
+def check(number, sources, out, dtype, values):
+    """Runs in place of an operation: compares the shapes of its results."""
+    sources = as_list(sources)
+    described = _core.describe_results(number, [(x.dtype, x.shape) for x in sources], dtype, values)
+    for given in (values, _values.restored(number, _values.flattened(number, values))):
+        named = _values.named(number, given)
+        found = _shapes.results(OPERATIONS[number], [x.shape for x in sources], named)
+        assert found == [tuple(shape) for _, shape in described], (OPERATIONS[number], given)
+
+
+#: tmajit's functions, which call check() and do nothing else.
+checked = SimpleNamespace(**_conveniences.functions_over({"_one": check, "_all": check}))
+
+
+def zeros(shape):
+    """An array that needs no memory."""
+    return np.broadcast_to(np.float32(0), shape)
+
+
+def integers(numbers):
+    return tuple(int(n) for n in numbers)
+
+
+def test_only_these_operations_have_no_symbolic_shapes():
+    assert [name for name in OPERATIONS if not _shapes.is_described(name)] == ["reduce_into", "tiles"]
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.name != "tiles"], ids=str)
+def test_cases(case):
+    case.call(checked, lambda x: x)
+
+
+def test_random_calls():
+    print(f"seed {SEED}")
+    rng = np.random.default_rng(SEED)
+    for _ in range(100):
+        rank = int(rng.integers(1, 9))
+        shape = integers(rng.integers(0, 6, rank))
+        x = zeros(shape)
+        axes = [d - rank * int(rng.integers(2)) for d in range(rank) if rng.integers(2)]
+        axis = int(rng.integers(-rank, rank))
+        y = zeros([n if rng.integers(2) else 1 for n in shape][int(rng.integers(rank)) :])
+        checked.permute(x, integers(rng.permutation(rank)))
+        checked.flip(x, axes)
+        checked.pad(x, [integers(pair) for pair in rng.integers(0, 4, (rank, 2))])
+        checked.pad(x, [(-(n // 2), -(n // 3)) for n in shape])
+        bounds = [None, *range(-7, 8)]
+        checked.slice(
+            x,
+            tuple(
+                slice(bounds[rng.integers(16)], bounds[rng.integers(16)], step)
+                for step in rng.choice([1, 2, 3, -1, -2], rng.integers(rank + 1)).tolist()
+            ),
+        )
+        checked.broadcast(y, shape)
+        checked.concat([x, x, x], axis)
+        if rank < 8:
+            checked.concat([x, x], int(rng.integers(-rank - 1, rank + 1)), new_axis=True)
+        checked.split(x, axis, (shape[axis] // 2, shape[axis] - shape[axis] // 2))
+        checked.map("x0 + x1", y, x)
+        checked.reduce([y, x], "sum", axes, expression="x0 * x1")
+        checked.reduce(x, "max", axis, keep_dims=True)
+        checked.scan([x, y], "sum", axis, expression="x0 * x1")
+        checked.copy_ragged([x, y])
+
+
+def test_random_windows():
+    print(f"seed {SEED}")
+    rng = np.random.default_rng(SEED)
+    for _ in range(200):
+        rank = int(rng.integers(1, 4))
+        filter, dilations, strides = (integers(rng.integers(1, 4, rank)) for _ in range(3))
+        padding = tuple(integers(pair) for pair in rng.integers(0, 4, (rank, 2)))
+        pixels = [
+            (n - 1) * dilation + 1 + int(rng.integers(4))
+            for n, dilation in zip(filter, dilations, strict=True)
+        ]
+        images = zeros((2, *pixels, 5))
+        checked.im2col(images, filter, strides, dilations, padding)
+        checked.convolution(
+            images, zeros((7, *filter, 5)), strides=strides, dilations=dilations, padding=padding
+        )
+
+
+def test_slices_select_what_pythons_select():
+    far = _values.FAR
+    bounds = [None, *range(-6, 7), far, -far]
+    for extent, start, stop, step in itertools.product(range(5), bounds, bounds, [None, 1, 2, 3, -1, -2, -3]):
+        one = slice(start, stop, step)
+        wanted = range(*one.indices(extent))
+        first, count, found_step = _shapes.selected(one, extent)
+        assert (count, found_step) == (len(wanted), wanted.step), (extent, one)
+        assert not wanted or first == wanted.start, (extent, one)
