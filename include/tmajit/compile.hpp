@@ -26,6 +26,8 @@ struct Source {
   std::shared_ptr<const SourceHeaders> headers = {};
   /// The user's epilogue of a reduction, if `text` holds one under `#line 1 "epilogue"`.
   std::string epilogue = {};
+  /// The user's expressions of a rowwise kernel; `text` holds each under `#line 1` and its step's name.
+  std::vector<std::string> steps = {};
 };
 
 struct CompileOptions {

@@ -12,6 +12,7 @@
 #include <tmajit/operations/permute.hpp>
 #include <tmajit/operations/reduce.hpp>
 #include <tmajit/operations/reduce_into.hpp>
+#include <tmajit/operations/rowwise.hpp>
 #include <tmajit/operations/scan.hpp>
 #include <tmajit/operations/slice.hpp>
 #include <tmajit/operations/split.hpp>
@@ -26,11 +27,12 @@ TMAJIT_BEGIN
 
 /// The descriptor of a move's operation. Operations without their own descriptor, such as permute and cast,
 /// consist of moves with these.
-using MoveBody =
-    std::variant<Copy, Padding, Map, Stencil, Reduction, Scan, ReduceInto, Im2col, Convolution, Tiles>;
+using MoveBody = std::variant<Copy, Padding, Map, Stencil, Reduction, Scan, Rowwise, ReduceInto, Im2col,
+                              Convolution, Tiles>;
 
-/// One destination computed from sources by one kernel. All operations consist of these. The descriptor
-/// says which shapes and types the sources have.
+/// One destination computed from sources. All operations consist of these. The descriptor says which shapes
+/// and types the sources have. Each move is a kernel, except that one kernel computes all destinations of
+/// the same rows (Rowwise).
 struct Move {
   Tensor destination;
   std::vector<Tensor> sources;  ///< at most 8

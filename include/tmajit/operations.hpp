@@ -25,10 +25,11 @@ struct OperationInfo {
   bool moves_bits = false;         ///< elements are copied bit for bit, between types of equal size
   /// Tensor maps describe its tensors without any rewriting, so row strides must be multiples of 16 bytes.
   bool needs_mapped_rows = false;
-  bool is_view = false;   ///< a copy of a view of its source
-  bool is_batch = false;  ///< copies each source to its own destination, all in one launch
+  bool is_view = false;               ///< a copy of a view of its source
+  bool is_batch = false;              ///< copies each source to its own destination, all in one launch
+  bool several_destinations = false;  ///< its arguments say how many destinations it has
 
-  /// Whether it may have several destinations: those of a batch, or the parts of its source.
+  /// Whether it may have several destinations: those of a batch or of rows, or the parts of its source.
   [[nodiscard]] TMAJIT_API bool has_many_destinations() const noexcept;
   /// Null if there is no such argument.
   [[nodiscard]] TMAJIT_API const Argument* find_argument(std::string_view name) const noexcept;

@@ -61,7 +61,7 @@ struct ValueArgument {
 using KernelArgument = std::variant<AddressArgument, MapArgument, ValueArgument>;
 
 /// A launch of a user's own kernel. Kernel::prepare() turns it into a PreparedLaunch, which can be repeated
-/// and moved to other memory. It has at most 9 tensors, 9 tensor maps, and 32 arguments of 1536 bytes in
+/// and moved to other memory. It has at most 16 tensors, 16 tensor maps, and 32 arguments of 1536 bytes in
 /// total with 32 addresses.
 struct OwnLaunch {
   std::vector<Tensor> tensors;

@@ -338,8 +338,8 @@ def reduce(
             2).
         expression: the C expression of x (or x0 … x7) that is reduced (an expression; default: the source's
             elements). For example "x*x".
-        epilogue: the epilogue of each result: a C expression of x, the result, and n, the number of
-            elements reduced to it (an expression; default: the result). For example "sqrt(x/n)".
+        epilogue: the epilogue of each result: a C expression of x, the result, and n, the number of its
+            elements (an expression; default: the result). For example "sqrt(x/n)".
         keep_dims: whether the destination keeps the reduced dimensions, with an extent of 1 (a bool;
             default: False). For example True.
         out: the tensor to write; by default a new tensor of the first source's library.
@@ -401,6 +401,39 @@ def scan(
     return _one(12, x, out, dtype, (op, axis, bound, direction, expression))
 
 
+def rowwise(
+    x: Tensor | Sequence[Tensor],
+    steps: str,
+    axes: Axes | None = None,
+    *,
+    out: Sequence[Tensor] | None = None,
+    dtype: DType | None = None,
+) -> Any:
+    """Computes reductions and element-wise steps over rows, in one pass.
+
+    Args:
+        x: a tensor, or a sequence of up to 8, broadcast to a common shape by NumPy's rules.
+        steps: the steps: C assignments that read x (or x0 …), earlier steps, i, n and reductions; y (or y0
+            …) is stored (an expression). For example "m = max(x); y = x - m".
+        axes: the dimensions of a row (dimensions; -1 is the last; default: the last one). For example (1,
+            2).
+        out: the tensors to write; by default new tensors of the sources' library.
+        dtype: the element type of the new tensor; by default the type follows NumPy's rules.
+
+    Returns:
+        out, or a tuple of the new tensors.
+
+    Types:
+        integers and floating point; bool is treated as uint8.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+        CompileError: the compiler refused the expression; `log` has its output.
+    """
+    return _all(13, x, out, dtype, (steps, axes))
+
+
 def copy_ragged(
     sources: Sequence[Tensor],
     *,
@@ -422,7 +455,7 @@ def copy_ragged(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _all(13, sources, out, None, ())
+    return _all(14, sources, out, None, ())
 
 
 def reduce_into(
@@ -448,7 +481,7 @@ def reduce_into(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(14, x, out, None, (op,))
+    return _one(15, x, out, None, (op,))
 
 
 def im2col(
@@ -481,7 +514,7 @@ def im2col(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(15, x, out, None, (filter, strides, dilations, padding))
+    return _one(16, x, out, None, (filter, strides, dilations, padding))
 
 
 def convolution(
@@ -518,7 +551,7 @@ def convolution(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(16, (x0, x1), out, dtype, (filter, strides, dilations, padding))
+    return _one(17, (x0, x1), out, dtype, (filter, strides, dilations, padding))
 
 
 def tiles(
@@ -585,9 +618,9 @@ def tiles(
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
         CompileError: the compiler refused the expression; `log` has its output.
     """
-    return _one(17, x, out, dtype, (family, expression, op, box, element_strides, swizzle, interleave, oob,
+    return _one(18, x, out, dtype, (family, expression, op, box, element_strides, swizzle, interleave, oob,
         l2, stages, output_stages, warps, ctas_per_sm, tiles_per_cta))
 
 
 __all__ = ["copy", "permute", "slice", "flip", "broadcast", "pad", "cast", "concat", "split", "map",
-    "stencil", "reduce", "scan", "copy_ragged", "reduce_into", "im2col", "convolution", "tiles"]
+    "stencil", "reduce", "scan", "rowwise", "copy_ragged", "reduce_into", "im2col", "convolution", "tiles"]

@@ -94,6 +94,13 @@ constexpr ArgumentMember scan_members[] = {
 constexpr OperationStruct scan_operation{
     "scan", "tmajit_scan_arguments", sizeof(tmajit_scan_arguments), scan_members};
 
+constexpr ArgumentMember rowwise_members[] = {
+    {"steps", offsetof(tmajit_rowwise_arguments, steps)},
+    {"axes", offsetof(tmajit_rowwise_arguments, axes)},
+};
+constexpr OperationStruct rowwise_operation{
+    "rowwise", "tmajit_rowwise_arguments", sizeof(tmajit_rowwise_arguments), rowwise_members};
+
 constexpr OperationStruct copy_ragged_operation{
     "copy_ragged", "tmajit_copy_ragged_arguments", sizeof(tmajit_copy_ragged_arguments), {}};
 
@@ -385,6 +392,28 @@ tmajit_status tmajit_scan_results(const tmajit_tensor* sources, size_t source_co
                                   const tmajit_scan_arguments* arguments, tmajit_tensor* destination,
                                   tmajit_error** error) {
   return results(scan_operation, {sources, source_count}, arguments, destination, error);
+}
+
+tmajit_status tmajit_rowwise(tmajit_runtime* runtime, const tmajit_tensor* destinations,
+                             size_t destination_count, const tmajit_tensor* sources, size_t source_count,
+                             const tmajit_rowwise_arguments* arguments, void* stream, tmajit_error** error) {
+  return run(rowwise_operation, runtime, {destinations, destination_count}, {sources, source_count},
+             arguments, stream, error);
+}
+
+tmajit_status tmajit_rowwise_plan(tmajit_runtime* runtime, const tmajit_tensor* destinations,
+                                  size_t destination_count, const tmajit_tensor* sources,
+                                  size_t source_count, const tmajit_rowwise_arguments* arguments,
+                                  const char* family, tmajit_plan** plan, tmajit_error** error) {
+  return make_plan(rowwise_operation, runtime, {destinations, destination_count}, {sources, source_count},
+                   arguments, family, plan, error);
+}
+
+tmajit_status tmajit_rowwise_results(const tmajit_tensor* sources, size_t source_count,
+                                     const tmajit_rowwise_arguments* arguments, tmajit_tensor* destinations,
+                                     size_t* destination_count, tmajit_error** error) {
+  return results(rowwise_operation, {sources, source_count}, arguments, destinations, destination_count,
+                 error);
 }
 
 tmajit_status tmajit_copy_ragged(tmajit_runtime* runtime, const tmajit_tensor* destinations,

@@ -23,8 +23,8 @@ constexpr EnumNames<CacheLevel, 3> levels{"cache level", {"memory", "disk", "com
 CacheKey cache_key(const Source& source, const CompileOptions& options, const CompilerIdentity& compiler) {
   // Structured bindings name every field: a field added to one of these types stops the build here until
   // the author of the change decides whether it belongs to the key.
-  // The two expressions are left out: `text` contains them.
-  [[maybe_unused]] const auto& [text, entry, expression, headers, result_expression] = source;
+  // The expressions are left out: `text` contains them.
+  [[maybe_unused]] const auto& [text, entry, expression, headers, result_expression, steps] = source;
   const auto& [arch, line_info, extra] = options;
   [[maybe_unused]] const auto& [major, minor, build, path] = compiler;  // NVRTC's path is left out
 

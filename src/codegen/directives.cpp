@@ -373,6 +373,10 @@ std::string without_unused(std::string_view text, std::string_view expression) {
   return out;
 }
 
+namespace {
+constexpr std::string_view text_mark = "//@ text ";
+}  // namespace
+
 std::string finished(std::string_view text, std::string_view expression, std::string_view file,
                      std::string_view epilogue) {
   const std::string used = without_unused(text, fmt::format("{} {}", expression, epilogue));
@@ -392,13 +396,23 @@ std::string finished(std::string_view text, std::string_view expression, std::st
     if (blank && !no_blank && !closed(line)) put("");
     blank = false;
     no_blank = begins_section(line) || opened(line);
-    const bool is_epilogue = line == "//@ epilogue";
-    if (!is_epilogue && line != "//@ expression") {
+    std::string_view name;
+    std::string_view user_text;
+    if (line == "//@ epilogue") {
+      name = "epilogue";
+      user_text = epilogue;
+    } else if (line == "//@ expression") {
+      name = "expression";
+      user_text = expression;
+    } else if (line.starts_with(text_mark)) {
+      const std::size_t colon = line.find(": ");
+      name = line.substr(text_mark.size(), colon - text_mark.size());
+      user_text = line.substr(colon + 2);
+    } else {
       put(line);
       continue;
     }
-    const std::string_view user_text = is_epilogue ? epilogue : expression;
-    put(fmt::format("#line 1 \"{}\"", is_epilogue ? "epilogue" : "expression"));
+    put(fmt::format("#line 1 \"{}\"", name));
     put(user_text);
     count += static_cast<std::size_t>(std::ranges::count(user_text, '\n'));
     put(fmt::format("#line {} \"{}\"", count + 2, file));

@@ -19,6 +19,7 @@ TMAJIT_BEGIN
 ///                                                          once for each value, $n, $r, $t (repetition.hpp)
 ///   //@ used NAME…                 //@ end                 by whether any of the names occurs elsewhere
 ///   //@ expression    //@ epilogue                         the places of the user's expressions
+///   //@ text NAME: TEXT                                    a user's text, in a file NAME
 ///   //@ # …                                                a note for readers of the template
 
 /// Evaluates `if` and `each`, and removes notes. If `flags` keep everything, notes become comments and `used`
@@ -32,7 +33,8 @@ TMAJIT_BEGIN
 /// The last step from gathered parts to a source: removes unused parts and empty headers, and joins adjacent
 /// namespaces of one name. A line `//@ expression` becomes the user's expression on a line of its own, which
 /// `#line` assigns to a file "expression": the compiler then reports the user's line and column. In the same
-/// way `//@ epilogue` becomes `epilogue`, in a file "epilogue". Later lines belong to `file` again.
+/// way `//@ epilogue` becomes `epilogue`, in a file "epilogue", and `//@ text m: x + 1` becomes `x + 1`, in a
+/// file "m". Later lines belong to `file` again.
 [[nodiscard]] std::string finished(std::string_view text, std::string_view expression, std::string_view file,
                                    std::string_view epilogue = {});
 

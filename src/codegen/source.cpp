@@ -144,7 +144,8 @@ Source source(const KernelPlan& plan) {
 
   Source source;
   source.entry = fmt::format("tmajit_{}", family.name());
-  source.expression = expression;
+  source.steps = parts.expressions;
+  if (parts.steps.empty()) source.expression = expression;
   source.epilogue = plan.epilogue();
   IncludeExpander expander(flags_of(parts, !expression.empty()));
   const std::string body =
@@ -164,7 +165,11 @@ Source source(const KernelPlan& plan) {
   text += expander.headers();
   text += facts_section(parts.facts);
   text += constants_of(fmt::format("{} {}", expression, plan.epilogue()));
-  if (!expression.empty()) text += evaluate_function(parts, expression);
+  if (!parts.steps.empty()) {
+    text += parts.steps;
+  } else if (!expression.empty()) {
+    text += evaluate_function(parts, expression);
+  }
   if (family.info().does(ReduceProblem::operation)) text += final_result_function(!plan.epilogue().empty());
   text += expander.kernel_headers();
   const std::string section = fmt::format("// ---- the {} family ----\n", family.name());

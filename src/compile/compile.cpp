@@ -150,6 +150,7 @@ Artifact compile(const Source& source, const CompileOptions& options) {
   if (!source.expression.empty()) require_expression(source.expression);
   require_text(source);
   if (!source.epilogue.empty()) require_expression(source.epilogue);
+  for (const std::string& step : source.steps) require_expression(step);
   const Nvrtc& nvrtc = Nvrtc::instance();
   const auto arguments = nvrtc_options(source, options, nvrtc.identity());
   Artifact artifact = compile_with(nvrtc, source, arguments);

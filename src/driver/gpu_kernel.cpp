@@ -76,6 +76,11 @@ LoadedCode::LoadedCode(std::shared_ptr<const Context> context, const Artifact& a
     // refuses fails here and not at a launch, and no load can happen during a graph capture.
     CUfunction function = nullptr;
     check(api, api.kernel_get_function(&function, kernel_), "cuKernelGetFunction('{}')", artifact.entry);
+    // Hopper runs clusters of 9 to 16 CTAs only if they are allowed.
+    check(api,
+          api.kernel_set_attribute(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1, kernel_,
+                                   context_->device()),
+          "cuKernelSetAttribute('{}', NON_PORTABLE_CLUSTER_SIZE_ALLOWED)", artifact.entry);
   } catch (const Error&) {
     api.library_unload(library_);
     throw;

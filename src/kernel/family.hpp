@@ -139,6 +139,9 @@ struct SourceParts {
   std::uint32_t coordinates = 0;  ///< number of coordinates in g and t
   bool has_place = false;  ///< whether the template calls evaluate_at(): g, t, tile_index in one struct
   std::string before_expression = {};  ///< lines of evaluate() before the expression
+  std::string steps =
+      {};  ///< the function that stands in place of evaluate() for an expression of several steps
+  std::vector<std::string> expressions = {};  ///< the user's expressions in `steps`
 
   /// Declares a flag. One that is declared several times is set if any declaration sets it.
   void set(std::string_view flag, bool on = true) { flags.push_back({std::string(flag), on}); }

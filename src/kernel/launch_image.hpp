@@ -69,7 +69,7 @@ class alignas(8) LaunchImage {
 
   /// Bytes that an image takes, a multiple of 8.
   [[nodiscard]] static std::size_t bytes_for(const ParameterBlock& parameters) noexcept;
-  static constexpr std::size_t max_bytes = 4096;
+  static constexpr std::size_t max_bytes = 6144;
 
   /// Writes an image to memory that is aligned to 8 bytes; `target.maps` encodes its maps. The kernel and
   /// maps of `target` must outlive the image.

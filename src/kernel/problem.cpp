@@ -165,12 +165,18 @@ TensorView Problem::view(std::uint32_t operand) const {
 
 std::uint64_t Problem::bytes_written() const noexcept {
   if (is<TileProblem>()) return sat_mul(view(0).elements(), element_bytes(0));
-  std::uint64_t elements = nest.empty() ? 0 : 1;
-  for (std::uint32_t d = 0; d < nest.rank; ++d) {
-    // A reduced dimension has one result.
-    if (nest.operand[0].strides[d] != 0 || !is<ReduceProblem>()) elements = sat_mul(elements, nest.shape[d]);
+  const bool has_results = is<ReduceProblem>() || is<RowwiseProblem>();
+  std::uint64_t bytes = 0;
+  for (std::uint32_t k = 0; k < destinations; ++k) {
+    const std::uint32_t operand = destination_operand(k);
+    std::uint64_t elements = nest.empty() ? 0 : 1;
+    for (std::uint32_t d = 0; d < nest.rank; ++d) {
+      // A reduced dimension has one result.
+      if (nest.operand[operand].strides[d] != 0 || !has_results) elements = sat_mul(elements, nest.shape[d]);
+    }
+    bytes = sat_add(bytes, sat_mul(elements, element_bytes(operand)));
   }
-  return sat_mul(elements, element_bytes(0));
+  return bytes;
 }
 
 std::uint64_t Problem::bytes_read(std::uint32_t operand) const noexcept {
@@ -193,7 +199,7 @@ std::uint64_t Problem::bytes_read(std::uint32_t operand) const noexcept {
 
 std::uint64_t Problem::bytes_read() const noexcept {
   std::uint64_t bytes = 0;
-  for (std::uint32_t i = 1; i < nest.operands; ++i) bytes = sat_add(bytes, bytes_read(i));
+  for (std::uint32_t i = 1; i <= sources(); ++i) bytes = sat_add(bytes, bytes_read(i));
   return bytes;
 }
 

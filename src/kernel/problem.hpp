@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernel/row_steps.hpp"
 #include "kernel/stencil_calls.hpp"
 #include "kernel/window_problem.hpp"
 #include "spec/canonical.hpp"
@@ -9,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -63,6 +65,16 @@ struct ScanProblem {
   bool exclusive = false;
   std::string expression;  ///< expression that is scanned
 };
+/// Computes steps over rows. The nest's last `row_dims` dimensions are a row's; CanonicalNest::place gives an
+/// element's index in its row.
+struct RowwiseProblem {
+  static constexpr std::string_view operation = Rowwise::operation;
+  std::string expression;  ///< the steps as text
+  std::shared_ptr<const std::vector<RowStep>> steps = {};
+  std::vector<std::uint32_t> results = {};  ///< for each destination k: it is y_results[k]
+  std::uint32_t row_dims = 0;
+  std::uint64_t length = 1;  ///< elements of a row
+};
 /// Combines the destination's elements with the source's, in place.
 struct CombineProblem {
   static constexpr std::string_view operation = ReduceInto::operation;
@@ -85,11 +97,12 @@ struct TileProblem {
   std::vector<TensorView> views;  ///< the destination, then the sources
   Tiles tiles;
 };
-using ProblemBody = std::variant<CopyProblem, PadProblem, MapProblem, StencilProblem, ReduceProblem,
-                                 ScanProblem, CombineProblem, Im2colProblem, ConvolutionProblem, TileProblem>;
+using ProblemBody =
+    std::variant<CopyProblem, PadProblem, MapProblem, StencilProblem, ReduceProblem, ScanProblem,
+                 RowwiseProblem, CombineProblem, Im2colProblem, ConvolutionProblem, TileProblem>;
 
 /// A move in the form that families see: accesses, element types, addresses, operation. Operand 0 is the
-/// destination, the sources follow.
+/// destination, the sources follow, then further destinations of RowwiseProblem.
 struct Problem {
   CanonicalNest nest = {};
   std::array<ElementType, max_operands> type{};
@@ -99,15 +112,20 @@ struct Problem {
   /// Sources whose byte range overlaps the destination's: elements of both alternate in memory, or are the
   /// same. A kernel must not load bytes next to such a source's elements: other threads may be writing them.
   std::array<bool, max_operands> interleaved{};
-  TensorView destination = {};   ///< the move's destination; empty if the caller chose the tile
-  ProblemBody body = {};         ///< the operation
+  TensorView destination = {};  ///< the move's destination; empty if the caller chose the tile
+  ProblemBody body = {};        ///< the operation
+  std::uint32_t destinations = 1;
   std::uint32_t joined = 1;      ///< elements of `type` in one element of the nest (widened())
   std::uint32_t sm_count = 132;  ///< SMs of the chip, which a persistent grid fills
 
   /// An operand's view: the caller's if the caller chose the tile, else the nest's shape and strides.
   [[nodiscard]] TensorView view(std::uint32_t operand) const;
 
-  [[nodiscard]] std::uint32_t sources() const noexcept { return nest.operands - 1; }
+  [[nodiscard]] std::uint32_t sources() const noexcept { return nest.operands - destinations; }
+  /// The operand of destination k.
+  [[nodiscard]] std::uint32_t destination_operand(std::uint32_t k) const noexcept {
+    return k == 0 ? 0 : sources() + k;
+  }
   [[nodiscard]] std::uint32_t element_bytes(std::uint32_t operand) const noexcept {
     return size_of(type[operand]) * joined;
   }

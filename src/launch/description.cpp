@@ -60,7 +60,7 @@ std::array<std::uint32_t, 3> read_block(const JsonNode& node) {
 std::array<std::uint32_t, 3> read_cluster(const JsonNode& node, const std::array<std::uint32_t, 3>& grid) {
   const auto cluster = read_extent(node);
   const auto ctas = std::uint64_t{cluster[0]} * cluster[1] * cluster[2];
-  if (ctas > 8) node.fail("{} CTAs; a cluster has at most 8 on every Hopper", ctas);
+  if (ctas > 16) node.fail("{} CTAs; a cluster has at most 16", ctas);
   for (std::size_t d = 0; d < 3; ++d) {
     if (grid.at(d) % cluster.at(d) == 0) continue;
     node.fail("[{}] does not divide the grid, [{}]", fmt::join(cluster, ", "), fmt::join(grid, ", "));

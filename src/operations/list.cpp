@@ -2,6 +2,7 @@
 
 #include "spec/memory_rules.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <variant>
@@ -21,16 +22,22 @@ void check_no_overlap(std::span<const Move> moves, Violations& violations) {
   };
   std::vector<PlacedOperand> operands;
   std::vector<OperandOfMove> origins;
-  for (std::size_t i = 0; i < moves.size(); ++i) {
-    const Move& move = moves[i];
-    const auto group = static_cast<std::uint32_t>(i);
-    const bool in_place = rules_of_move(move).in_place;
-    operands.push_back({&move.destination.view, move.destination.address, true, group, in_place});
-    origins.push_back({i, -1});
-    for (std::size_t k = 0; k < move.sources.size(); ++k) {
-      operands.push_back({&move.sources[k].view, move.sources[k].address, false, group, in_place});
-      origins.push_back({i, static_cast<std::ptrdiff_t>(k)});
+  std::size_t i = 0;
+  std::uint32_t group = 0;
+  for (const std::span<const Move> kernel : kernels_of(moves)) {
+    for (const Move& move : kernel) {
+      const bool in_place = rules_of_move(move).in_place;
+      operands.push_back({&move.destination.view, move.destination.address, true, group, in_place});
+      origins.push_back({i, -1});
+      // The other moves of a kernel have the same sources.
+      const std::size_t sources = &move == kernel.data() ? move.sources.size() : 0;
+      for (std::size_t k = 0; k < sources; ++k) {
+        operands.push_back({&move.sources[k].view, move.sources[k].address, false, group, in_place});
+        origins.push_back({i, static_cast<std::ptrdiff_t>(k)});
+      }
+      ++i;
     }
+    ++group;
   }
   const auto name = [&](std::size_t n) {
     const auto [move, source] = origins[n];
@@ -62,8 +69,26 @@ void check_operation(std::span<const Move> moves) {
   throw_if_any(violations);
 }
 
-Problem make_problem(const Move& move) {
-  return rules_of_move(move).problem(move);
+std::vector<std::span<const Move>> kernels_of(std::span<const Move> moves) {
+  std::vector<std::span<const Move>> kernels;
+  for (std::size_t first = 0; first < moves.size();) {
+    const OperationRules& rules = rules_of_move(moves[first]);
+    std::size_t end = first + 1;
+    while (end < moves.size() && rules.are_joint != nullptr && rules.are_joint(moves[first], moves[end]))
+      ++end;
+    kernels.push_back(moves.subspan(first, end - first));
+    first = end;
+  }
+  return kernels;
+}
+
+bool writes_elements(std::span<const Move> moves) noexcept {
+  return std::ranges::any_of(moves, [](const Move& move) { return move.destination.view.elements() > 0; });
+}
+
+Problem make_problem(std::span<const Move> moves) {
+  const OperationRules& rules = rules_of_move(moves.front());
+  return moves.size() == 1 ? rules.problem(moves.front()) : rules.joint_problem(moves);
 }
 
 TMAJIT_END

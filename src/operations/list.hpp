@@ -5,6 +5,7 @@
 #include <tmajit/operation.hpp>
 
 #include <span>
+#include <vector>
 
 TMAJIT_BEGIN
 
@@ -17,6 +18,7 @@ TMAJIT_BEGIN
 [[nodiscard]] const OperationRules& rules_of(const Stencil&) noexcept;
 [[nodiscard]] const OperationRules& rules_of(const Reduction&) noexcept;
 [[nodiscard]] const OperationRules& rules_of(const Scan&) noexcept;
+[[nodiscard]] const OperationRules& rules_of(const Rowwise&) noexcept;
 [[nodiscard]] const OperationRules& rules_of(const ReduceInto&) noexcept;
 [[nodiscard]] const OperationRules& rules_of(const Im2col&) noexcept;
 [[nodiscard]] const OperationRules& rules_of(const Convolution&) noexcept;
@@ -27,8 +29,17 @@ TMAJIT_BEGIN
 /// tensor.
 void check_operation(std::span<const Move> moves);
 
-/// The canonical problem of a move that check_operation() has found legal. Where it helps, several elements
-/// are merged into a wider one.
-[[nodiscard]] Problem make_problem(const Move& move);
+/// The moves of each kernel, in order: one move, or all destinations of the same rows.
+[[nodiscard]] std::vector<std::span<const Move>> kernels_of(std::span<const Move> moves);
+
+/// Whether any of a kernel's moves writes an element. If none does, there is no kernel.
+[[nodiscard]] bool writes_elements(std::span<const Move> moves) noexcept;
+
+/// The canonical problem of the moves of one kernel, which check_operation() has found legal. Where it helps,
+/// several elements are merged into a wider one.
+[[nodiscard]] Problem make_problem(std::span<const Move> moves);
+[[nodiscard]] inline Problem make_problem(const Move& move) {
+  return make_problem({&move, 1});
+}
 
 TMAJIT_END

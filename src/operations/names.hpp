@@ -16,6 +16,7 @@
   USE(stencil)                         \
   USE(reduce)                          \
   USE(scan)                            \
+  USE(rowwise)                         \
   USE(copy_ragged)                     \
   USE(reduce_into)                     \
   USE(im2col)                          \

@@ -18,6 +18,11 @@ struct OperationRules {
   void (*check_alone)(const Move& move, Violations& violations) = nullptr;
   /// The canonical problem of a legal move, which families see.
   Problem (*problem)(const Move& move) = nullptr;
+  /// The problem of several moves with the same sources, which one kernel computes; null: each move has a
+  /// kernel of its own.
+  Problem (*joint_problem)(std::span<const Move> moves) = nullptr;
+  /// Whether one kernel computes both moves. Set if `joint_problem` is.
+  bool (*are_joint)(const Move& a, const Move& b) = nullptr;
 };
 
 TMAJIT_END

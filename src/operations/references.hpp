@@ -40,6 +40,7 @@ struct OperationReference {
 [[nodiscard]] const OperationReference& reference_of(const tmajit::Stencil&) noexcept;
 [[nodiscard]] const OperationReference& reference_of(const tmajit::Reduction&) noexcept;
 [[nodiscard]] const OperationReference& reference_of(const tmajit::Scan&) noexcept;
+[[nodiscard]] const OperationReference& reference_of(const tmajit::Rowwise&) noexcept;
 [[nodiscard]] const OperationReference& reference_of(const tmajit::ReduceInto&) noexcept;
 [[nodiscard]] const OperationReference& reference_of(const tmajit::Im2col&) noexcept;
 [[nodiscard]] const OperationReference& reference_of(const tmajit::Convolution&) noexcept;

@@ -70,7 +70,8 @@ const OperationInfo& find_operation(std::string_view name) {
 }
 
 bool OperationInfo::has_many_destinations() const noexcept {
-  return is_batch || std::ranges::find(arguments, ArgumentType::parts, &Argument::type) != arguments.end();
+  return is_batch || several_destinations ||
+         std::ranges::find(arguments, ArgumentType::parts, &Argument::type) != arguments.end();
 }
 
 const Argument* OperationInfo::find_argument(std::string_view wanted) const noexcept {

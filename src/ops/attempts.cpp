@@ -1,5 +1,6 @@
 #include "ops/attempts.hpp"
 
+#include "operations/list.hpp"
 #include "ops/move_caches.hpp"
 #include "plan/candidates.hpp"
 #include "spec/log.hpp"
@@ -16,12 +17,12 @@ std::shared_ptr<const Attempts> Attempts::make(const Runtime& runtime, const Pla
       plan.plans.front().predicted_us() < improve.min_predicted_us) {
     return nullptr;
   }
-  const auto move = std::ranges::find_if(
-      plan.operation.moves, [](const Move& one) { return one.destination.view.elements() != 0; });
+  const auto kernels = kernels_of(plan.operation.moves);
+  const auto moves = std::ranges::find_if(kernels, writes_elements);
   const PlanOptions options = plan_options(runtime);
-  const ShapeClass shape = shape_class(*move, options);
+  const ShapeClass shape = class_of_kernel(*moves, options);
   if (options.tuning->has_added(options.chip.name, shape)) return nullptr;
-  const std::vector<KernelPlan> candidates = plan_candidates(*move, options);
+  const std::vector<KernelPlan> candidates = candidates_of_kernel(*moves, options);
   auto trial = move_caches(runtime).trials.of_class(
       std::make_shared<Trial>(shape, worth_trying(candidates, improve.candidates), improve.timed_calls));
   if (trial->is_settled() || trial->size() < 2) return nullptr;

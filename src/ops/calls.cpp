@@ -87,6 +87,14 @@ void scan(const Runtime& runtime, const Tensor& destination, const Scan& what, L
       .run(stream, [&] { return operation::scan(destination, what, sources); });
 }
 
+void rowwise(const Runtime& runtime, List<Tensor> destinations, const Rowwise& what, List<Tensor> sources,
+             Stream stream) {
+  Call(runtime, 'o', destinations, sources)
+      .with(std::span<const char>(what.steps))
+      .with(std::span<const std::int64_t>(what.axes))
+      .run(stream, [&] { return operation::rowwise(destinations, what, sources); });
+}
+
 void reduce_into(const Runtime& runtime, const Tensor& destination, CombineOp op, const Tensor& source,
                  Stream stream) {
   Call(runtime, 'i', {&destination, 1}, {&source, 1}).with(op).run(stream, [&] {

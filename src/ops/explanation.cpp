@@ -145,10 +145,10 @@ MoveExplanation Plan::explain() const {
     explanation.shape_class = batch.shape_class.text();
     return explanation;
   }
-  const auto moves_any = [](const Move& move) { return move.destination.view.elements() > 0; };
-  const auto first = std::ranges::find_if(state.operation.moves, moves_any);
-  if (first != state.operation.moves.end())
-    explanation.shape_class = shape_class(*first, plan_options(runtime_, state.family)).text();
+  const auto kernels = kernels_of(state.operation.moves);
+  const auto first = std::ranges::find_if(kernels, writes_elements);
+  if (first != kernels.end())
+    explanation.shape_class = class_of_kernel(*first, plan_options(runtime_, state.family)).text();
   return explanation;
 }
 

@@ -1,5 +1,6 @@
 #include "ops/placed_launches.hpp"
 
+#include "operations/list.hpp"
 #include "spec/counted.hpp"
 #include "spec/inside.hpp"
 #include "spec/overlap.hpp"
@@ -30,18 +31,26 @@ void for_each_tensor(const Operation& operation, F&& f) {
 
 }  // namespace
 
+bool shares_sources(const Operation& operation) {
+  const std::size_t count = operation.sources.size();
+  const auto reads_all = [count](const Move& move) { return move.sources.size() == count; };
+  return std::ranges::all_of(operation.moves, reads_all);
+}
+
 std::vector<MoveTensors> tensors_of_moves(const Operation& operation) {
   // Operation::of() lists the sources of all moves one after the other. In other operations each move has its
-  // own source, all moves share one source, or a single move has all sources.
+  // own source, or all moves share all sources.
   const auto destinations = static_cast<std::uint32_t>(operation.destinations.size());
+  const bool shared = shares_sources(operation);
   std::vector<MoveTensors> all;
   std::uint32_t next = 0;
   for (std::uint32_t i = 0; i < operation.moves.size(); ++i) {
     MoveTensors& tensors = all.emplace_back();
     tensors[0] = destinations == 1 ? 0 : i;
+    if (shared) next = 0;
     const std::size_t sources = std::min(operation.moves[i].sources.size(), tensors.size() - 1);
     for (std::size_t k = 0; k < sources; ++k) {
-      tensors[k + 1] = destinations + (operation.sources.size() == 1 ? 0 : next++);
+      tensors[k + 1] = destinations + next++;
     }
   }
   return all;
@@ -97,13 +106,19 @@ std::unique_ptr<PlacedLaunches> PlacedLaunches::make(const Operation& operation,
   const std::vector<MoveTensors> tensors = tensors_of_moves(operation);
   std::vector<Step> steps;
   std::size_t bytes = reaches.size() * sizeof(PlacedTensor);
-  for (std::size_t i = 0; i < operation.moves.size() && steps.size() < plans.size(); ++i) {
-    if (operation.moves[i].destination.view.elements() == 0) continue;
+  std::size_t first = 0;  // number of the kernel's first move
+  for (const std::span<const Move> moves : kernels_of(operation.moves)) {
+    const std::size_t i = std::exchange(first, first + moves.size());
     const std::size_t next = steps.size();
+    if (next == plans.size()) break;
+    if (!writes_elements(moves)) continue;
     Step& step = steps.emplace_back(Step{Inside::state(kernels[next]), &plans[next], {}, tensors[i]});
     require_plan(*step.kernel, *step.plan);
-    const std::uint32_t operands = Inside::state(*step.plan)->problem.nest.operands;
-    for (std::uint32_t k = 0; k < operands; ++k) step.parts[k] = {tensors[i][k], base[tensors[i][k]]};
+    const Problem& problem = Inside::state(*step.plan)->problem;
+    for (std::uint32_t k = 1; k < problem.destinations; ++k)
+      step.tensors[problem.destination_operand(k)] = tensors[i + k][0];
+    for (std::uint32_t k = 0; k < problem.nest.operands; ++k)
+      step.parts[k] = {step.tensors[k], base[step.tensors[k]]};
     bytes += image_bytes(*step.plan);
   }
   return std::unique_ptr<PlacedLaunches>(new (TrailingBytes{bytes})
@@ -126,7 +141,7 @@ PlacedLaunches::PlacedLaunches(const Operation& operation, std::span<const Tenso
     at += image_bytes(*step.plan);
     kernels_.push_back(step.kernel);
     const Problem& problem = Inside::state(*step.plan)->problem;
-    for (std::uint32_t k = 1; k < problem.nest.operands; ++k) {
+    for (std::uint32_t k = 1; k <= problem.sources(); ++k) {
       if (problem.interleaved[k] || problem.low[k] == problem.high[k]) continue;
       separate_pairs_.push_back({.written = step.tensors[0],
                                  .read = step.tensors[k],

@@ -24,7 +24,7 @@ bool lists_its_tensors(const Operation& operation) {
   };
   // A reduction of zero elements has a move without sources.
   return fits(operation.destinations.size(), operation.moves.size()) &&
-         (sources == 0 || fits(operation.sources.size(), sources));
+         (sources == 0 || operation.sources.size() == sources || shares_sources(operation));
 }
 
 }  // namespace

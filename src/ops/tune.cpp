@@ -1,3 +1,4 @@
+#include "operations/list.hpp"
 #include "ops/contest.hpp"
 #include "ops/move_plan.hpp"
 #include "plan/candidates.hpp"
@@ -11,12 +12,15 @@
 TMAJIT_BEGIN
 namespace {
 
-/// The move that writes the most bytes.
-const Move& largest(const Operation& operation) {
-  const auto bytes = [](const Move& move) {
-    return move.destination.view.elements() * size_of(move.destination.view.type);
+/// The moves of the kernel that writes the most bytes.
+std::span<const Move> largest(const Operation& operation) {
+  const auto bytes = [](std::span<const Move> moves) {
+    std::uint64_t sum = 0;
+    for (const Move& move : moves)
+      sum += move.destination.view.elements() * size_of(move.destination.view.type);
+    return sum;
   };
-  return *std::ranges::max_element(operation.moves, {}, bytes);
+  return std::ranges::max(kernels_of(operation.moves), {}, bytes);
 }
 
 /// The candidate kernels for a plan, without regard to earlier tuned choices. Each candidate for a batch has
@@ -36,8 +40,8 @@ struct Candidates {
 Candidates candidates_of(const Runtime& runtime, const PlanState& plan) {
   const PlanOptions untuned{.chip = runtime.chip()};
   if (!plan.is_batch) {
-    const Move& move = largest(plan.operation);
-    return {.shape_class = shape_class(move, untuned), .plans = plan_candidates(move, untuned)};
+    const std::span<const Move> moves = largest(plan.operation);
+    return {.shape_class = class_of_kernel(moves, untuned), .plans = candidates_of_kernel(moves, untuned)};
   }
   const BatchTensors tensors(plan.operation);
   BatchCandidates batch = batch_candidates(tensors.destinations, tensors.sources, unplaced_table, untuned);

@@ -12,6 +12,11 @@ TMAJIT_BEGIN
 
 /// The shape class of a move that is not empty: the key of its tuned choices.
 [[nodiscard]] ShapeClass shape_class(const Move& move, const PlanOptions& options);
+/// The shape class of the moves of one kernel (kernels_of() in operations/list.hpp), not all of them empty.
+[[nodiscard]] ShapeClass class_of_kernel(std::span<const Move> moves, const PlanOptions& options);
+/// plan_candidates() for the moves of one kernel.
+[[nodiscard]] std::vector<KernelPlan> candidates_of_kernel(std::span<const Move> moves,
+                                                           const PlanOptions& options);
 
 /// Plans of all families for the problem of `plan`, except plans with the same key. Returns none if the
 /// caller chose the tile, and none for a batch.

@@ -99,9 +99,9 @@ const Candidate* find_tuned(const PlanOptions& options, const Problem& problem,
   return found ? &candidates[*found] : nullptr;
 }
 
-Problem problem_of(const Move& move, const PlanOptions& options) {
+Problem problem_of(std::span<const Move> moves, const PlanOptions& options) {
   check_chip(options.chip);
-  Problem problem = make_problem(move);
+  Problem problem = make_problem(moves);
   problem.sm_count = options.chip.sm_count;
   return problem;
 }
@@ -136,8 +136,8 @@ std::vector<KernelPlan> plan_kernels(const Operation& operation, const PlanOptio
 std::vector<KernelPlan> plan_each(const Operation& operation, const PlanOptions& options) {
   check_operation(operation.moves);
   std::vector<KernelPlan> plans;
-  for (const Move& move : operation.moves) {
-    Problem problem = problem_of(move, options);
+  for (const std::span<const Move> moves : kernels_of(operation.moves)) {
+    Problem problem = problem_of(moves, options);
     if (!problem.nest.empty()) plans.push_back(plan_problem(std::move(problem), options));
   }
   return plans;
@@ -148,14 +148,22 @@ KernelPlan plan_tiles(const TileRequest& request) {
 }
 
 ShapeClass shape_class(const Move& move, const PlanOptions& options) {
-  const Problem problem = problem_of(move, options);
+  return class_of_kernel({&move, 1}, options);
+}
+
+ShapeClass class_of_kernel(std::span<const Move> moves, const PlanOptions& options) {
+  const Problem problem = problem_of(moves, options);
   const std::vector<Candidate> candidates = candidates_for(problem, options.family);
   return shape_class_of(problem, candidates[default_of(candidates)]);
 }
 
 std::vector<KernelPlan> plan_candidates(const Move& move, const PlanOptions& options) {
-  check_operation({&move, 1});
-  const Problem problem = problem_of(move, options);
+  return candidates_of_kernel({&move, 1}, options);
+}
+
+std::vector<KernelPlan> candidates_of_kernel(std::span<const Move> moves, const PlanOptions& options) {
+  check_operation(moves);
+  const Problem problem = problem_of(moves, options);
   std::vector<KernelPlan> plans;
   if (problem.nest.empty()) return plans;
   plans.push_back(plan_problem(problem, options));

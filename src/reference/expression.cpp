@@ -37,7 +37,8 @@ class ExpressionParser {
  public:
   using Kind = Expression::Step::Kind;
 
-  ExpressionParser(std::string_view text, bool allows_n) : text_(text), allows_n_(allows_n) {}
+  ExpressionParser(std::string_view text, std::span<const std::string_view> names)
+      : text_(text), names_(names) {}
 
   bool parse(Expression& expression) {
     if (!conditional(0) || next() != '\0') return false;
@@ -120,12 +121,13 @@ class ExpressionParser {
     }
     const std::string_view name = word();
     if (name.empty()) return number();
-    if (name.front() == 'x') return neighbour();
-    if (allows_n_ && name == "n") {
-      ++at_;
-      steps_.push_back({.kind = Kind::neighbour, .source = 1});
+    if (const auto named = std::ranges::find(names_, name); named != names_.end()) {
+      at_ += name.size();
+      steps_.push_back(
+          {.kind = Kind::neighbour, .source = static_cast<std::uint32_t>(named - names_.begin())});
       return true;
     }
+    if (name.front() == 'x') return neighbour();
     if (name == "INFINITY" || name == "NAN") {
       using Limits = std::numeric_limits<float>;
       at_ += name.size();
@@ -232,7 +234,7 @@ class ExpressionParser {
   }
 
   std::string_view text_;
-  bool allows_n_;
+  std::span<const std::string_view> names_;
   std::size_t at_ = 0;
   std::vector<Expression::Step> steps_;
   std::size_t offsets_ = 0;
@@ -381,10 +383,18 @@ double stored_error(tmajit::ElementType type, const Computed& computed) {
                   std::fabs(as_double(stored(type, value - computed.error)) - middle));
 }
 
-std::optional<Expression> Expression::parse(std::string_view text, bool allows_n) {
+std::optional<Expression> Expression::parse(std::string_view text, std::span<const std::string_view> names) {
   Expression expression;
-  if (!ExpressionParser(text, allows_n).parse(expression)) return std::nullopt;
+  if (!ExpressionParser(text, names).parse(expression)) return std::nullopt;
   return expression;
+}
+
+std::vector<std::uint32_t> Expression::sources() const {
+  std::vector<std::uint32_t> found;
+  for (const Step& step : steps_) {
+    if (step.kind == Step::Kind::neighbour) found.push_back(step.source);
+  }
+  return found;
 }
 
 Computed Expression::evaluate(const Neighbour& neighbour, std::span<const std::uint64_t> g) const {

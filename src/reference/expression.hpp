@@ -40,9 +40,10 @@ inline constexpr double either_zero = 0x1p-1074;
 /// int(g[0]).
 class Expression {
  public:
-  /// nullopt for any other text, such as an unknown function, or a coordinate without a cast. `allows_n`: the
-  /// text may use n, the number of elements, which is the second source.
-  [[nodiscard]] static std::optional<Expression> parse(std::string_view text, bool allows_n = false);
+  /// nullopt for any other text, such as an unknown function, or a coordinate without a cast. The text may
+  /// use names[k] for source k.
+  [[nodiscard]] static std::optional<Expression> parse(std::string_view text,
+                                                       std::span<const std::string_view> names = {});
 
   using Neighbour = std::function<Computed(std::uint32_t source, std::span<const std::int64_t> offsets)>;
   /// Computes the value with C++'s types. Functions compute in double; their result is rounded to float if
@@ -51,6 +52,8 @@ class Expression {
   [[nodiscard]] Computed evaluate(const Neighbour& neighbour, std::span<const std::uint64_t> g = {}) const;
   /// evaluate() for expressions without offsets; x[i] is the element of source i.
   [[nodiscard]] Computed evaluate(std::span<const Computed> x, std::span<const std::uint64_t> g = {}) const;
+  /// The numbers of the sources that the expression reads.
+  [[nodiscard]] std::vector<std::uint32_t> sources() const;
   /// The largest number of offsets of a call; 0 without calls.
   [[nodiscard]] std::size_t offsets() const noexcept { return offsets_; }
   /// Whether a kernel computes the same bits as evaluate(), whatever the elements: no multiplication can be

@@ -134,7 +134,8 @@ CanonicalNest canonical(std::span<const TensorView> views, const NestOptions& op
   std::vector<Dimension> dimensions = dimensions_of(views, options);
   for (Dimension& dimension : dimensions) walk_forwards(dimension, nest);
   const auto order = [](const Dimension& dimension) {
-    return std::tuple(dimension.strides[0], std::abs(dimension.strides[1]), dimension.extent);
+    return std::tuple(!dimension.reduced, dimension.strides[0], std::abs(dimension.strides[1]),
+                      dimension.extent);
   };
   std::stable_sort(dimensions.begin(), dimensions.end(),
                    [&](const Dimension& a, const Dimension& b) { return order(a) > order(b); });

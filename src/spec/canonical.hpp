@@ -9,8 +9,8 @@
 
 TMAJIT_BEGIN
 
-/// Most views of one kernel: the destination, and eight sources.
-inline constexpr std::uint32_t max_operands = 9;
+/// Most views of one kernel: eight destinations and eight sources.
+inline constexpr std::uint32_t max_operands = 16;
 
 /// A loop nest over several views at once, with the fewest dimensions that make the same accesses. Planners
 /// work on it. It preserves which elements correspond, but not the views' dimensions: these are sorted by the
@@ -59,7 +59,7 @@ struct SourceWindow {
   std::array<std::uint64_t, max_view_rank> extent{};
 };
 
-/// Dimensions of the views that the destination lacks: its view has stride 0 there.
+/// Dimensions of the views that the destination lacks, so that its view has stride 0 there, or those of rows.
 struct ReducedDimensions {
   std::array<bool, max_view_rank> reduced{};
   std::array<std::int64_t, max_view_rank> place{};  ///< CanonicalNest::place of the views' dimensions

@@ -2,6 +2,7 @@
 //@ # Each reducer has a State and its identity(). of() makes the state of one value, given with its index among the reduced
 //@ # elements; combine() joins two states; result() turns the state of n values into the result.
 #pragma once
+#include "tmajit/extreme.cuh"
 #include "tmajit/scalars.cuh"
 
 namespace tmajit {
@@ -70,7 +71,11 @@ struct Extreme {
   static __device__ __forceinline__ State identity() { return extreme_identity<State, least>(); }
   static __device__ __forceinline__ State of(Value value, i64) { return static_cast<State>(value); }
   static __device__ __forceinline__ State combine(State a, State b) {
-    return (least ? a < b : a > b) || a != a ? a : b;
+    if constexpr (is_real<State> && sizeof(State) == 4) {
+      return least ? ptx::min_NaN_f32(a, b) : ptx::max_NaN_f32(a, b);
+    } else {
+      return (least ? a < b : a > b) || a != a ? a : b;
+    }
   }
   static __device__ __forceinline__ State result(State value, u64) { return value; }
 };
@@ -89,18 +94,27 @@ struct Truth {
 template <class Value> struct Any : Truth<Value, false> {};
 template <class Value> struct All : Truth<Value, true> {};
 
-template <class Value>
+template <class Word, u32 = sizeof(Word)>
 struct Placed {
-  Value value;
+  Word value;
   i64 place;  // index of the element; -1: no element yet
+  static __device__ __forceinline__ Placed of(Word value, i64 place) { return {value, place}; }
+};
+// Without padding: a state is sent as whole words.
+template <class Word>
+struct Placed<Word, 4> {
+  Word value;
+  u32 unused;
+  i64 place;
+  static __device__ __forceinline__ Placed of(Word value, i64 place) { return {value, 0, place}; }
 };
 
 // The index of the first least or greatest element; of the first NaN if there is one.
 template <class Value, bool least>
 struct First {
-  using State = Placed<Value>;
-  static __device__ __forceinline__ State identity() { return {Value(0), -1}; }
-  static __device__ __forceinline__ State of(Value value, i64 place) { return {value, place}; }
+  using State = Placed<typename ExtremeOf<Value>::type>;
+  static __device__ __forceinline__ State identity() { return State::of(0, -1); }
+  static __device__ __forceinline__ State of(Value value, i64 place) { return State::of(value, place); }
   static __device__ __forceinline__ State combine(const State& a, const State& b) {
     const bool a_is_first = a.place < b.place;
     const bool nan_a = a.value != a.value;

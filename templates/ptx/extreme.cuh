@@ -1,5 +1,5 @@
-// The minimum and the maximum of two f16 or bf16, as bits.  PTX ISA, "min" and "max".  PTX 7.0, sm_80.
-//@ # If one operand is NaN, the result is the other; -0 is less than 0.
+// The minimum and the maximum of two f16 or bf16, as bits, or of two f32.  PTX ISA, "min" and "max".  PTX 7.0, sm_80.
+//@ # -0 is less than 0. If one operand is NaN, the result is the other, but NaN for the forms with NaN in their name.
 #pragma once
 #include "tmajit/types.cuh"
 
@@ -9,6 +9,14 @@ namespace tmajit::ptx {
 __device__ __forceinline__ u16 $_form(u16 a, u16 b) {
   u16 result;
   asm("$form %0, %1, %2;" : "=h"(result) : "h"(a), "h"(b));
+  return result;
+}
+
+//@ end
+//@ each form of min.NaN.f32 max.NaN.f32
+__device__ __forceinline__ float $_form(float a, float b) {
+  float result;
+  asm("$form %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
   return result;
 }
 

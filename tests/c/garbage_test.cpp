@@ -77,7 +77,8 @@ void draw(tmajit_integers& integers, Random& random) {
   integers.values = random() % 8 == 0 ? nullptr : values.data();
 }
 void draw(const char*& text, Random& random) {
-  constexpr std::array<const char*, 8> texts{"add", "", "x", "sum", "x + x0", "no", "128B", "\xff\"\n"};
+  constexpr std::array<const char*, 9> texts{"add", "",     "x",      "sum",     "x + x0",
+                                             "no",  "128B", "y = x0", "\xff\"\n"};
   text = texts[random() % texts.size()];
 }
 

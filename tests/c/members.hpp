@@ -69,6 +69,10 @@ void visit_members(tmajit_scan_arguments& arguments, Visitor& visitor) {
       expression);
 }
 template <class Visitor>
+void visit_members(tmajit_rowwise_arguments& arguments, Visitor& visitor) {
+  visitor.TMAJIT_MEMBER(steps).TMAJIT_MEMBER(axes);
+}
+template <class Visitor>
 void visit_members(tmajit_reduce_into_arguments& arguments, Visitor& visitor) {
   visitor.TMAJIT_MEMBER(op);
 }

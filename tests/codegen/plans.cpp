@@ -60,6 +60,13 @@ Move scanned(const Tensor& destination, std::vector<Tensor> sources, const Scan&
   return operation::scan(destination, scan, sources).moves.front();
 }
 
+constexpr auto softmax = "m = max(x); e = expf(x - m); r = 1.0f / sum(e); y = e * r";
+
+Move row_steps(const Tensor& destination, std::vector<Tensor> sources, const char* steps,
+               std::int64_t axis = -1) {
+  return operation::rowwise({destination}, {.steps = steps, .axes = {axis}}, sources).moves.front();
+}
+
 Move windows_of(const Tensor& destination, const Tensor& source, const Windows& windows) {
   return operation::im2col(destination, source, windows).moves.front();
 }
@@ -185,6 +192,13 @@ std::vector<NamedMove> broad_moves() {
       {"cumulative products of an expression",
        scanned(to(f64, {64, 5000}), {from(f16, {64, 5000}), from(f64, {64, 5000})},
                {.op = ScanOp::product, .expression = "x0 * x1"})},
+      {"softmax of short rows", row_steps(to(bf16, {1000, 64}), {from(bf16, {1000, 64})}, softmax)},
+      {"softmax of rows in a CTA", row_steps(to(f32, {100, 4096}), {from(f32, {100, 4096})}, softmax)},
+      {"softmax of rows in a cluster",
+       row_steps(to(bf16, {10, 100'000}), {from(bf16, {10, 100'000})}, softmax)},
+      {"softmax of columns", row_steps(to(f32, {500, 1000}), {from(f32, {500, 1000})}, softmax, 0)},
+      {"softmax of odd rows that are loaded again",
+       row_steps(to(f32, {2, 1'000'001}), {from(f32, {2, 1'000'001})}, softmax)},
       // Both contiguous in the last dimension, all at multiples of 16 bytes.
       {"dense copy", {to(f32, {4096, 4096}), {square}}},
       {"dense copy of bytes", {to(u8, {1 << 20}), {from(u8, {1 << 20})}}},

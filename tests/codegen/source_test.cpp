@@ -40,7 +40,8 @@ TEST_CASE("the same plan gives the same text, whose entry is named by the family
     const Source one = source(plan);
     CHECK(source(plan).text == one.text);
     CHECK(one.entry == "tmajit_" + std::string(plan.family().name));
-    CHECK(one.expression == plan.expression());
+    // A kernel of several steps has the expression of each in place of one expression.
+    CHECK((one.expression == plan.expression() || (one.expression.empty() && !one.steps.empty())));
     CHECK_THAT(one.text, ContainsSubstring("extern \"C\" __global__") && ContainsSubstring(one.entry + "("));
   }
 }

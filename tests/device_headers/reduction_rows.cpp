@@ -69,6 +69,14 @@ void add_global_reductions(std::vector<HeaderRow>& rows) {
         {fmt::format("*reinterpret_cast<volatile u16*>(out) = ptx::{}(static_cast<u16>(wide), 7);", name),
          fmt::format("{} out0, wide, 7;", form), "HMNMX2"});
   }
+  for (const char* form : {"min.NaN.f32", "max.NaN.f32"}) {
+    std::string name = form;
+    std::ranges::replace(name, '.', '_');
+    rows.push_back({fmt::format("*reinterpret_cast<volatile float*>(out) = "
+                                "ptx::{}(__uint_as_float(static_cast<u32>(wide)), 7.0f);",
+                                name),
+                    fmt::format("{} out0, wide, 0f40E00000;", form), "FMNMX.NAN"});
+  }
 }
 
 }  // namespace

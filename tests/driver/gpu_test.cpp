@@ -122,8 +122,9 @@ TEST_CASE("a launch passes shape, parameters and stream to the driver in one cal
   FakeDriver fake;
   const auto gpu = driver::open_gpu(fake.api, 0);
   const auto kernel = gpu->kernels().load(artifact());
+  CHECK(fake.count("cuKernelSetAttribute") == 1);  // clusters of more than 8 CTAs
   kernel->allow_shared_bytes(100'000);
-  CHECK(fake.count("cuKernelSetAttribute") == 1);
+  CHECK(fake.count("cuKernelSetAttribute") == 2);
   CHECK(kernel->ctas_per_sm(128, 1000) == 3);
 
   int value = 7;

@@ -47,7 +47,7 @@ EVERYTHING = {
 VALUES = [None, -1, 1.5, "", "x", [], {}, 10**19]
 # Reasons of the parser that depend on two places of the file, on the meaning of a string or on a number's exact type.
 BEYOND = re.compile("|".join([
-    r"a CTA has at most 1024", r"a cluster has at most 8", r"does not divide the grid", r"\$\.buffers has", r"the shape has", r"; the box has",
+    r"a CTA has at most 1024", r"a cluster has at most 16", r"does not divide the grid", r"\$\.buffers has", r"the shape has", r"; the box has",
     r"the struct's fields take", r"needs an offset that is a multiple", r"whole numbers? from", r"lower has", r"numbers up to", r"to be filled in",
     r"an expression of one", r"only options of jitc", r"C\+\+ literal", r"is no (number|literal)", r"takes (whole )?numbers", r"a pattern of", r"constant",
 ]))

@@ -54,6 +54,17 @@ TEST_CASE("the references of operations give results computed by hand") {
     run("copy", {to.host(4)}, {from.host()});
     CHECK(to.values == Values{3, 4, 5, -1, 0, 1, 2, -1});
   }
+  SECTION("rowwise") {
+    Ints centred({2, 3}, {3, 1}, 6);
+    Ints most({2}, {1}, 2);
+    run("rowwise", {centred.host(), most.host()}, {from.host()},
+        {{"steps", "s = sum(x); y0 = 10 * x + i + n - s; y1 = max(x)"}});
+    CHECK(centred.values == Values{0, 11, 22, 21, 32, 43});
+    CHECK(most.values == Values{2, 5});
+    Ints first({1, 3}, {3, 1}, 3);
+    run("rowwise", {first.host()}, {from.host()}, {{"steps", "y = arg_min(0 - x)"}, {"axes", Dims{0}}});
+    CHECK(first.values == Values{1, 1, 1});
+  }
   SECTION("permute") {
     Ints to({3, 2}, {2, 1}, 6);
     run("permute", {to.host()}, {from.host()}, {{"axes", Dims{1, 0}}});

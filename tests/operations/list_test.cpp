@@ -153,6 +153,10 @@ TEST_CASE("shapes and types of destinations are derived from the sources") {
   CHECK(made("im2col", {{"filter", Dims{3}}}).front() == dense(type, {16, 24}));
   CHECK(made("scan", {{"op", "sum"}}).front() == view);
   CHECK(made("map", {{"expression", "x * 2.5"}}).front() == view);
+  const auto rows =
+      made("rowwise", {{"steps", "m = max(x); y0 = x - m; y1 = m; y2 = arg_max(x)"}, {"axes", Dims{0}}});
+  CHECK((rows.size() == 3 && rows[0] == view && rows[1] == dense(type, {6, 8}) &&
+         rows[2] == dense(ElementType::i64, {6, 8})));
 }
 
 TEST_CASE("an operation created by name equals the one that its function creates") {

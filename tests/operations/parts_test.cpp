@@ -47,6 +47,9 @@ std::vector<Example> examples() {
   for (const char* op : {"sum", "mean", "max", "arg_min", "any"})
     all.push_back({"reduce", {cube}, {{"op", op}, {"axes", Dims{1}}}});
   all.push_back({"reduce", {cube, cube}, {{"op", "sum"}, {"axes", Dims{0, 2}}, {"expression", "x0 * x1"}}});
+  all.push_back({"rowwise",
+                 {cube, {1, 7, 1}},
+                 {{"steps", "m = max(x0); y0 = (x0 - m) * x1; y1 = sum(x0)"}, {"axes", Dims{0, 2}}}});
   for (const char* bound : {"inclusive", "exclusive"}) {
     for (const char* direction : {"forwards", "backwards"}) {
       all.push_back({"scan",

@@ -96,6 +96,17 @@ TEST_CASE("calls that differ in more than addresses get plans of their own") {
   CHECK_THROWS_AS(concat(fixture.runtime, stack, halves, 0), Error);
   const int concats = fixture.device->launches - 7;
 
+  // Steps that differ in a number, and in the axes alone.
+  const int launches = fixture.device->launches;
+  const int rows = fixture.device->loads;
+  const std::array destinations{out};
+  for (const std::int64_t axis : {1, 0}) {
+    rowwise(fixture.runtime, destinations, {.steps = "y = x / sum(x)", .axes = {axis}}, sources);
+    rowwise(fixture.runtime, destinations, {.steps = "y = x / sum(x + 1)", .axes = {axis}}, sources);
+  }
+  CHECK(fixture.device->loads == rows + 4);
+  fixture.device->launches = launches;
+
   // Slices and paddings that differ only in their numbers.
   const std::array<Slice, 1> first{Slice{.start = 0, .stop = 16}};
   const std::array<Slice, 1> second{Slice{.start = 16, .stop = 32}};

@@ -1,5 +1,8 @@
 #include "ops/run_case.hpp"
 
+#include "operations/list.hpp"
+#include "plan/candidates.hpp"
+
 #include <tmajit/plan.hpp>
 
 #include <algorithm>
@@ -43,11 +46,11 @@ class OwnAllocations : public CaseMemory {
   std::vector<DevicePtr> addresses_;
 };
 
-/// For each move, the plans of all its candidates.
+/// For each kernel of the operation, the plans of all its candidates.
 std::vector<std::vector<KernelPlan>> candidates_of_moves(const Operation& operation, const Chip& chip) {
   std::vector<std::vector<KernelPlan>> all;
-  for (const Move& move : operation.moves) {
-    if (move.destination.view.elements() > 0) all.push_back(plan_candidates(move, {.chip = chip}));
+  for (const std::span<const Move> moves : kernels_of(operation.moves)) {
+    if (writes_elements(moves)) all.push_back(candidates_of_kernel(moves, {.chip = chip}));
   }
   return all;
 }

@@ -158,7 +158,7 @@ TEST_CASE("the error for arguments that do not fit names the kernel's parameters
   refused([](OwnLaunch& launch) { launch.shape.grid = {3}; }, "a grid of (3, 0, 0) is empty");
   refused([](OwnLaunch& launch) { launch.arguments.resize(40, AddressArgument{}); },
           "has 40 arguments; the most is 32");
-  refused([](OwnLaunch& launch) { launch.tensors.resize(10); }, "has 10 tensors; the most is 9");
+  refused([](OwnLaunch& launch) { launch.tensors.resize(17); }, "has 17 tensors; the most is 16");
 }
 
 TEST_CASE("the error for illegal tensor maps of a launch names every broken rule") {

@@ -122,7 +122,7 @@ TEST_CASE("views without a canonical form are rejected") {
   CHECK_THAT(refusal({strided({3, 4}, {0, 1}), contiguous_view({3, 4})}),
              ContainsSubstring("stride 0 in dimension 0"));
   CHECK_THAT(refusal({}), ContainsSubstring("0 views"));
-  CHECK_THAT(refusal(std::vector<TensorView>(10, contiguous_view({2}))), ContainsSubstring("10 views"));
+  CHECK_THAT(refusal(std::vector<TensorView>(17, contiguous_view({2}))), ContainsSubstring("17 views"));
   CHECK(refusal({strided({1, 4}, {0, 1}), contiguous_view({1, 4})}).empty());
 }
 

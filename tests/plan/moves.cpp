@@ -236,7 +236,7 @@ Move random_move(std::uint64_t seed, std::uint64_t max_drawn_extent) {
             .sources = {}};
   const ElementType type = move.destination.view.type;
   if (kind == 2) {
-    const std::uint64_t sources = between(random, 1, max_operands - 1);
+    const std::uint64_t sources = between(random, 1, max_inputs);
     for (std::uint64_t i = 0; i < sources; ++i) {
       move.sources.push_back(tensor(one_of(random, all_element_types), source_address, true));
     }

@@ -27,7 +27,7 @@ class Case(NamedTuple):
     @property
     def linear(self) -> bool:
         """Whether the results are linear in the sources, so that the call has gradients."""
-        if self.name in ("map", "stencil", "tiles"):
+        if self.name in ("map", "stencil", "rowwise", "tiles"):
             return False
         return self.arguments.get("op") in (None, "sum", "mean")
 
@@ -72,6 +72,12 @@ CASES = [
         ("reduce", numbers(3, 4), {"op": "max", "axes": ()}),
         ("scan", numbers(3, 4), {"op": "sum", "axis": 0, "bound": "exclusive"}),
         ("scan", numbers(3, 4), {"op": "sum", "direction": "backwards"}),
+        ("rowwise", numbers(3, 5), {"steps": "m = max(x); e = expf(x - m); y = e / sum(e)"}),
+        (
+            "rowwise",
+            [numbers(4, 6), numbers(6)],
+            {"steps": "y0 = x0 * x1 - mean(x0); y1 = max(x0)", "axes": (0,)},
+        ),
         ("copy_ragged", [numbers(3, 4), numbers(2, 1)], {}),
         ("im2col", numbers(2, 5, 6, 2), {"filter": (3, 2), "padding": ((4, 1), (0, 1)), "strides": (2, 1)}),
         ("im2col", numbers(2, 8, 3), {"filter": 3, "dilations": 2}),

@@ -4,9 +4,11 @@
 #include "reference/random.hpp"
 #include "seed.hpp"
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <catch2/catch_test_macros.hpp>
@@ -16,7 +18,7 @@ using reference::Computed, reference::Expression, reference::Scalar;
 namespace {
 
 Computed computed(const char* text, const std::vector<Computed>& x) {
-  const auto expression = Expression::parse(text, true);
+  const auto expression = Expression::parse(text, std::array<std::string_view, 2>{"x", "n"});
   REQUIRE(expression);
   constexpr std::uint64_t g[] = {3, 70'000};
   return expression->evaluate(x, g);

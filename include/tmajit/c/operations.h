@@ -242,8 +242,8 @@ typedef struct tmajit_reduce_arguments {
   tmajit_dims axes;
   /// the C expression of x (or x0 … x7) that is reduced; default: the source's elements; "x*x"
   const char* expression;
-  /// the epilogue of each result: a C expression of x, the result, and n, the number of elements reduced to
-  /// it; default: the result; "sqrt(x/n)"
+  /// the epilogue of each result: a C expression of x, the result, and n, the number of its elements;
+  /// default: the result; "sqrt(x/n)"
   const char* epilogue;
   /// whether the destination keeps the reduced dimensions, with an extent of 1: "no", "yes"; default: no
   const char* keep_dims;
@@ -286,6 +286,29 @@ TMAJIT_C_API tmajit_status tmajit_scan_plan(tmajit_runtime* runtime, const tmaji
 TMAJIT_C_API tmajit_status tmajit_scan_results(const tmajit_tensor* sources, size_t source_count,
                                                const tmajit_scan_arguments* arguments,
                                                tmajit_tensor* destination, tmajit_error** error);
+
+/// Computes reductions and element-wise steps over rows, in one pass. It takes 1 to 8 sources.
+typedef struct tmajit_rowwise_arguments {
+  size_t size;  ///< sizeof(tmajit_rowwise_arguments)
+  /// the steps: C assignments that read x (or x0 …), earlier steps, i, n and reductions; y (or y0 …) is
+  /// stored; required; "m = max(x); y = x - m"
+  const char* steps;
+  /// the dimensions of a row; default: the last one
+  tmajit_dims axes;
+} tmajit_rowwise_arguments;
+TMAJIT_C_API tmajit_status tmajit_rowwise(tmajit_runtime* runtime, const tmajit_tensor* destinations,
+                                          size_t destination_count, const tmajit_tensor* sources,
+                                          size_t source_count, const tmajit_rowwise_arguments* arguments,
+                                          void* stream, tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_rowwise_plan(tmajit_runtime* runtime, const tmajit_tensor* destinations,
+                                               size_t destination_count, const tmajit_tensor* sources,
+                                               size_t source_count,
+                                               const tmajit_rowwise_arguments* arguments,
+                                               const char* family, tmajit_plan** plan, tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_rowwise_results(const tmajit_tensor* sources, size_t source_count,
+                                                  const tmajit_rowwise_arguments* arguments,
+                                                  tmajit_tensor* destinations, size_t* destination_count,
+                                                  tmajit_error** error);
 
 /// Copies each source to a destination, tensors of different sizes in one launch. It takes as many sources as
 /// destinations.

@@ -1,5 +1,6 @@
 #include "families/reduce/reduction_team.hpp"
 
+#include "families/shared/reducer_name.hpp"
 #include "families/shared/views.hpp"
 #include "spec/saturate.hpp"
 
@@ -17,26 +18,12 @@ std::uint32_t groups_of(const ReductionTeamShape& shape) noexcept {
   return static_cast<std::uint32_t>(ceil_div(shape.parts, parts_of_group(shape)));
 }
 
-std::string_view reducer(ReductionOp op) noexcept {
-  switch (op) {
-    case ReductionOp::sum: return "Sum";
-    case ReductionOp::mean: return "Mean";
-    case ReductionOp::min: return "Least";
-    case ReductionOp::max: return "Greatest";
-    case ReductionOp::any: return "Any";
-    case ReductionOp::all: return "All";
-    case ReductionOp::arg_min: return "FirstLeast";
-    case ReductionOp::arg_max: return "FirstGreatest";
-  }
-  return {};
-}
-
 }  // namespace
 
 std::string reducer_fact(ReductionOp op) {
   return fmt::format(
       "template <class Value>\nstruct {0};\ntemplate <class Value>\nusing Reducer = {0}<Value>;\n",
-      reducer(op));
+      reducer_name(op));
 }
 
 std::uint32_t max_state_bytes(ReductionOp op) noexcept {

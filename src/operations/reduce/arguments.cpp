@@ -35,8 +35,9 @@ constexpr std::array reduce_arguments{
     Argument{.name = "epilogue",
              .option = "--epilogue",
              .fallback = "the result",
-             .sentence = "the epilogue of each result: a C expression of x, the result, and n, the number of "
-                         "elements reduced to it",
+             .sentence =
+                 "the epilogue of each result: a C expression of x, the result, and n, the number of its "
+                 "elements",
              .example = "sqrt(x/n)"},
     Argument{.name = "keep_dims",
              .option = "--keep-dims",
@@ -58,19 +59,6 @@ Reduction reduction_of(const Arguments& given, std::uint32_t rank) {
           .expression = std::string(given.text("expression")),
           .epilogue = std::string(given.text("epilogue")),
           .keep_dims = given.text("keep_dims") == "yes"};
-}
-
-/// The type of a reduction's result before the epilogue.
-ElementType reduced_type(ReductionOp op, ElementType value) {
-  switch (op) {
-    case ReductionOp::sum: return sum_type(value);
-    case ReductionOp::mean: return mean_type(value);
-    case ReductionOp::arg_min:
-    case ReductionOp::arg_max: return ElementType::i64;
-    case ReductionOp::any:
-    case ReductionOp::all: return ElementType::u8;
-    default: return value;
-  }
 }
 
 std::vector<TensorView> reduce_destinations(std::span<const TensorView> sources, const Arguments& given) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -142,12 +143,18 @@ ReducedDimensions reduced_of(const tmajit::Move& move) {
   return {whole, found, reduction_of(move).keep_dims};
 }
 
+/// An epilogue reads the result and the number of elements.
+std::optional<Expression> parse_epilogue(const std::string& text) {
+  static constexpr std::array<std::string_view, 2> names{"x", "n"};
+  return Expression::parse(text, names);
+}
+
 /// Calls visit(index, value) for each result of a part.
 template <class Visit>
 void reduce_each(const tmajit::Move& move, const Part& part, const Visit& visit) {
   const tmajit::Reduction& what = reduction_of(move);
   const SourceValues values_of(what.expression);
-  const auto epilogue = is_identity(what.epilogue) ? std::nullopt : Expression::parse(what.epilogue, true);
+  const auto epilogue = is_identity(what.epilogue) ? std::nullopt : parse_epilogue(what.epilogue);
   ReducedDimensions reduced = reduced_of(move);
   if (reduced.count() == 0) return;
   std::vector<Computed> x(move.sources.size());
@@ -176,7 +183,7 @@ void reduce_each(const tmajit::Move& move, const Part& part, const Visit& visit)
 /// single values of the expression, which must be exact.
 bool understands_reduction(const tmajit::Move& move) {
   const auto& [op, axes, expression, epilogue, keep_dims] = reduction_of(move);
-  const auto parsed = is_identity(epilogue) ? Expression::parse("x") : Expression::parse(epilogue, true);
+  const auto parsed = is_identity(epilogue) ? Expression::parse("x") : parse_epilogue(epilogue);
   return parsed && parsed->offsets() == 0 &&
          understands_source_values(expression, op == ReductionOp::sum || op == ReductionOp::mean);
 }

@@ -103,4 +103,16 @@ ElementType mean_type(ElementType type) noexcept {
   return is_float(type) ? sum_type(type) : f64;
 }
 
+ElementType reduced_type(ReductionOp op, ElementType value) noexcept {
+  switch (op) {
+    case ReductionOp::sum: return sum_type(value);
+    case ReductionOp::mean: return mean_type(value);
+    case ReductionOp::arg_min:
+    case ReductionOp::arg_max: return i64;
+    case ReductionOp::any:
+    case ReductionOp::all: return u8;
+    default: return value;
+  }
+}
+
 TMAJIT_END

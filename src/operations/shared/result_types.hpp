@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tmajit/element_type.hpp>
+#include <tmajit/operations/reduce.hpp>
 #include <tmajit/tensor_view.hpp>
 
 #include <span>
@@ -24,5 +25,7 @@ TMAJIT_BEGIN
 [[nodiscard]] ElementType sum_type(ElementType type) noexcept;
 /// The type of a mean of values: f64 for integers, f32 for fp8, the values' own type for other types.
 [[nodiscard]] ElementType mean_type(ElementType type) noexcept;
+/// The type of a reduction's result before its epilogue, for values of type `value`.
+[[nodiscard]] ElementType reduced_type(ReductionOp op, ElementType value) noexcept;
 
 TMAJIT_END

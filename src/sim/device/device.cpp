@@ -220,8 +220,7 @@ class SimKernel final : public LoadedKernel {
     const auto cluster = program_->cluster.value_or(shape.cluster);
     const std::uint64_t ctas = volume(cluster);
     if (ctas == 0 || ctas > max_cluster || cluster[0] > max_cluster || cluster[1] > max_cluster) {
-      return fmt::format("clusters of {} CTAs, 1 to {} are legal on every Hopper", extent_text(cluster),
-                         max_cluster);
+      return fmt::format("clusters of {} CTAs, 1 to {} are legal", extent_text(cluster), max_cluster);
     }
     for (std::size_t d = 0; d < 3; ++d) {
       if (shape.grid[d] % cluster[d] != 0) {

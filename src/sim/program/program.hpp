@@ -277,8 +277,9 @@ inline constexpr std::uint32_t max_local_bytes = 512 * 1024;
 inline constexpr std::uint32_t max_constant_bytes = 64 * 1024;
 inline constexpr std::uint32_t max_parameter_bytes = 32'764;
 inline constexpr std::uint64_t max_global_bytes = 1ULL << 32;
-/// The largest cluster, in CTAs, that every device of compute capability 9.0 supports.
-inline constexpr std::uint32_t max_cluster = 8;
+/// The largest cluster, in CTAs, of devices of compute capability 9.0. More than 8 are not portable to other
+/// devices (CUDA Driver API, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED).
+inline constexpr std::uint32_t max_cluster = 16;
 
 }  // namespace sim
 TMAJIT_END

@@ -65,10 +65,10 @@ struct Access {
   static constexpr std::uint32_t strong = 1U << 31;     ///< relaxed, volatile or atomic
   static constexpr std::uint32_t cta_scope = 1U << 30;  ///< strong at CTA scope only
   static constexpr std::uint32_t object = 1U << 29;     ///< the access is to an mbarrier object
-  static constexpr std::uint32_t rank_at = 26;          ///< first bit of the rank
-  static constexpr std::uint32_t written = 1U << 25;    ///< the access is a write
+  static constexpr std::uint32_t rank_at = 25;          ///< first bit of the rank
+  static constexpr std::uint32_t written = 1U << 24;    ///< the access is a write
   static constexpr std::uint32_t location_mask = written - 1;
-  static_assert(max_cluster << rank_at <= object);
+  static_assert(max_cluster << rank_at <= object && written << 1 == 1U << rank_at);
 
   /// The rank of the CTA whose thread accesses memory or has issued the copy.
   [[nodiscard]] std::uint32_t rank() const noexcept { return (location & (object - 1)) >> rank_at; }

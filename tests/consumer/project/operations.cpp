@@ -44,5 +44,7 @@ void describe_operations() {
   });
   const Tensor same{from.view, 2 << 20};
   expect(operation::scan(same, {}, {from}).moves.size() == 1, "operation::scan()");
+  expect(operation::rowwise({same, sums}, {.steps = "y1 = sum(x); y0 = x / y1"}, {from}).moves.size() == 2,
+         "operation::rowwise()");
   expect(operation::copy_ragged({same}, {from}).one_launch, "operation::copy_ragged()");
 }

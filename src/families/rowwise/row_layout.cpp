@@ -1,0 +1,234 @@
+#include "families/rowwise/row_layout.hpp"
+
+#include "families/rowwise/row_source.hpp"
+#include "spec/saturate.hpp"
+
+#include <algorithm>
+#include <bit>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr std::uint32_t widest_row_vector = 16;
+constexpr std::uint32_t max_held_words = 96;  // of 4 bytes: elements and kept values in a thread's registers
+constexpr std::uint32_t most_turns = 8;       // more take too long to compile
+constexpr std::uint32_t column_lanes = 32;    // neighbouring rows of a CTA
+
+std::uint32_t pow2_ceil(std::uint64_t n) noexcept {
+  return static_cast<std::uint32_t>(std::bit_ceil(std::max<std::uint64_t>(n, 1)));
+}
+
+/// Builds the layouts of one problem.
+class RowLayouts {
+ public:
+  explicit RowLayouts(const Problem& problem)
+      : problem_(problem), nest_(problem.nest), row_(problem.as<RowwiseProblem>()) {
+    base_.length = row_.length;
+    for (std::uint32_t d = 0; d < outer_dims(); ++d) base_.rows = sat_mul(base_.rows, nest_.shape[d]);
+    if (row_.row_dims == 1) choose_vectors();
+    for (std::uint32_t k = 1; k <= problem.sources(); ++k) {
+      if (is_one(k)) base_.access[k] = RowAccess::one;
+    }
+    base_.cut = base_.staggered || row_.length % base_.vector != 0;
+  }
+
+  [[nodiscard]] std::vector<RowLayout> all() {
+    if (takes_columns()) {
+      add_columns();
+    } else {
+      add_rows();
+    }
+    return std::move(layouts_);
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t outer_dims() const { return nest_.rank - row_.row_dims; }
+  /// The dimension whose elements are neighbours in a row.
+  [[nodiscard]] std::uint32_t inner() const { return nest_.rank - 1; }
+  [[nodiscard]] bool is_one(std::uint32_t operand) const {
+    for (std::uint32_t d = outer_dims(); d < nest_.rank; ++d) {
+      if (nest_.operand[operand].strides[d] != 0) return false;
+    }
+    return true;
+  }
+  [[nodiscard]] bool is_contiguous(std::uint32_t operand) const {
+    return row_.row_dims > 0 && !is_one(operand) && nest_.operand[operand].strides[inner()] == 1;
+  }
+
+  /// The most elements of a vector for which all rows of an operand begin at a multiple of the vector's size.
+  [[nodiscard]] std::uint32_t aligned_elements(std::uint32_t operand) const {
+    std::uint64_t bits = problem_.address[operand];
+    for (std::uint32_t d = 0; d < outer_dims(); ++d)
+      bits |= static_cast<std::uint64_t>(problem_.step(operand, d));
+    const std::uint32_t bytes = 1U << std::countr_zero(bits | widest_row_vector);
+    return std::max(bytes / problem_.element_bytes(operand), 1U);
+  }
+  /// Whether rows of both operands begin at the same place within vectors.
+  [[nodiscard]] bool is_in_step(std::uint32_t a, std::uint32_t b, std::uint32_t vector) const {
+    const auto first = [&](std::uint32_t k) { return problem_.address[k] / problem_.element_bytes(k); };
+    std::uint64_t difference = first(a) - first(b);
+    for (std::uint32_t d = 0; d < outer_dims(); ++d) {
+      difference |= static_cast<std::uint64_t>(nest_.operand[a].strides[d] - nest_.operand[b].strides[d]);
+    }
+    return difference % vector == 0;
+  }
+
+  /// Chooses the vectors, and the operands that are accessed by them.
+  void choose_vectors() {
+    std::uint32_t widest = 1;
+    std::vector<std::uint32_t> contiguous;
+    for (std::uint32_t k = 0; k < nest_.operands; ++k) {
+      if (!is_contiguous(k)) continue;
+      contiguous.push_back(k);
+      widest = std::max(widest, problem_.element_bytes(k));
+    }
+    if (contiguous.empty()) return;
+    const auto vector = std::min<std::uint32_t>(widest_row_vector / widest, pow2_ceil(row_.length));
+    if (vector < 2) return;
+    // The operand that moves the most bytes decides how rows are cut into vectors.
+    const auto bytes = [&](std::uint32_t k) {
+      std::uint64_t elements = problem_.element_bytes(k);
+      for (std::uint32_t d = 0; d < nest_.rank; ++d) {
+        if (nest_.operand[k].strides[d] != 0) elements = sat_mul(elements, nest_.shape[d]);
+      }
+      return elements;
+    };
+    base_.anchor = *std::ranges::max_element(contiguous, {}, bytes);
+    base_.vector = vector;
+    // Vectors of half the size are better than ones that rows begin or end within.
+    for (const std::uint32_t shorter : {vector, vector / 2}) {
+      const auto fits = [&](std::uint32_t k) { return aligned_elements(k) >= shorter; };
+      if (shorter < 2 || row_.length % shorter != 0 || !std::ranges::all_of(contiguous, fits)) continue;
+      base_.vector = shorter;
+      break;
+    }
+    base_.staggered = aligned_elements(base_.anchor) < base_.vector;
+    for (const std::uint32_t k : contiguous) {
+      const bool aligned =
+          base_.staggered ? is_in_step(k, base_.anchor, base_.vector) : aligned_elements(k) >= base_.vector;
+      if (aligned && base_.vector * problem_.element_bytes(k) >= 4) base_.access[k] = RowAccess::vectors;
+    }
+  }
+
+  /// Whether neighbouring threads take neighbouring rows: elements of a row are not neighbours in memory, but
+  /// those of neighbouring rows are.
+  [[nodiscard]] bool takes_columns() const {
+    if (outer_dims() == 0) return false;
+    std::uint64_t across = 0;
+    std::uint64_t along = 0;
+    for (std::uint32_t k = 0; k < nest_.operands; ++k) {
+      if (is_one(k)) continue;
+      const std::uint32_t bytes = problem_.element_bytes(k);
+      if (nest_.operand[k].strides[outer_dims() - 1] == 1) across += bytes;
+      if (is_contiguous(k)) along += bytes;
+    }
+    return across > along || (across > 0 && row_.length < 4);
+  }
+
+  [[nodiscard]] std::uint64_t vectors_of_row() const {
+    return ceil_div(row_.length + (base_.staggered ? base_.vector - 1 : 0), base_.vector);
+  }
+  /// The most vectors that a thread can hold.
+  [[nodiscard]] std::uint32_t held_vectors() const {
+    const std::vector<bool> kept = kept_steps(*row_.steps, row_.results);
+    auto bytes = static_cast<std::uint32_t>(4 * base_.vector * std::ranges::count(kept, true));
+    for (std::uint32_t k = 1; k <= problem_.sources(); ++k)
+      bytes += is_one(k) ? 0 : base_.vector * std::max(problem_.element_bytes(k), 2U);
+    return std::clamp(std::bit_floor(4 * max_held_words / std::max(bytes, 1U)), 1U, most_turns);
+  }
+
+  void add(const RowTuning& tuning) {
+    RowLayout layout = base_;
+    layout.tuning = tuning;
+    layout.reloads = std::uint64_t{tuning.turns} * tuning.team_threads * tuning.cluster < vectors_of_row();
+    const auto same = [&](const RowLayout& one) { return one.tuning == tuning; };
+    if (std::ranges::none_of(layouts_, same)) layouts_.push_back(layout);
+  }
+
+  void add_columns() {
+    base_.vector = 1;
+    base_.staggered = false;
+    base_.cut = false;
+    for (std::uint32_t k = 0; k < nest_.operands; ++k) {
+      if (base_.access[k] == RowAccess::vectors) base_.access[k] = RowAccess::elements;
+    }
+    const std::uint32_t held = held_vectors();
+    const auto columns = std::min(column_lanes, pow2_ceil(base_.rows));
+    const auto tuning = [&](std::uint32_t turns) {
+      const std::uint32_t most = max_team_threads / columns;
+      const auto team =
+          static_cast<std::uint32_t>(std::min<std::uint64_t>(pow2_ceil(ceil_div(row_.length, turns)), most));
+      return RowTuning{
+          .team = RowTeam::columns, .turns = turns, .threads = team * columns, .team_threads = team};
+    };
+    add(tuning(held));
+    if (held > 1) add(tuning(held / 2));
+  }
+
+  void add_rows() {
+    const std::uint64_t vectors = vectors_of_row();
+    const std::uint32_t held = held_vectors();
+    const auto lanes = [&](std::uint32_t turns, std::uint32_t rows_at_once, std::uint32_t threads) {
+      add({.team = RowTeam::lanes,
+           .turns = turns,
+           .rows_at_once = rows_at_once,
+           .threads = threads,
+           .team_threads = pow2_ceil(ceil_div(vectors, turns))});
+    };
+    const auto ctas = [&](std::uint32_t turns, std::uint32_t cluster) {
+      const std::uint64_t threads = round_up(ceil_div(vectors, std::uint64_t{turns} * cluster), 32);
+      const auto count = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(threads, 32, max_team_threads));
+      add({.team = cluster > 1 ? RowTeam::cluster : RowTeam::cta,
+           .turns = turns,
+           .threads = count,
+           .team_threads = count,
+           .cluster = cluster});
+    };
+    const std::uint32_t turns = std::min(held, 4U);
+    const std::uint32_t rows_at_once = std::min(held, 4U);
+    if (vectors <= 16) {
+      lanes(1, rows_at_once, 128);
+      lanes(1, 1, 128);
+    }
+    if (vectors <= std::uint64_t{32} * turns) {
+      lanes(turns, 1, 128);
+      if (vectors <= 32) lanes(1, 1, 128);
+    }
+    // A cluster shares rows that are too long for a CTA, or that are too few for all SMs.
+    const std::uint64_t cta_vectors = std::uint64_t{max_team_threads} * held;
+    std::uint32_t cluster = pow2_ceil(ceil_div(vectors, cta_vectors));
+    const bool has_reductions = reductions_of(*row_.steps, row_.results) > 0;
+    while (cluster < max_team_cluster && base_.rows * cluster * 2 <= problem_.sm_count &&
+           vectors > std::uint64_t{cluster} * 2 * 128 * turns)
+      cluster *= 2;
+    if (!has_reductions) cluster = 1;
+    if (cluster > max_team_cluster) cluster = 1;  // each step loads the row again
+    if (vectors > 32) {
+      const bool fits = vectors <= std::uint64_t{max_team_threads} * turns * cluster;
+      ctas(fits ? turns : held, cluster);
+      if (fits && held > turns) ctas(held, cluster);
+      if (fits && turns > 1) ctas(turns / 2, cluster);
+      if (cluster > 1) ctas(turns, 1);
+      if (has_reductions && cluster < max_team_cluster && vectors > 256) ctas(turns, cluster * 2);
+    }
+  }
+
+  const Problem& problem_;
+  const CanonicalNest& nest_;
+  const RowwiseProblem& row_;
+  RowLayout base_;
+  std::vector<RowLayout> layouts_;
+};
+
+}  // namespace
+
+std::uint64_t RowLayout::ctas() const noexcept {
+  if (tuning.team == RowTeam::cta || tuning.team == RowTeam::cluster) return rows * tuning.cluster;
+  return ceil_div(rows, std::uint64_t{tuning.threads / tuning.team_threads} * tuning.rows_at_once);
+}
+
+std::vector<RowLayout> row_layouts(const Problem& problem) {
+  return RowLayouts(problem).all();
+}
+
+TMAJIT_END

@@ -1,0 +1,59 @@
+#pragma once
+
+#include "families/shared/views.hpp"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+TMAJIT_BEGIN
+
+/// The threads that share a row (templates/kernels/row_teams.cuh).
+enum class RowTeam : std::uint32_t {
+  lanes,    ///< lanes of a warp
+  cta,      ///< a CTA
+  cluster,  ///< the CTAs of a cluster
+  columns,  ///< threads of a CTA, of which neighbours take neighbouring rows
+};
+/// How a row's elements of an operand are accessed.
+enum class RowAccess : std::uint32_t {
+  elements,  ///< one by one
+  vectors,   ///< whole vectors, at multiples of their size
+  one,       ///< the same element throughout the row; only sources
+};
+
+/// The free parameters of a layout.
+struct RowTuning {
+  RowTeam team = RowTeam::lanes;
+  std::uint32_t turns = 1;          ///< vectors of a thread in flight at once
+  std::uint32_t rows_at_once = 1;   ///< rows of a team in flight at once
+  std::uint32_t threads = 32;       ///< threads of a CTA
+  std::uint32_t team_threads = 32;  ///< threads of a CTA that share a row
+  std::uint32_t cluster = 1;        ///< CTAs that share a row
+  friend bool operator==(const RowTuning&, const RowTuning&) = default;
+};
+
+/// How a `rowwise` kernel walks a problem.
+struct RowLayout {
+  RowTuning tuning;
+  std::uint32_t vector = 1;  ///< elements of a vector
+  bool cut = false;          ///< a row may have part of a vector
+  bool staggered = false;    ///< rows begin between vectors
+  std::uint32_t anchor = 0;  ///< if staggered: the operand whose vectors are aligned
+  bool reloads = false;      ///< a row does not fit into the registers of its team
+  std::array<RowAccess, max_operands> access{};
+  std::uint64_t rows = 1;
+  std::uint64_t length = 1;  ///< elements of a row
+
+  [[nodiscard]] std::uint64_t ctas() const noexcept;
+  /// Whether the numbers of rows need 64 bits.
+  [[nodiscard]] bool is_wide() const noexcept { return rows >= std::uint64_t{1} << 31; }
+};
+
+inline constexpr std::uint32_t max_team_threads = 512;  ///< threads of a CTA, at most
+inline constexpr std::uint32_t max_team_cluster = 16;   ///< CTAs of a cluster, at most
+
+/// The layouts from which a planner chooses, the default first. Never empty.
+[[nodiscard]] std::vector<RowLayout> row_layouts(const Problem& problem);
+
+TMAJIT_END

@@ -1,0 +1,146 @@
+#include "families/rowwise/row_source.hpp"
+
+#include "families/shared/reducer_name.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+TMAJIT_BEGIN
+namespace {
+
+class RowStepsWriter {
+ public:
+  RowStepsWriter(std::span<const RowStep> steps, std::span<const std::string_view> types,
+                 std::vector<bool> kept)
+      : steps_(steps), types_(types), kept_(std::move(kept)) {}
+
+  [[nodiscard]] bool is_kept(std::uint32_t number) const { return kept_[number]; }
+
+  /// The statement "const auto name = (expression);". The expression is on a line of its own, which the
+  /// compiler's messages call by the step's name.
+  [[nodiscard]] std::string statement(const RowStep& step, std::string_view indent) const {
+    return fmt::format("{0}const auto {1} = (\n//@ text {1}: {2}\n{0});\n", indent, step.name,
+                       step.expression);
+  }
+
+  /// A lambda that computes the step's expression for an element; of a kept step, unless it is `computed`,
+  /// one that reads its value.
+  [[nodiscard]] std::string element(std::uint32_t number, bool computed = false) const {
+    std::vector<std::string> parameters{"const i32 i", "const u32 slot"};
+    for (std::size_t s = 0; s < types_.size(); ++s) {
+      parameters.push_back(
+          fmt::format("const {} {}", types_[s], types_.size() == 1 ? "x" : fmt::format("x{}", s)));
+    }
+    std::string out = fmt::format("[&]({}) {{\n", fmt::join(parameters, ", "));
+    if (kept_[number] && !computed)
+      return out + fmt::format("    return kept_{}.at[slot];\n  }}", steps_[number].name);
+    if (types_.size() == 1 && reads_x0(number)) out += "    const auto x0 = x;\n";
+    std::vector<bool> done(steps_.size());
+    add_element_steps(out, number, done);
+    return out + fmt::format("    return (\n//@ text {}: {}\n    );\n  }}", steps_[number].name,
+                             steps_[number].expression);
+  }
+
+ private:
+  /// Adds the statements of the steps with a value for each element that step `number` reads.
+  void add_element_steps(std::string& out, std::uint32_t number, std::vector<bool>& done) const {
+    for (const std::uint32_t read : steps_[number].reads) {
+      if (steps_[read].by_row() || done[read]) continue;
+      done[read] = true;
+      if (kept_[read]) {
+        out += fmt::format("    const auto {0} = kept_{0}.at[slot];\n", steps_[read].name);
+        continue;
+      }
+      add_element_steps(out, read, done);
+      out += statement(steps_[read], "    ");
+    }
+  }
+  [[nodiscard]] bool reads_x0(std::uint32_t number) const {
+    return reads(steps_[number].expression, "x0") ||
+           std::ranges::any_of(steps_[number].reads, [&](std::uint32_t read) {
+             return !steps_[read].by_row() && !kept_[read] && reads_x0(read);
+           });
+  }
+
+  std::span<const RowStep> steps_;
+  std::span<const std::string_view> types_;
+  std::vector<bool> kept_;
+};
+
+}  // namespace
+
+std::vector<bool> needed_steps(std::span<const RowStep> steps, std::span<const std::uint32_t> results) {
+  std::vector<bool> needed(steps.size());
+  for (std::size_t k = steps.size(); k-- > 0;) {
+    const auto& destination = steps[k].destination;
+    if (destination && std::ranges::find(results, *destination) != results.end()) needed[k] = true;
+    if (!needed[k]) continue;
+    for (const std::uint32_t read : steps[k].reads) needed[read] = true;
+  }
+  return needed;
+}
+
+std::vector<bool> kept_steps(std::span<const RowStep> steps, std::span<const std::uint32_t> results) {
+  const std::vector<bool> needed = needed_steps(steps, results);
+  std::vector<std::uint32_t> readers(steps.size());
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    if (!needed[k]) continue;
+    if (steps[k].destination) ++readers[k];
+    for (const std::uint32_t read : steps[k].reads) ++readers[read];
+  }
+  std::vector<bool> kept(steps.size());
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    const std::string& text = steps[k].expression;
+    const std::size_t open = text.find('(', 1);
+    const bool calls = open != std::string::npos && is_word(text[open - 1]);
+    kept[k] = !steps[k].by_row() && calls && readers[k] > 1;
+  }
+  return kept;
+}
+
+std::uint32_t reductions_of(std::span<const RowStep> steps, std::span<const std::uint32_t> results) {
+  const std::vector<bool> needed = needed_steps(steps, results);
+  std::uint32_t count = 0;
+  for (std::size_t k = 0; k < steps.size(); ++k) count += needed[k] && steps[k].reduction ? 1 : 0;
+  return count;
+}
+
+std::string row_steps_text(std::span<const RowStep> steps, std::span<const std::string_view> types,
+                           std::span<const std::uint32_t> results, bool keeps) {
+  const RowStepsWriter writer(steps, types,
+                              keeps ? kept_steps(steps, results) : std::vector<bool>(steps.size()));
+  const std::vector<bool> needed = needed_steps(steps, results);
+  std::string out =
+      "\n// ---- the user's steps ----\nnamespace tmajit {\n\n// For a row of n elements. `steps` calls each "
+      "function "
+      "with the values of an element of the sources, its index i, and its number among the thread's "
+      "elements.\ntemplate <class Steps>\n__device__ "
+      "__forceinline__ void run_steps(const i32 n, const Steps& steps) {\n";
+  std::uint32_t reductions = 0;
+  for (std::uint32_t k = 0; k < steps.size(); ++k) {
+    const RowStep& step = steps[k];
+    if (needed[k] && writer.is_kept(k))
+      out += fmt::format("  const auto kept_{} = steps.kept({});\n", step.name, writer.element(k, true));
+    if (!needed[k] || !step.by_row()) continue;
+    if (step.reduction) {
+      out += fmt::format("  const auto {} = steps.template reduced<{}, {}>({});\n", step.name,
+                         reducer_name(*step.reduction), reductions++, writer.element(k));
+    } else {
+      out += writer.statement(step, "  ");
+    }
+  }
+  // Stores come last: a destination may be a source that further reductions read.
+  for (std::size_t j = 0; j < results.size(); ++j) {
+    const auto step = std::ranges::find(steps, std::optional(results[j]), &RowStep::destination);
+    const auto k = static_cast<std::uint32_t>(step - steps.begin());
+    out += step->by_row() ? fmt::format("  steps.template store_value<{}>({});\n", j, step->name)
+                          : fmt::format("  steps.template store<{}>({});\n", j, writer.element(k));
+  }
+  return out + "}\n\n}  // namespace tmajit\n";
+}
+
+TMAJIT_END

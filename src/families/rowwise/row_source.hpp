@@ -1,0 +1,29 @@
+#pragma once
+
+#include "kernel/problem.hpp"
+
+#include <span>
+#include <string>
+
+TMAJIT_BEGIN
+
+/// The user's steps as the device function run_steps() (templates/kernels/rowwise.cu). `types` are the
+/// sources' value types, such as "float"; `results` the numbers of the y that the kernel stores. If `keeps`
+/// is set, threads keep the values of kept_steps() in registers.
+[[nodiscard]] std::string row_steps_text(std::span<const RowStep> steps,
+                                         std::span<const std::string_view> types,
+                                         std::span<const std::uint32_t> results, bool keeps);
+
+/// The steps with a value for each element that several steps read and that call a function, which takes
+/// longer than reading a register.
+[[nodiscard]] std::vector<bool> kept_steps(std::span<const RowStep> steps,
+                                           std::span<const std::uint32_t> results);
+
+/// The steps that the destinations `results` need.
+[[nodiscard]] std::vector<bool> needed_steps(std::span<const RowStep> steps,
+                                             std::span<const std::uint32_t> results);
+/// The number of reductions among them.
+[[nodiscard]] std::uint32_t reductions_of(std::span<const RowStep> steps,
+                                          std::span<const std::uint32_t> results);
+
+TMAJIT_END

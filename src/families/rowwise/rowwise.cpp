@@ -1,0 +1,339 @@
+#include "families/list.hpp"
+#include "families/rowwise/row_layout.hpp"
+#include "families/rowwise/row_source.hpp"
+#include "families/shared/chunks.hpp"
+#include "families/shared/reducer_name.hpp"
+#include "spec/saturate.hpp"
+
+#include <tmajit/row_plan.cuh>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace {
+
+/// The facts that a `rowwise` kernel is specialised for. RowLayout describes most of them.
+struct RowFacts {
+  std::uint32_t team = 0;  ///< a RowTeam
+  std::uint32_t vector = 1;
+  std::uint32_t turns = 1;
+  std::uint32_t rows_at_once = 1;
+  std::uint32_t cluster = 1;
+  Flag cut = 0;
+  Flag staggered = 0;
+  std::uint32_t anchor = 0;
+  Flag reloads = 0;
+  Flag nested = 0;  ///< a row has several dimensions
+  Flag wide = 0;
+  std::uint32_t sources = 1;
+  std::uint32_t destinations = 1;
+  std::array<std::uint32_t, max_operands> type{};    ///< ElementType of each operand
+  std::array<std::uint32_t, max_operands> access{};  ///< RowAccess of each operand
+  std::array<std::uint32_t, max_inputs> results{};   ///< for each destination k: it is y_results[k]
+
+  [[nodiscard]] std::uint32_t operands() const noexcept { return sources + destinations; }
+  [[nodiscard]] std::uint32_t destination_operand(std::uint32_t k) const noexcept {
+    return k == 0 ? 0 : sources + k;
+  }
+  [[nodiscard]] ElementType type_of(std::uint32_t operand) const {
+    return static_cast<ElementType>(type.at(operand));
+  }
+};
+
+RowFacts facts_of_layout(const RowLayout& layout, const Problem& problem) {
+  const auto& rows = problem.as<RowwiseProblem>();
+  RowFacts facts{.team = static_cast<std::uint32_t>(layout.tuning.team),
+                 .vector = layout.vector,
+                 .turns = layout.tuning.turns,
+                 .rows_at_once = layout.tuning.rows_at_once,
+                 .cluster = layout.tuning.cluster,
+                 .cut = layout.cut ? 1U : 0U,
+                 .staggered = layout.staggered ? 1U : 0U,
+                 .anchor = layout.staggered ? layout.anchor : 0U,
+                 .reloads = layout.reloads ? 1U : 0U,
+                 .nested = rows.row_dims > 1 ? 1U : 0U,
+                 .wide = layout.is_wide() ? 1U : 0U,
+                 .sources = problem.sources(),
+                 .destinations = problem.destinations};
+  for (std::uint32_t k = 0; k < problem.nest.operands; ++k) {
+    facts.type[k] = static_cast<std::uint32_t>(type_in_chunks(problem, k));
+    facts.access[k] = static_cast<std::uint32_t>(layout.access[k]);
+  }
+  std::ranges::copy(rows.results, facts.results.begin());
+  return facts;
+}
+
+struct RowChoice {
+  std::uint32_t team = 32;  ///< threads of a CTA that share a row
+  std::uint32_t turns = 1;  ///< vectors of a thread in flight
+  std::uint32_t rows = 1;   ///< rows of a team in flight
+  std::uint32_t threads = 32;
+  std::uint32_t cluster = 1;  ///< CTAs that share a row
+  static constexpr auto members() {
+    return std::array{choice_side("team", &RowChoice::team), choice_number("turns", &RowChoice::turns),
+                      choice_number("rows", &RowChoice::rows), choice_side("threads", &RowChoice::threads),
+                      choice_number("cluster", &RowChoice::cluster)};
+  }
+  [[nodiscard]] std::string text() const {
+    std::string text = fmt::format("{} of {} threads share a row, {} vectors of each", team, threads, turns);
+    if (rows > 1) text += fmt::format(", {} rows at once", rows);
+    if (cluster > 1) text += fmt::format(", clusters of {}", cluster);
+    return text;
+  }
+};
+using RowBase = TypedFamily<RowFacts, RowChoice, RowLayout>;
+
+const RowLayout& row_layout_of(const Candidate& candidate) {
+  return RowBase::data(candidate).layout;
+}
+
+template <std::uint32_t operands>
+params::RowPlan<operands> plan_of(const RowLayout& layout, const Problem& problem) {
+  const std::uint32_t row_dims = problem.as<RowwiseProblem>().row_dims;
+  const std::uint32_t rank = problem.nest.rank;
+  params::RowPlan<operands> plan{};
+  for (std::uint32_t k = 0; k < operands; ++k) {
+    set_address(plan.first[k], problem.address[k]);
+    plan.step[k] = row_dims > 0 ? problem.step(k, rank - 1) : 0;
+  }
+  const auto add = [&](std::uint32_t end, std::uint32_t begin) {
+    for (std::uint32_t d = end; d-- > begin;) {
+      auto& digit = plan.digit[plan.digits++];
+      digit.extent = problem.nest.shape[d];
+      if (!layout.is_wide()) digit.count = make_divider<params::Divider>(digit.extent);
+      digit.place = static_cast<std::int32_t>(problem.nest.place[d]);
+      for (std::uint32_t k = 0; k < operands; ++k) digit.step[k] = problem.step(k, d);
+    }
+  };
+  add(rank - row_dims, 0);
+  plan.row_digits = plan.digits;
+  if (row_dims > 1) add(rank, rank - row_dims);
+  plan.rows = layout.rows;
+  plan.length = static_cast<std::uint32_t>(layout.length);
+  plan.threads = layout.tuning.team_threads;
+  plan.first_place = static_cast<std::int32_t>(problem.nest.first_place);
+  plan.place_step = row_dims > 0 ? static_cast<std::int32_t>(problem.nest.place[rank - 1]) : 0;
+  return plan;
+}
+
+std::string_view team_policy(RowTeam team) noexcept {
+  switch (team) {
+    case RowTeam::lanes: return "LaneTeam";
+    case RowTeam::cta: return "CtaTeam";
+    case RowTeam::cluster: return "ClusterTeam";
+    case RowTeam::columns: return "ColumnTeam";
+  }
+  return {};
+}
+
+std::string_view access_policy(std::uint32_t access) noexcept {
+  switch (static_cast<RowAccess>(access)) {
+    case RowAccess::elements: return "ByElement";
+    case RowAccess::vectors: return "ByVector";
+    case RowAccess::one: return "OneElement";
+  }
+  return {};
+}
+
+class RowwiseFamily final : public RowBase {
+ public:
+  RowwiseFamily()
+      : TypedFamily({.name = "rowwise",
+                     .summary = "computes reductions and element-wise steps over rows; what fits into the "
+                                "registers of the threads that share a row is loaded once",
+                     .operations = {"rowwise"},
+                     .max_inputs = max_inputs}) {}
+
+  void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
+    const std::size_t first = candidates.size();
+    for (RowLayout& layout : row_layouts(problem)) {
+      const RowTuning& tuning = layout.tuning;
+      const RowChoice choice{.team = tuning.team_threads,
+                             .turns = tuning.turns,
+                             .rows = tuning.rows_at_once,
+                             .threads = tuning.threads,
+                             .cluster = tuning.cluster};
+      const RowFacts facts = facts_of_layout(layout, problem);
+      add_once(candidates, candidate(facts, choice, problem.nest, std::move(layout)),
+               candidates.size() == first);
+    }
+    candidates[first].default_choice = DefaultChoice::yes;
+  }
+
+  [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {
+    const RowLayout& layout = row_layout_of(candidate);
+    const RowTuning& tuning = layout.tuning;
+    const auto& rows = problem.as<RowwiseProblem>();
+    Footprint footprint{.threads = tuning.threads, .tiles = layout.ctas(), .registers = 64};
+    const std::uint32_t reductions = reductions_of(*rows.steps, rows.results);
+    constexpr std::uint32_t state_bytes = 8;
+    if (tuning.team == RowTeam::columns) {
+      footprint.static_shared_bytes = reductions * max_team_threads * state_bytes;
+    } else if (tuning.team != RowTeam::lanes) {
+      footprint.static_shared_bytes = reductions * 32 * state_bytes;
+    }
+    std::fill_n(footprint.box.begin(), problem.nest.rank, 1U);
+    if (rows.row_dims > 0) {
+      const std::uint32_t inner = problem.nest.rank - 1;
+      footprint.box[inner] = sat_cast<std::uint32_t>(std::min<std::uint64_t>(
+          problem.nest.shape[inner], std::uint64_t{tuning.team_threads} * tuning.turns * layout.vector));
+    }
+    std::uint64_t loaded_bytes = 0;
+    for (std::uint32_t k = 1; k <= problem.sources(); ++k) {
+      if (layout.access[k] != RowAccess::one)
+        loaded_bytes += std::uint64_t{problem.element_bytes(k)} * layout.vector;
+    }
+    footprint.bytes_in_flight =
+        std::uint64_t{tuning.threads} * tuning.turns * tuning.rows_at_once * loaded_bytes;
+    if (layout.reloads) {
+      footprint.reread_bytes = static_cast<double>(problem.bytes_read()) * reductions;
+      footprint.waits =
+          static_cast<double>((reductions + 1) * layout.length /
+                              (std::uint64_t{tuning.team_threads} * tuning.turns * layout.vector));
+    }
+    // An estimate: 4 for each element of each step, and 2 for each load of a vector.
+    footprint.instructions =
+        static_cast<double>(problem.nest.elements()) *
+        (4.0 * static_cast<double>(rows.steps->size()) + 2.0 * problem.sources() / layout.vector);
+    return footprint;
+  }
+
+  [[nodiscard]] std::string why(const Candidate& candidate, const Problem& /*problem*/) const override {
+    const RowLayout& layout = row_layout_of(candidate);
+    if (layout.reloads)
+      return "Rows are longer than the registers of a CTA or a cluster: each step loads them again.";
+    switch (layout.tuning.team) {
+      case RowTeam::lanes:
+        return "Rows are short: lanes of a warp share one, and exchange values by shuffles.";
+      case RowTeam::cta: return "A row fits into the registers of a CTA, which loads it once.";
+      case RowTeam::cluster:
+        return "Rows are long or few: the CTAs of a cluster hold one in their registers, and exchange values "
+               "through distributed shared memory.";
+      case RowTeam::columns:
+        return "Elements of a row are not neighbours in memory, but rows are: neighbouring threads take "
+               "neighbouring rows.";
+    }
+    return {};
+  }
+  [[nodiscard]] std::vector<std::string> rewrites(const Candidate& candidate) const override {
+    std::vector<std::string> out;
+    if (row_layout_of(candidate).staggered)
+      out.emplace_back(
+          "Rows are not aligned to vectors: threads cut them at boundaries of vectors in memory.");
+    return out;
+  }
+
+  void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
+            LaunchShape& shape) const override {
+    const RowLayout& layout = row_layout_of(candidate);
+    with_operands(problem.nest.operands, [&](auto operands) {
+      const std::uint32_t at =
+          parameters.add({"params::RowPlan", operands}, "plan", plan_of<operands>(layout, problem));
+      for (std::uint32_t k = 0; k < operands; ++k)
+        parameters.add_address(at + k * static_cast<std::uint32_t>(sizeof(std::uint64_t)), k);
+    });
+    shape.grid = grid_of(layout.ctas());
+    shape.cluster = {layout.tuning.cluster, 1, 1};
+  }
+
+  [[nodiscard]] SourceParts source(const Candidate& candidate, std::string_view expression) const override {
+    const auto facts = facts_of<RowFacts>(candidate);
+    const auto team = static_cast<RowTeam>(facts.team);
+    const std::vector<RowStep> steps = parse_row_steps(expression, facts.sources);
+    const auto results = std::span(facts.results).first(facts.destinations);
+    const bool by_cta = team == RowTeam::cta || team == RowTeam::cluster;
+    SourceParts parts{.why = facts.reloads != 0
+                                 ? "Each step loads the row again, for it does not fit on the chip."
+                                 : "Each element is loaded once, into the registers of the threads that "
+                                   "share its row, and stored once.",
+                      .max_threads = by_cta || team == RowTeam::columns ? max_team_threads : 128U,
+                      .call = "compute_rows(plan)"};
+    parts.facts = number_fact("vector", facts.vector, "elements that a thread loads at once");
+    parts.facts += number_fact("turns", facts.turns, "vectors of a thread in flight");
+    parts.facts += number_fact("rows_at_once", facts.rows_at_once, "rows of a thread in flight");
+    parts.facts += number_fact("operands", facts.operands());
+    parts.facts += number_fact("max_threads", parts.max_threads);
+    parts.facts += number_fact("cluster", facts.cluster, "CTAs that share a row");
+    parts.facts += number_fact("reductions", reductions_of(steps, results));
+    if (facts.staggered != 0) {
+      parts.facts +=
+          number_fact("anchor", facts.anchor, "the operand whose vectors begin at multiples of their size");
+      parts.facts += number_fact("anchor_bytes", size_of(facts.type_of(facts.anchor)), "of its elements");
+    }
+    parts.facts += fmt::format("using Index = {};  // number of a row\n", facts.wide != 0 ? "u64" : "u32");
+    parts.facts += policy_fact("Team", team_policy(team), "the threads that share a row");
+    parts.facts += policy_fact("Elements", facts.reloads != 0 ? "ReloadedElements" : "HeldElements");
+    parts.facts += policy_fact("Edges", facts.staggered != 0 ? "StaggeredVectors"
+                                        : facts.cut != 0     ? "CutVectors"
+                                                             : "WholeVectors");
+    parts.facts += policy_fact("RowShape", facts.nested != 0 ? "ManyDimensions" : "OneDimension");
+    add_operands(parts, facts, steps);
+    std::vector<std::string_view> types;
+    for (std::uint32_t s = 0; s < facts.sources; ++s) types.push_back(value_type(facts.type_of(s + 1)));
+    parts.steps = row_steps_text(steps, types, results, facts.reloads == 0);
+    for (const RowStep& step : steps) parts.expressions.push_back(step.expression);
+    return parts;
+  }
+
+  void classify(const Candidate& candidate, const Problem& problem, ShapeClass& shape) const override {
+    shape.staggered = row_layout_of(candidate).staggered;
+    shape.column = log2_of(problem.as<RowwiseProblem>().length);
+  }
+
+ private:
+  /// Calls `f` with a constant of 2 to 16.
+  template <class F>
+  static void with_operands(std::uint32_t count, const F& f) {
+    if (count <= 8) return with_constant(count, f);
+    with_constant(count - 8, [&](auto more) { f(std::integral_constant<std::uint32_t, 8 + more>{}); });
+  }
+
+  /// Adds the types of the sources and destinations, and how a thread accesses them.
+  static void add_operands(SourceParts& parts, const RowFacts& facts, const std::vector<RowStep>& steps) {
+    std::vector<ReductionOp> declared;
+    for (const RowStep& step : steps) {
+      if (!step.reduction || std::ranges::find(declared, *step.reduction) != declared.end()) continue;
+      declared.push_back(*step.reduction);
+      parts.facts += fmt::format("template <class Value>\nstruct {};\n", reducer_name(*step.reduction));
+    }
+    for (const std::string_view policy : {"ByElement", "ByVector", "OneElement"}) {
+      const auto uses = [&](std::uint32_t access) { return access_policy(access) == policy; };
+      if (std::ranges::any_of(std::span(facts.access).first(facts.operands()), uses))
+        parts.facts += fmt::format("struct {};\n", policy);
+    }
+    parts.facts += "template <u32 i>\nstruct Source;\n";
+    for (std::uint32_t s = 0; s < facts.sources; ++s) {
+      const ElementType type = facts.type_of(s + 1);
+      parts.elements.push_back(type);
+      parts.facts +=
+          fmt::format("template <>\nstruct Source<{}> {{\n  using Element = {};\n  using Access = {};\n}};\n",
+                      s, device_type(type), access_policy(facts.access[s + 1]));
+    }
+    parts.facts += all_sources_fact(facts.sources);
+    parts.facts += "template <u32 j>\nstruct Target;\n";
+    for (std::uint32_t j = 0; j < facts.destinations; ++j) {
+      const std::uint32_t operand = facts.destination_operand(j);
+      const ElementType type = facts.type_of(operand);
+      parts.elements.push_back(type);
+      parts.facts += fmt::format(
+          "template <>\nstruct Target<{}> {{\n  using Element = {};\n  using Access = {};\n  static "
+          "constexpr u32 "
+          "operand = {};\n}};\n",
+          j, device_type(type), access_policy(facts.access[operand]), operand);
+    }
+    parts.result = facts.type_of(0);
+  }
+};
+
+}  // namespace
+
+const Family& rowwise_family() {
+  static const RowwiseFamily family;
+  return family;
+}
+
+TMAJIT_END

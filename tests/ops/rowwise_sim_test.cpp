@@ -1,0 +1,95 @@
+/// Every candidate of the family `rowwise`, on the simulated device, at the limits of what threads, CTAs and
+/// clusters hold.
+#include "ops/own_memory.hpp"
+#include "ops/run_case.hpp"
+#include "ptx_alone.hpp"
+#include "seed.hpp"
+
+#include <tmajit/error.hpp>
+#include <tmajit/sim.hpp>
+
+#include <string>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+using reference::between, reference::one_in, reference::Random, reference::TestCase;
+
+namespace {
+
+struct Steps {
+  const char* text;
+  std::size_t sources;
+};
+constexpr Steps steps[] = {{"m = max(x); e = expf(x - m); y = e / sum(e)", 1},
+                           {"u = mean(x0); c = x0 - u; y = c / sqrtf(mean(c * c) + 1.0f) * x1", 2},
+                           {"y = x - arg_max(x)", 1}};
+
+/// A case of `rows` dense rows of `length` elements, whose tensors begin `shift` elements after a multiple of
+/// 256 bytes.
+TestCase dense_rows(const Steps& what, ElementType type, std::uint64_t rows, std::uint64_t length,
+                    std::uint64_t shift) {
+  const TensorView view = TensorView::contiguous(type, {rows, length});
+  std::vector<TensorView> sources{view};
+  if (what.sources > 1) sources.push_back(TensorView::contiguous(type, {length}));
+  TestCase made =
+      reference::dense_case("rowwise", {{"steps", std::string(what.text)}}, {view}, sources, shift);
+  made.contents = reference::Contents::whole;
+  return made;
+}
+
+Runtime sim_runtime(std::uint64_t seed) {
+  return Runtime({.device = make_sim_device({.mode = SimOptions::Mode::random, .seed = seed}),
+                  .cache_directory = tests::shared_kernels(),
+                  .compile = tests::ptx_alone});
+}
+
+}  // namespace
+
+TEST_CASE(
+    "every candidate computes rows of any length: lanes, CTAs, clusters, and rows that are loaded again") {
+  const std::uint64_t seed = tests::seed(20261127);
+  Random random(seed);
+  Runtime runtime = sim_runtime(seed);
+  // Lengths at which another team takes over, and their neighbours.
+  constexpr std::uint64_t limits[] = {1, 4, 8, 16, 64, 128, 512, 1024, 4096, 16384};
+  for (const std::uint64_t limit : limits) {
+    const std::uint64_t length = limit + between(random, 0, 2) - (limit > 1 ? 1 : 0);
+    const ElementType type = one_in(random, 2) ? ElementType::bf16 : ElementType::f32;
+    const Steps& what = steps[between(random, 0, 2)];
+    const TestCase made = dense_rows(what, type, between(random, 1, length > 1000 ? 3 : 40), length,
+                                     one_in(random, 2) ? 0 : between(random, 1, 7));
+    INFO("TMAJIT_SEED=" << seed << ": " << made.text());
+    CHECK(tests::run_candidates(runtime, made, seed) == "");
+  }
+}
+
+TEST_CASE("rows of half a million elements are shared by clusters of 16 CTAs") {
+  Runtime runtime = sim_runtime(1);
+  const Operation operation = reference::operation_of(dense_rows(steps[0], ElementType::bf16, 2, 262'144, 0),
+                                                      std::vector<DevicePtr>{1 << 20, 1 << 21});
+  const std::vector<KernelPlan> plans = plan_kernels(operation);
+  REQUIRE(plans.size() == 1);
+  CHECK(plans.front().launch_shape().cluster[0] == 16);
+  CHECK(tests::run_candidates(runtime, dense_rows(steps[0], ElementType::bf16, 1, 262'144, 0), 1) == "");
+}
+
+TEST_CASE("all destinations of the same rows are computed by one kernel, and alone by others") {
+  const TensorView view = TensorView::contiguous(ElementType::f32, {6, 40});
+  const TensorView per_row = TensorView::contiguous(ElementType::f32, {6});
+  const Operation all =
+      operation::rowwise({Tensor{view, 1 << 20}, Tensor{per_row, 2 << 20}, Tensor{per_row, 3 << 20}},
+                         {.steps = "m = max(x); y0 = x - m; y1 = m; y2 = sum(x)"}, {Tensor{view, 4 << 20}});
+  REQUIRE(all.moves.size() == 3);
+  const std::vector<KernelPlan> together = plan_kernels(all);
+  REQUIRE(together.size() == 1);
+  CHECK(together.front().bytes_read() == 6 * 40 * 4);
+  CHECK(together.front().bytes_written() == 6 * 40 * 4 + 2 * 6 * 4);
+  Runtime runtime = sim_runtime(2);
+  for (std::size_t k = 0; k < 3; ++k) {
+    const std::vector<KernelPlan> alone = plan_kernels(Operation::of({all.moves[k]}));
+    REQUIRE(alone.size() == 1);
+    CHECK(alone.front().key() != together.front().key());
+  }
+}
