@@ -487,6 +487,11 @@ TEST_CASE("instructions must exist in the module's target and PTX version") {
   CHECK(module("8.0", "sm_90", "wgmma.fence.sync.aligned;") == Rules{"target.feature"});
   CHECK(module("8.0", "sm_90, debug", "fence.proxy.async;").empty());
   CHECK(module("7.8", "sm_90", "fence.proxy.alias;").empty());
+  const std::string fma = "fma.rn.oob.f16x2 %r1, %r0, %r0, %r0;";
+  CHECK(module("8.1", "sm_90", fma).empty());
+  CHECK(module("8.0", "sm_90", fma) == Rules{"target.version"});
+  CHECK(module("8.1", "sm_89", fma) == Rules{"target.architecture"});
+  CHECK(module("7.0", "sm_80", "fma.rn.relu.f16x2 %r1, %r0, %r0, %r0;").empty());
 }
 
 TEST_CASE("random text does not make lint throw") {
