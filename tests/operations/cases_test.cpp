@@ -117,6 +117,13 @@ SourceElement origin(const RandomCase& drawn, std::size_t to, Index index) {
     while (index.at(axis) >= drawn.sources[from.source].view.shape.at(axis))
       index.at(axis) -= drawn.sources[from.source++].view.shape.at(axis);
   }
+  if (drawn.operation == "split" && drawn.arguments.text("drop_axis") == "yes") {
+    std::shift_right(index.begin() + static_cast<std::ptrdiff_t>(axis), index.end(), 1);
+    index.at(axis) = to;
+    for (std::uint32_t d = 0; d <= rank; ++d)
+      from.index.at(d) = drawn.sources[0].view.shape.at(d) == 1 ? 0 : index.at(d);
+    return from;
+  }
   if (drawn.operation == "split") {
     for (std::size_t i = 0; i < to; ++i) index.at(axis) += drawn.destinations[i].view.shape.at(axis);
   }
