@@ -88,13 +88,13 @@ def _pad(f: Any, call: Call, gradients: list) -> list:
 def _concat(f: Any, call: Call, gradients: list) -> list:
     axis = call.values["axis"]
     if call.values["new_axis"] in (True, "yes"):
-        parts = f.split(gradients[0], axis, (1,) * len(call.shapes))
-        return [part.reshape(shape) for part, shape in zip(parts, call.shapes, strict=True)]
+        return list(f.split(gradients[0], axis, drop_axis=True))
     return list(f.split(gradients[0], axis, tuple(shape[axis] for shape in call.shapes)))
 
 
 def _split(f: Any, call: Call, gradients: list) -> list:
-    return [f.concat(gradients, call.values["axis"])]
+    new_axis = call.values["drop_axis"] in (True, "yes")
+    return [f.concat(gradients, call.values["axis"], new_axis=new_axis)]
 
 
 def _reduce(f: Any, call: Call, gradients: list) -> list:

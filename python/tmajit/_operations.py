@@ -224,7 +224,8 @@ def concat(
 def split(
     x: Tensor,
     axis: int,
-    parts: Sequence[int],
+    parts: Sequence[int] | None = None,
+    drop_axis: bool | None = None,
     out: Sequence[Tensor] | None = None,
 ) -> Any:
     """Cuts the source along a dimension.
@@ -232,8 +233,10 @@ def split(
     Args:
         x: a tensor with any strides and 0 to 8 dimensions.
         axis: the dimension along which the source is cut (a dimension; -1 is the last). For example 0.
-        parts: the destinations' extents along that dimension (any number of whole numbers, 0 or more). For
-            example (10, 20, 30).
+        parts: the destinations' extents along that dimension (any number of whole numbers, 0 or more;
+            default: 1 for each index). For example (10, 20, 30).
+        drop_axis: whether only the source has that dimension: each destination is one index of it (a bool;
+            default: False). For example True.
         out: the tensors to write; by default new tensors of the sources' library.
 
     Returns:
@@ -246,7 +249,7 @@ def split(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _all(8, x, out, None, (axis, parts))
+    return _all(8, x, out, None, (axis, parts, drop_axis))
 
 
 def map(

@@ -130,7 +130,12 @@ def _concat(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
 
 def _split(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
     axis = values["axis"] % len(shapes[0])
-    return [(*shapes[0][:axis], part, *shapes[0][axis + 1 :]) for part in values["parts"]]
+    before, after = shapes[0][:axis], shapes[0][axis + 1 :]
+    # Without parts each index is a part: the number of results fixes the extent.
+    parts = (1,) * int(shapes[0][axis]) if values["parts"] is None else values["parts"]
+    if values["drop_axis"] in (True, "yes"):
+        return [(*before, *after) for _ in parts]
+    return [(*before, part, *after) for part in parts]
 
 
 def _copy_ragged(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:

@@ -55,6 +55,7 @@ constexpr OperationStruct concat_operation{
 constexpr ArgumentMember split_members[] = {
     {"axis", offsetof(tmajit_split_arguments, axis)},
     {"parts", offsetof(tmajit_split_arguments, parts)},
+    {"drop_axis", offsetof(tmajit_split_arguments, drop_axis)},
 };
 constexpr OperationStruct split_operation{
     "split", "tmajit_split_arguments", sizeof(tmajit_split_arguments), split_members};

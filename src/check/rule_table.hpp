@@ -355,6 +355,13 @@ inline constexpr Rule rules[] = {
      "PTX ISA: Target ISA Notes of the instruction"},
     {"target.version", "An instruction is later than the module's PTX version.", "a later .version",
      "raise .version, or compile with a later CUDA", "PTX ISA: PTX ISA Notes of the instruction"},
+    {"tensormap.alignment",
+     "A copy uses a tensor map at an address that is no multiple of 64, or in a parameter or variable that "
+     "is "
+     "declared with a smaller alignment.",
+     "a multiple of 64, in a parameter or variable that is declared with an alignment of 64",
+     "take the map as a CUtensorMap, or as a struct that is declared alignas(64)",
+     "CUDA Driver API: CUtensorMap"},
     {"tensormap.changed", "A copy uses a tensor map that the kernel has changed to one that is not legal.",
      "a map that the driver would have encoded", "replace every field that depends on the changed one",
      "CUDA Driver API: cuTensorMapEncodeTiled; PTX ISA: tensormap.replace"},

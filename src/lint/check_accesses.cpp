@@ -15,6 +15,15 @@ using Kind = Event::Kind;
 
 /// The most shared memory that a CTA can have on Hopper (CUDA C++ Programming Guide, compute capabilities).
 constexpr std::uint64_t max_shared_bytes = 227ULL * 1024;
+/// The alignment of a tensor map in bytes. At other addresses, copies by it fail on an H100 with
+/// CUDA_ERROR_MISALIGNED_ADDRESS (716).
+constexpr std::uint32_t map_alignment = 64;
+
+/// The alignment with which the module declares a variable, in bytes.
+std::uint64_t declared_alignment(const ptx::Variable& variable) {
+  const std::uint32_t natural = std::max(bits_of(variable.type) / 8, 1U) * variable.vector_width;
+  return variable.alignment.value_or(natural);
+}
 
 /// The checks of one event.
 struct Check {
@@ -58,6 +67,7 @@ struct Check {
     if (event.kind == Kind::bulk_load) barrier();
     if (event.kind != Kind::prefetch) shared_address();
     if (!event.is_tensor) return size();
+    map_address();
     offsets();
     if (event.map != nullptr) tensor(*event.map);
     if (event.kind == Kind::bulk_store) coordinates();
@@ -80,8 +90,7 @@ struct Check {
     const ptx::Variable* const variable = kernel.values.variable_of(event.shared);
     // The launch decides where dynamic shared memory begins.
     if (variable == nullptr || variable->linkage == ptx::Linkage::extern_ || !event.shared.exact()) return;
-    const std::uint32_t natural = std::max(bits_of(variable->type) / 8, 1U) * variable->vector_width;
-    const std::uint64_t declared = variable->alignment.value_or(natural);
+    const std::uint64_t declared = declared_alignment(*variable);
     if (declared >= needed || event.shared.constant % needed != 0) return;
     const auto is_aligned = [&](const Term& term) {
       const int alignment = kernel.values.symbol(term.symbol).alignment;
@@ -95,6 +104,32 @@ struct Check {
         fmt::format("a bulk copy needs a multiple of {} in shared memory, and \"{}\" is declared with an "
                     "alignment of {}",
                     needed, variable->name, declared));
+  }
+
+  /// Reports a map that is misaligned, or whose parameter or variable is not declared with the alignment that
+  /// a map needs.
+  void map_address() const {
+    if (is_misaligned(event.map_address, map_alignment))
+      return require(event.map_address, map_alignment, "tensormap.alignment", "a tensor map");
+    constexpr int bits = std::countr_zero(map_alignment);
+    const Value& address = event.map_address;
+    const ptx::Variable* const variable = kernel.values.variable_of(address);
+    if (variable == nullptr || variable->linkage == ptx::Linkage::extern_ || address.known < bits) return;
+    // The parameters of functions, and variables in local or shared memory, cannot hold maps for copies.
+    const bool can_hold_maps =
+        variable->space == ptx::StateSpace::global || variable->space == ptx::StateSpace::constant ||
+        (variable->space == ptx::StateSpace::param && kernel.function.function->is_entry);
+    const std::uint64_t declared = declared_alignment(*variable);
+    if (!can_hold_maps || declared >= map_alignment) return;
+    const bool is_unaligned = std::ranges::any_of(address.terms, [&](const Term& term) {
+      const auto& symbol = kernel.values.symbol(term.symbol);
+      return symbol.variable == variable && term.factor == 1 && symbol.alignment < bits;
+    });
+    if (!is_unaligned) return;
+    add("tensormap.alignment",
+        fmt::format("a tensor map in \"{}\", which is declared with an alignment of {}", variable->name,
+                    declared),
+        fmt::format("an alignment of {}", map_alignment));
   }
 
   void size() const {

@@ -64,6 +64,7 @@ constexpr Needs table[] = {
     {80, 90, false, {fence_proxy}, "async"},
     {80, 90, false, {mbarrier_arrive, mbarrier_arrive_drop}, "expect_tx"},
     {80, 90, true, {wgmma_mma_async, wgmma_fence, wgmma_commit_group, wgmma_wait_group, setmaxnreg}},
+    {81, 90, false, {fma}, "oob"},
     {81, 90, false, {st_async, red_async, multimem_ld_reduce, multimem_st, multimem_red}},
     {83, 90, false, {tensormap_cp_fenceproxy}},
     {83, 90, false, {fence_proxy}, "tensormap::generic"},

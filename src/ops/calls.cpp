@@ -55,9 +55,9 @@ void concat(const Runtime& runtime, const Tensor& destination, List<Tensor> sour
 }
 
 void split(const Runtime& runtime, List<Tensor> destinations, const Tensor& source, std::int64_t axis,
-           Stream stream) {
-  Call(runtime, 'l', destinations, {&source, 1}).with(axis).run(stream, [&] {
-    return operation::split(destinations, source, axis);
+           Stream stream, bool drop_axis) {
+  Call(runtime, 'l', destinations, {&source, 1}).with(axis).with(drop_axis).run(stream, [&] {
+    return operation::split(destinations, source, axis, drop_axis);
   });
 }
 

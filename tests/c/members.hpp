@@ -45,7 +45,7 @@ void visit_members(tmajit_concat_arguments& arguments, Visitor& visitor) {
 }
 template <class Visitor>
 void visit_members(tmajit_split_arguments& arguments, Visitor& visitor) {
-  visitor.TMAJIT_MEMBER(axis).TMAJIT_MEMBER(parts);
+  visitor.TMAJIT_MEMBER(axis).TMAJIT_MEMBER(parts).TMAJIT_MEMBER(drop_axis);
 }
 template <class Visitor>
 void visit_members(tmajit_map_arguments& arguments, Visitor& visitor) {

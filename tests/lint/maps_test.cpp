@@ -58,6 +58,57 @@ TEST_CASE("a tensor map is found through 64-bit and 32-bit addresses of its para
   CHECK(rules(wrong) == Rules{"mbarrier.expected-bytes"});
 }
 
+TEST_CASE("a tensor map must be at a multiple of 64, in a parameter or variable that is declared so") {
+  // The findings of a kernel that loads by a map at `address`. `before` declares variables.
+  const auto rules_at = [](const std::string& address, const std::string& parameters,
+                           const std::string& before = "") {
+    const std::string body =
+        declarations + address +
+        "mbarrier.init.shared::cta.b64 [full], 1;\nfence.mbarrier_init.release.cluster;\n"
+        "mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 1024;\n"
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [tile], [%rd2, {0, "
+        "0}], [full];\n"
+        "W:\nmbarrier.try_wait.parity.shared::cta.b64 %p1, [full], 0;\n@!%p1 bra W;\nret;";
+    return rules(lint_ptx(entry(body, parameters, before)));
+  };
+  const Rules misaligned{"tensormap.alignment"};
+  const std::string map = "mov.b64 %rd2, map;\n";
+  for (const char* alignment : {"64", "128"})
+    CHECK(rules_at(map, std::string(".param .align ") + alignment + " .b8 map[128]").empty());
+  for (const char* alignment : {"1", "8", "16", "32"})
+    CHECK(rules_at(map, std::string(".param .align ") + alignment + " .b8 map[128]") == misaligned);
+  CHECK(rules_at(map, ".param .b8 map[128]") == misaligned);
+  // A map in a struct.
+  const std::string aligned_struct = ".param .align 64 .b8 all[256]";
+  CHECK(rules_at("mov.b64 %rd2, all;\nadd.u64 %rd2, %rd2, 64;\n", aligned_struct).empty());
+  CHECK(rules_at("mov.b64 %rd2, all;\nadd.u64 %rd2, %rd2, 8;\n", aligned_struct) == misaligned);
+  CHECK(rules_at("mov.b64 %rd2, all;\nadd.u64 %rd2, %rd2, 96;\n", aligned_struct) == misaligned);
+  CHECK(rules_at("mov.b64 %rd2, all;\nadd.u64 %rd2, %rd2, 8;\n", ".param .align 8 .b8 all[256]") ==
+        misaligned);
+  // One of several maps.
+  const std::string indexed =
+      "mov.u32 %r1, %ctaid.x;\nmul.wide.u32 %rd3, %r1, 128;\nmov.b64 %rd2, all;\nadd.u64 %rd2, %rd2, %rd3;\n";
+  CHECK(rules_at(indexed, aligned_struct).empty());
+  CHECK(rules_at(indexed, ".param .align 32 .b8 all[256]") == misaligned);
+  // Maps in global and constant memory.
+  for (const std::string space : {"global", "const"}) {
+    const auto in_space = [&](const std::string& declaration) {
+      return rules_at("cvta." + space + ".u64 %rd2, map;\n", "", declaration + "\n");
+    };
+    CHECK(in_space("." + space + " .align 64 .b8 map[128];").empty());
+    CHECK(in_space("." + space + " .align 16 .b8 map[128];") == misaligned);
+    // Another module declares its alignment.
+    CHECK(in_space(".extern ." + space + " .align 16 .b8 map[128];").empty());
+  }
+  // The address is loaded, or rounded up to a multiple of 64.
+  CHECK(rules_at("ld.param.u64 %rd2, [pointer];\n", ".param .u64 pointer").empty());
+  CHECK(rules_at("ld.param.u64 %rd2, [pointer];\nand.b64 %rd2, %rd2, -64;\nadd.u64 %rd2, %rd2, 32;\n",
+                 ".param .u64 pointer") == misaligned);
+  CHECK(rules_at("cvta.global.u64 %rd2, map;\nadd.u64 %rd2, %rd2, 63;\nand.b64 %rd2, %rd2, -64;\n", "",
+                 ".global .align 8 .b8 map[192];\n")
+            .empty());
+}
+
 TEST_CASE("loads of a parameter through 32-bit and 64-bit addresses give the same value") {
   // The store is guarded by a value loaded through a 32-bit address, its wait by the same value loaded
   // directly.

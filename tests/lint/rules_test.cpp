@@ -473,22 +473,6 @@ TEST_CASE("an undeclared name is a finding, and other functions are still checke
   CHECK(result.kernels == std::vector<std::string>{"first", "k"});
 }
 
-TEST_CASE("instructions must exist in the module's target and PTX version") {
-  const auto module = [](const std::string& version, const std::string& target, const std::string& body) {
-    return rules(lint_ptx(".version " + version + "\n.target " + target +
-                          "\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<4>;\n" + body +
-                          "\nret;\n}\n"));
-  };
-  CHECK(module("8.0", "sm_90", "cp.async.bulk.commit_group;").empty());
-  CHECK(module("7.8", "sm_90", "cp.async.bulk.commit_group;") == Rules{"target.version"});
-  CHECK(module("8.0", "sm_80", "cp.async.bulk.commit_group;") == Rules{"target.architecture"});
-  CHECK(module("8.0", "sm_90a", "setmaxnreg.inc.sync.aligned.u32 232;").empty());
-  CHECK(module("8.0", "sm_90", "setmaxnreg.inc.sync.aligned.u32 232;") == Rules{"target.feature"});
-  CHECK(module("8.0", "sm_90", "wgmma.fence.sync.aligned;") == Rules{"target.feature"});
-  CHECK(module("8.0", "sm_90, debug", "fence.proxy.async;").empty());
-  CHECK(module("7.8", "sm_90", "fence.proxy.alias;").empty());
-}
-
 TEST_CASE("random text does not make lint throw") {
   for (const char* text : {"", "\n", ".version", ".version 9.0\n.target sm_90a\n", "garbage \xff\x01"}) {
     const LintResult result = lint_ptx(text);

@@ -133,6 +133,36 @@ TEST_CASE("the references of operations give results computed by hand") {
     run("concat", {joined.host()}, both, {{"axis", std::int64_t{0}}, {"new_axis", "no"}});
     CHECK(joined.values == front.values);
   }
+  SECTION("split into the indices of a dimension") {
+    Ints cube({2, 3, 2}, {6, 2, 1}, 12);
+    const auto unstack = [&](std::vector<Ints> parts, std::int64_t axis, const Arguments& more = {}) {
+      std::vector<Tensor> to;
+      for (Ints& part : parts) to.push_back(part.host());
+      Arguments arguments{{"axis", axis}, {"drop_axis", "yes"}};
+      for (const auto& [name, value] : more.all()) arguments.set(name, value);
+      run("split", to, {cube.host()}, arguments);
+      std::vector<Values> values;
+      for (const Ints& part : parts) values.push_back(part.values);
+      return values;
+    };
+    const Ints matrix({3, 2}, {2, 1}, 6);
+    CHECK(unstack({matrix, matrix}, 0) == std::vector<Values>{{0, 1, 2, 3, 4, 5}, {6, 7, 8, 9, 10, 11}});
+    const Ints square({2, 2}, {2, 1}, 4);
+    CHECK(unstack({square, square, square}, -2, {{"parts", std::vector<std::int64_t>{1, 1, 1}}}) ==
+          std::vector<Values>{{0, 1, 6, 7}, {2, 3, 8, 9}, {4, 5, 10, 11}});
+    const Ints wide({2, 3}, {3, 1}, 6);
+    CHECK(unstack({wide, wide}, 2) == std::vector<Values>{{0, 2, 4, 6, 8, 10}, {1, 3, 5, 7, 9, 11}});
+    Ints row({3}, {1}, 3);
+    std::vector<Ints> scalars(3, Ints({}, {}, 1));
+    run("split", {scalars[0].host(), scalars[1].host(), scalars[2].host()}, {row.host()},
+        {{"axis", std::int64_t{0}}, {"drop_axis", "yes"}});
+    CHECK((scalars[0].values == Values{0} && scalars[2].values == Values{2}));
+    // Without drop_axis the parts keep the dimension.
+    std::vector<Ints> rows(2, Ints({1, 3}, {3, 1}, 3));
+    run("split", {rows[0].host(), rows[1].host()}, {from.host()},
+        {{"axis", std::int64_t{0}}, {"drop_axis", "no"}});
+    CHECK((rows[0].values == Values{0, 1, 2} && rows[1].values == Values{3, 4, 5}));
+  }
   SECTION("cast and map") {
     std::vector<double> doubles(3);
     const Tensor to{TensorView::contiguous(ElementType::f64, {1, 3}),

@@ -117,6 +117,13 @@ SourceElement origin(const TestCase& test_case, std::size_t to, Index index) {
     while (index.at(axis) >= test_case.sources[from.source].view.shape.at(axis))
       index.at(axis) -= test_case.sources[from.source++].view.shape.at(axis);
   }
+  if (test_case.operation == "split" && test_case.arguments.text("drop_axis") == "yes") {
+    std::shift_right(index.begin() + static_cast<std::ptrdiff_t>(axis), index.end(), 1);
+    index.at(axis) = to;
+    for (std::uint32_t d = 0; d <= rank; ++d)
+      from.index.at(d) = test_case.sources[0].view.shape.at(d) == 1 ? 0 : index.at(d);
+    return from;
+  }
   if (test_case.operation == "split") {
     for (std::size_t i = 0; i < to; ++i) index.at(axis) += test_case.destinations[i].view.shape.at(axis);
   }

@@ -143,6 +143,24 @@ TEST_CASE("shapes and types of destinations are derived from the sources") {
                        MessageMatches(ContainsSubstring("source 0 has 8 dimensions; legal: at most 7")));
   const auto parts = made("split", {{"axis", std::int64_t{1}}, {"parts", std::vector<std::int64_t>{1, 5}}});
   CHECK((parts.size() == 2 && parts[1] == dense(type, {4, 5, 8})));
+  const auto unstacked = [&](std::int64_t axis, const std::vector<std::int64_t>& extents = {}) {
+    return made("split", {{"axis", axis}, {"drop_axis", "yes"}, {"parts", extents}});
+  };
+  CHECK(unstacked(0) == std::vector(4, dense(type, {6, 8})));
+  CHECK(unstacked(-2, {1, 1, 1, 1, 1, 1}) == std::vector(6, dense(type, {4, 8})));
+  CHECK(made("split", {{"axis", std::int64_t{2}}}) == std::vector(8, dense(type, {4, 6, 1})));
+  const auto implied = [&](std::uint64_t extent) {
+    return destinations_of("split", std::vector{dense(type, {extent, 2})}, {{"axis", std::int64_t{0}}});
+  };
+  CHECK(implied(65536).size() == 65536);
+  CHECK_THROWS_MATCHES(
+      implied(65537), Error,
+      MessageMatches(ContainsSubstring("dimension 0 has 65537 elements; legal without parts")));
+  CHECK_THROWS_MATCHES(unstacked(3), Error, MessageMatches(ContainsSubstring("axis")));
+  CHECK_THROWS_MATCHES(unstacked(0, {2, 2}), Error,
+                       MessageMatches(ContainsSubstring("parts 2,2 of a dropped axis; legal: 1 for each")));
+  CHECK_THROWS_MATCHES(unstacked(0, {1, 1}), Error,
+                       MessageMatches(ContainsSubstring("parts 1,1 must add up to 4")));
   CHECK(made("reduce", {{"op", "sum"}, {"axes", Dims{-1, 0}}}).front() == dense(type, {6}));
   CHECK(made("reduce", {{"op", "sum"}, {"axes", Dims{-1, 0}}, {"keep_dims", "yes"}}).front() ==
         dense(type, {1, 6, 1}));

@@ -94,6 +94,13 @@ TEST_CASE("calls that differ in more than addresses get plans of their own") {
   CHECK_THROWS_AS(concat(fixture.runtime, tall, halves, 0, nullptr, true), Error);
   concat(fixture.runtime, stack, halves, 0, nullptr, true);
   CHECK_THROWS_AS(concat(fixture.runtime, stack, halves, 0), Error);
+  // Two splits that differ only in drop_axis, too.
+  const Tensor row = tensor_of({1, 32, 32}, called_destination);
+  split(fixture.runtime, {row}, tensor_of({1, 32, 32}, called_source), 0);
+  CHECK_THROWS_AS(split(fixture.runtime, {row}, tensor_of({1, 32, 32}, called_source), 0, nullptr, true),
+                  Error);
+  split(fixture.runtime, {out}, tensor_of({1, 32, 32}, called_source), 0, nullptr, true);
+  CHECK_THROWS_AS(split(fixture.runtime, {out}, tensor_of({1, 32, 32}, called_source), 0), Error);
   const int concats = fixture.device->launches - 7;
 
   // Steps that differ in a number, and in the axes alone.

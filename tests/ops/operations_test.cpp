@@ -146,6 +146,27 @@ TEST_CASE("a concat along a new axis copies each source to one index of the dest
                     ContainsSubstring("source 1 of shape 2x1x4 cannot be broadcast to 3x1x4"));
 }
 
+TEST_CASE("a split that drops its axis copies each index of the source to one destination") {
+  const Tensor whole = dense({3, 2, 4}, there);
+  const Tensors parts{dense({3, 4}, here), dense({3, 4}, elsewhere)};
+  const Operation unstack = operation::split(parts, whole, 1, true);
+  CHECK(unstack.destinations == parts);
+  REQUIRE(unstack.moves.size() == 2);
+  const Tensor second = Tensor::strided(whole.view.type, {3, 1, 4}, {8, 4, 1}, there + 16);
+  CHECK(unstack.moves[1].sources == Tensors{second});
+  CHECK(unstack.moves[1].destination == Tensor::strided(whole.view.type, {3, 1, 4}, {4, 0, 1}, elsewhere));
+  CHECK(operation::split(parts, whole, -2, true).moves[1].sources == Tensors{second});
+  // Extents of 1 repeat.
+  const Tensor one_row = dense({1, 2, 4}, there);
+  CHECK(operation::split(parts, one_row, 1, true).moves[1].sources.front().view.strides[0] == 0);
+  CHECK_THROWS_WITH(operation::split(parts, whole, 3, true),
+                    ContainsSubstring("axis 3 of the source, which has 3 dimensions; legal: 0 to 2"));
+  CHECK_THROWS_WITH(operation::split(Tensors{parts[0], dense({3, 1, 4}, here)}, whole, 1, true),
+                    ContainsSubstring("destination 1 has 3 dimensions, the source 3; without the axis"));
+  CHECK_THROWS_WITH(operation::split(Tensors{parts[0]}, whole, 1, true),
+                    ContainsSubstring("the destinations have 1 element along axis 1, the source has 2"));
+}
+
 TEST_CASE("parts whose extents do not add up to the whole tensor's are refused") {
   const Tensor whole = dense({3, 4}, here);
   CHECK_THROWS_WITH(operation::concat(whole, Tensors{dense({3, 4}, there)}, 2),

@@ -38,6 +38,7 @@ TEST_CASE("instructions of every chapter of the PTX ISA are parsed with their op
       {Opcode::add, "add.rz.ftz.sat.f32 d, a, 0f3F800000;"},
       {Opcode::add, "add.rn.bf16x2 d, a, b;"},
       {Opcode::fma, "fma.rn.relu.f16x2 d, a, b, c;"},
+      {Opcode::fma, "fma.rn.oob.relu.bf16x2 d, a, b, c;"},
       {Opcode::div, "div.full.ftz.f32 d, a, b;"},
       {Opcode::min, "min.ftz.NaN.xorsign.abs.f16 d, a, b;"},
       {Opcode::rcp, "rcp.approx.ftz.f64 d, a;"},

@@ -64,6 +64,7 @@ CASES = [
         ("concat", [numbers(2, 3), numbers(2, 1), numbers(2, 2)], {"axis": -1}),
         ("concat", [numbers(2, 3), numbers(2, 3)], {"axis": 1, "new_axis": True}),
         ("split", numbers(6, 2), {"axis": 0, "parts": (1, 3, 2)}),
+        ("split", numbers(2, 3), {"axis": -1, "drop_axis": True}),
         ("map", [numbers(2, 3), numbers(3)], {"expression": "x0 * x1 + 1"}),
         ("stencil", [numbers(4, 5)], {"expression": "x(0, 1) - x(0, -1)", "boundary": "clamp"}),
         ("reduce", numbers(3, 4, 2), {"op": "sum", "axes": (0, -1)}),

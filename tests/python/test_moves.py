@@ -61,13 +61,22 @@ def split(rng, x):
     return second, x[1:]
 
 
+def unstack(rng, x):
+    if x.ndim == 0:
+        return tmajit.copy(x), x
+    axis = int(rng.integers(-x.ndim, x.ndim))
+    made = tmajit.split(x, axis, drop_axis=True)
+    assert len(made) == x.shape[axis]
+    return made[-1], x.take(-1, axis)
+
+
 def copy_ragged(rng, x):
     (made,) = tmajit.copy_ragged([x])
     return made, x
 
 
 @pytest.mark.parametrize(
-    "operation", [permute, flip, slices, pad, broadcast, concat, stack, split, copy_ragged]
+    "operation", [permute, flip, slices, pad, broadcast, concat, stack, split, unstack, copy_ragged]
 )
 def test_random_moves(operation):
     print(f"seed {SEED}")
@@ -138,6 +147,15 @@ def test_equal_calls_take_one_plan_and_other_memory():
     for n in range(5):
         x = np.arange(30, dtype=np.float32).reshape(5, 6) + n
         assert_same(tmajit.permute(x, (1, 0)), np.ascontiguousarray(x.T))
+
+
+def test_split_without_parts_keeps_each_index():
+    x = np.arange(12, dtype=np.int16).reshape(3, 4)
+    parts = tmajit.split(x, 1)
+    assert [part.shape for part in parts] == [(3, 1)] * 4
+    assert (np.concatenate(parts, 1) == x).all()
+    with pytest.raises(tmajit.ArgumentError, match="parts 2,2 of a dropped axis; legal: 1 for each index"):
+        tmajit.split(x, 1, (2, 2), drop_axis=True)
 
 
 def test_split_into_more_parts_than_a_tensor_has_dimensions():

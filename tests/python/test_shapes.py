@@ -39,7 +39,11 @@ def integers(numbers):
 
 
 def test_only_these_operations_have_no_symbolic_shapes():
-    assert [name for name in OPERATIONS if not _shapes.is_described(name)] == ["rowwise", "reduce_into", "tiles"]
+    assert [name for name in OPERATIONS if not _shapes.is_described(name)] == [
+        "rowwise",
+        "reduce_into",
+        "tiles",
+    ]
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if _shapes.is_described(case.name)], ids=str)

@@ -180,6 +180,13 @@ def split(random: Random) -> Call:
     )
 
 
+def unstack(random: Random) -> Call:
+    rank = random.integer(1, 9)
+    axis = random.integer(-rank, rank)
+    return random.moved(f"unstack {axis}", lambda x: tmajit.split(x, axis, drop_axis=True),
+                        lambda x: torch.unbind(x, axis), rank)  # fmt: skip
+
+
 def copy(random: Random) -> Call:
     return random.moved("copy", tmajit.copy, lambda x: x)
 
@@ -274,7 +281,7 @@ def convolution(random: Random) -> Call:
     return Call("convolution", [x, w], lambda x, w: tmajit.convolution(x, w).reshape(-1), theirs, [x, w])
 
 
-MOVES = [permute, flip, slices, pad, broadcast, concat, stack, split, copy, copy_ragged]
+MOVES = [permute, flip, slices, pad, broadcast, concat, stack, split, unstack, copy, copy_ragged]
 # Each entry is drawn with the same probability: an operation that is listed twice is drawn twice as often.
 CALLS = [
     *MOVES,

@@ -130,7 +130,10 @@ void call(const Runtime& runtime, const Placement& placement, Stream stream) {
     return concat(runtime, destinations[0], sources, arguments.axis("axis"), stream,
                   arguments.text("new_axis") == "yes");
   }
-  if (name == "split") return split(runtime, destinations, sources[0], arguments.axis("axis"), stream);
+  if (name == "split") {
+    return split(runtime, destinations, sources[0], arguments.axis("axis"), stream,
+                 arguments.text("drop_axis") == "yes");
+  }
   if (name == "cast") return cast(runtime, destinations[0], sources[0], stream);
   if (name == "map") return map(runtime, destinations[0], arguments.text("expression"), sources, stream);
   Tensor source = sources[0];

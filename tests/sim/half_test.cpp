@@ -37,6 +37,34 @@ TEST_CASE("results of f16 and bf16 are saturated, clamped or flushed by modifier
   CHECK(result32("add.sat.f16x2 %r9, %r1, %r2;", pair(two, 0x3800), pair(two, 0x3000)) == pair(one, 0x3900));
 }
 
+TEST_CASE("fma.oob is 0 where a factor is the NaN of a tensor map's fill") {
+  constexpr std::uint64_t fill = 0x7ff7;  // in f16 and in bf16
+  for (const std::string type : {"f16", "bf16"}) {
+    const std::uint64_t unit = type == "f16" ? one : 0x3f80;
+    const std::string oob = "fma.rn.oob." + type + " %h9, %h1, %h2, %h3;";
+    CHECK(result16(oob, unit, unit, two) == result16("add." + type + " %h9, %h1, %h2;", unit, two));
+    for (const std::uint64_t nan : {fill, sign_bit | fill}) {
+      CHECK(result16(oob, nan, unit, two) == 0);
+      CHECK(result16(oob, unit, nan, sign_bit | two) == 0);
+      CHECK(result16(oob, nan, quiet_nan, sign_bit) == 0);
+      CHECK(result16(oob, nan, two, quiet_nan) == 0);
+      CHECK(result16("fma.rn." + type + " %h9, %h1, %h2, %h3;", nan, unit, two) == quiet_nan);
+      // The fill is a NaN like others in c.
+      CHECK(result16(oob, unit, unit, nan) == quiet_nan);
+    }
+    for (const std::uint64_t nan : {fill - 1, fill + 1, quiet_nan, std::uint64_t{0xffff}}) {
+      CHECK(result16(oob, nan, unit, two) == quiet_nan);
+      CHECK(result16(oob, unit, nan, two) == quiet_nan);
+    }
+    CHECK(result16("fma.rn.oob.relu." + type + " %h9, %h1, %h2, %h3;", sign_bit | unit, two, unit) == 0);
+    CHECK(result16("fma.rn.oob.relu." + type + " %h9, %h1, %h2, %h3;", fill, unit, two) == 0);
+    // The halves of a pair are separate.
+    const std::string both = "fma.rn.oob." + type + "x2 %r9, %r1, %r2, %r3;";
+    CHECK(result32(both, pair(fill, unit), pair(unit, two), pair(two, 0)) == pair(0, two));
+    CHECK(result32(both, pair(unit, two), pair(two, sign_bit | fill), pair(0, two)) == pair(two, 0));
+  }
+}
+
 TEST_CASE("min and max of f16, bf16 and f32 treat NaNs and signs by their modifiers") {
   CHECK(result16("min.NaN.f16 %h9, %h1, %h2;", quiet_nan, one) == quiet_nan);
   CHECK(result16("max.NaN.f16 %h9, %h1, %h2;", two, one) == two);

@@ -189,6 +189,19 @@ TEST_CASE("copies by a map in shared memory, and changes of memory that is no ma
               "tensormap.invalid");
 }
 
+TEST_CASE("a copy by a map at no multiple of 64 is reported") {
+  const auto load_at = [](const std::string& offset) {
+    return "add.u64 %rd12, %rd6, " + offset +
+           ";\ncp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r5+1024], "
+           "[%rd12, {%r8, %r9}], [%r5+128];\n";
+  };
+  expect_only(change({.loaded = load_at("32")}), "tensormap.alignment");
+  expect_only(change({.loaded = "add.u64 %rd12, %rd6, 8;\ncp.async.bulk.prefetch.tensor.2d.L2.global.tile "
+                                "[%rd12, {%r8, %r9}];\n"}),
+              "tensormap.alignment");
+  expect_clean(change({.loaded = load_at("0")}));
+}
+
 TEST_CASE("replacing every field of 128 zero bytes makes a usable map") {
   const std::string zeros = "st.shared.u32 [%r10], 0;\nbar.warp.sync -1;\n";
   const std::string rank = replaced("rank", "1");

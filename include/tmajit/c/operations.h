@@ -175,8 +175,11 @@ typedef struct tmajit_split_arguments {
   size_t size;  ///< sizeof(tmajit_split_arguments)
   /// the dimension along which the source is cut; required
   tmajit_integer axis;
-  /// the destinations' extents along that dimension; required
+  /// the destinations' extents along that dimension; default: 1 for each index
   tmajit_integers parts;
+  /// whether only the source has that dimension: each destination is one index of it: "no", "yes"; default:
+  /// no
+  const char* drop_axis;
 } tmajit_split_arguments;
 TMAJIT_C_API tmajit_status tmajit_split(tmajit_runtime* runtime, const tmajit_tensor* destinations,
                                         size_t destination_count, const tmajit_tensor* source,

@@ -42,6 +42,25 @@ std::uint32_t check_parts(const Tensor& whole, std::string_view whole_name, std:
   return axis;
 }
 
+std::vector<Tensor> with_axis(std::span<const Tensor> parts, std::string_view part_name, std::uint32_t axis,
+                              std::size_t rank, std::string_view whole_name, std::string_view rule) {
+  std::vector<Tensor> expanded(parts.begin(), parts.end());
+  for (std::size_t i = 0; i < expanded.size(); ++i) {
+    TensorView& view = expanded[i].view;
+    const std::string name = fmt::format("{} {}", part_name, i);
+    if (extents(view, name).size() + 1 != rank) {
+      refuse("{} has {}, {} {}; {} has one fewer", name, counted(view.rank, "dimension"), whole_name, rank,
+             rule);
+    }
+    std::shift_right(view.shape.begin() + axis, view.shape.end(), 1);
+    std::shift_right(view.strides.begin() + axis, view.strides.end(), 1);
+    view.shape[axis] = 1;
+    view.strides[axis] = 0;
+    ++view.rank;
+  }
+  return expanded;
+}
+
 Tensor part_of(const Tensor& whole, std::uint32_t axis, std::uint64_t first, std::uint64_t count) {
   std::array<Slice, max_view_rank> slices{};
   slices[axis] = {static_cast<std::int64_t>(first), static_cast<std::int64_t>(first + count), 1};

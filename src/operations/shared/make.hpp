@@ -28,6 +28,11 @@ inline constexpr std::string_view the_source = "the source";
 [[nodiscard]] std::uint32_t check_parts(const Tensor& whole, std::string_view whole_name,
                                         std::span<const Tensor> parts, std::string_view part_name,
                                         std::int64_t given_axis);
+/// The parts with a further dimension `axis`, of extent 1. Throws unless each part has one dimension fewer
+/// than the `rank` of the whole tensor. `rule` says why, for the error: "with a new axis a source".
+[[nodiscard]] std::vector<Tensor> with_axis(std::span<const Tensor> parts, std::string_view part_name,
+                                            std::uint32_t axis, std::size_t rank, std::string_view whole_name,
+                                            std::string_view rule);
 /// The `count` elements of `whole` from `first` on along `axis`.
 [[nodiscard]] Tensor part_of(const Tensor& whole, std::uint32_t axis, std::uint64_t first,
                              std::uint64_t count);

@@ -79,6 +79,10 @@ TensorMap map_of(Warp& warp, std::uint32_t lane, const MemoryAccess& access) {
     warp.fail(lane, "tensormap.space",
               fmt::format("a tensor map at {:#x}, in local or shared memory", address));
   }
+  if (address % map_alignment != 0) {
+    warp.fail(lane, "tensormap.alignment", fmt::format("a tensor map at {:#x}", address),
+              fmt::format("a multiple of {}", map_alignment));
+  }
   const Target target = resolve(warp, lane, Space::generic, address, map_bytes, map_alignment, false);
   const std::optional<TensorMap> map = cta.launch.tensor_maps.decode(target.memory);
   if (!map) {
