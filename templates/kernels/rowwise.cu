@@ -133,30 +133,60 @@ struct OneElement {
     for (u32 n = 0; n < vector; ++n) out.set(n, loaded);
   }
 };
+// Loads and stores the elements of a vector that exist, side by side.
+template <u32 bytes, u32 count>
+__device__ __forceinline__ void load_run(Raw<bytes, count>& out, const u8* from, Range range) {
+  using Element = typename Bits<bytes>::Type;
+  Element loaded[vector] = {};
+#pragma unroll
+  for (u32 n = 0; n < vector; ++n) {
+    if (n >= range.begin && n < range.end) loaded[n] = reinterpret_cast<const Element*>(from)[n];
+  }
+  out = {};
+#pragma unroll
+  for (u32 n = 0; n < vector; ++n) out.set(n, loaded[n]);
+}
+template <u32 bytes, u32 count>
+__device__ __forceinline__ void store_run(u8* to, const Raw<bytes, count>& value, Range range) {
+#pragma unroll
+  for (u32 n = 0; n < vector; ++n) {
+    if (n >= range.begin && n < range.end) reinterpret_cast<typename Bits<bytes>::Type*>(to)[n] = value.get(n);
+  }
+}
+
 // Whole vectors at multiples of their size; the elements of other vectors one by one.
 struct ByVector {
   template <u32 k, u32 bytes, u32 count>
   static __device__ __forceinline__ void load(Raw<bytes, count>& out, const Plan&, const u8* from, i32 first, Range range) {
-    using Element = typename Bits<bytes>::Type;
     const u8* const at = from + static_cast<i64>(first) * bytes;
     if (!Edges::cuts || range.whole()) return load_words<least(bytes * vector, 16)>(out.word, at);
-    Element loaded[vector] = {};
-#pragma unroll
-    for (u32 n = 0; n < vector; ++n) {
-      if (n >= range.begin && n < range.end) loaded[n] = reinterpret_cast<const Element*>(at)[n];
-    }
-    out = {};
-#pragma unroll
-    for (u32 n = 0; n < vector; ++n) out.set(n, loaded[n]);
+    load_run(out, at, range);
   }
   template <u32 k, u32 bytes, u32 count>
   static __device__ __forceinline__ void store(u8* to, const Plan&, const Raw<bytes, count>& value, i32 first, Range range) {
     u8* const at = to + static_cast<i64>(first) * bytes;
     if (!Edges::cuts || range.whole()) return store_raw<least(bytes * vector, 16)>(at, value);
-#pragma unroll
-    for (u32 n = 0; n < vector; ++n) {
-      if (n >= range.begin && n < range.end) reinterpret_cast<typename Bits<bytes>::Type*>(at)[n] = value.get(n);
+    store_run(at, value, range);
+  }
+};
+// Whole vectors that begin anywhere, by words. The words of shorter elements reach beyond the vector: near the ends of a row,
+// elements are loaded one by one.
+struct ByWords {
+  template <u32 k, u32 bytes, u32 count>
+  static __device__ __forceinline__ void load(Raw<bytes, count>& out, const Plan& plan, const u8* from, i32 first, Range range) {
+    constexpr i32 margin = bytes < 4 ? 4 / bytes : 0;
+    const u8* const at = from + static_cast<i64>(first) * bytes;
+    if (!range.whole() || first < margin || first + static_cast<i32>(vector) + margin > static_cast<i32>(plan.length)) {
+      load_run(out, at, range);
+    } else if constexpr (bytes < 4) {
+      load_words_anywhere(out.word, at);
+    } else {
+      load_words<bytes>(out.word, at);
     }
+  }
+  template <u32 k, u32 bytes, u32 count>
+  static __device__ __forceinline__ void store(u8* to, const Plan&, const Raw<bytes, count>& value, i32 first, Range range) {
+    store_run(to + static_cast<i64>(first) * bytes, value, range);
   }
 };
 

@@ -65,6 +65,15 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("found: rows of bytes whose other tensors have wider elements that are not side by side") {
+  TestCase made = dense_rows(steps[0], ElementType::e4m3, 14, 314, 2);
+  const TensorView strided = TensorView::strided(ElementType::i16, {14, 314}, {3, 42});
+  made = reference::dense_case("rowwise", made.arguments, {made.destinations[0].view}, {strided});
+  made.contents = reference::Contents::whole;
+  Runtime runtime = sim_runtime(3);
+  CHECK(tests::run_candidates(runtime, made, 1) == "");
+}
+
 TEST_CASE("rows of half a million elements are shared by clusters of 16 CTAs") {
   Runtime runtime = sim_runtime(1);
   const Operation operation = reference::operation_of(dense_rows(steps[0], ElementType::bf16, 2, 262'144, 0),

@@ -83,6 +83,9 @@ class RowLayouts {
       widest = std::max(widest, problem_.element_bytes(k));
     }
     if (contiguous.empty()) return;
+    // Elements of one or two bytes are converted at most 16 bytes at a time, those of strided operands, too.
+    for (std::uint32_t k = 0; k < nest_.operands; ++k)
+      widest = std::max(widest, std::min(problem_.element_bytes(k), 2U));
     const auto vector = std::min<std::uint32_t>(widest_row_vector / widest, pow2_ceil(row_.length));
     if (vector < 2) return;
     // The operand that moves the most bytes decides how rows are cut into vectors.
@@ -106,7 +109,8 @@ class RowLayouts {
     for (const std::uint32_t k : contiguous) {
       const bool aligned =
           base_.staggered ? is_in_step(k, base_.anchor, base_.vector) : aligned_elements(k) >= base_.vector;
-      if (aligned && base_.vector * problem_.element_bytes(k) >= 4) base_.access[k] = RowAccess::vectors;
+      if (base_.vector * problem_.element_bytes(k) < 4) continue;
+      base_.access[k] = aligned ? RowAccess::vectors : RowAccess::words;
     }
   }
 
@@ -150,7 +154,7 @@ class RowLayouts {
     base_.staggered = false;
     base_.cut = false;
     for (std::uint32_t k = 0; k < nest_.operands; ++k) {
-      if (base_.access[k] == RowAccess::vectors) base_.access[k] = RowAccess::elements;
+      if (base_.access[k] != RowAccess::one) base_.access[k] = RowAccess::elements;
     }
     const std::uint32_t held = held_vectors();
     const auto columns = std::min(column_lanes, pow2_ceil(base_.rows));
@@ -194,23 +198,30 @@ class RowLayouts {
       lanes(turns, 1, 128);
       if (vectors <= 32) lanes(1, 1, 128);
     }
-    // A cluster shares rows that are too long for a CTA, or that are too few for all SMs.
-    const std::uint64_t cta_vectors = std::uint64_t{max_team_threads} * held;
-    std::uint32_t cluster = pow2_ceil(ceil_div(vectors, cta_vectors));
+    if (vectors <= 32) return;
+    // A cluster shares rows that are too long for a CTA, or that are too few for all SMs. Threads hold more
+    // than four vectors only if a cluster would be too large otherwise: then an SM has one CTA, which waits
+    // alone.
     const bool has_reductions = reductions_of(*row_.steps, row_.results) > 0;
-    while (cluster < max_team_cluster && base_.rows * cluster * 2 <= problem_.sm_count &&
+    const auto cluster_for = [&](std::uint32_t of_thread) {
+      return pow2_ceil(ceil_div(vectors, std::uint64_t{max_team_threads} * of_thread));
+    };
+    std::uint32_t held_turns = turns;
+    if (cluster_for(turns) > 1 && (cluster_for(held) == 1 || cluster_for(turns) > max_team_cluster))
+      held_turns = held;
+    std::uint32_t cluster = cluster_for(held_turns);
+    if (!has_reductions || cluster > max_team_cluster) {
+      cluster = 1;  // each step loads the row again, if it is too long
+      held_turns = turns;
+    }
+    while (has_reductions && cluster < max_team_cluster && base_.rows * cluster * 2 <= problem_.sm_count &&
            vectors > std::uint64_t{cluster} * 2 * 128 * turns)
       cluster *= 2;
-    if (!has_reductions) cluster = 1;
-    if (cluster > max_team_cluster) cluster = 1;  // each step loads the row again
-    if (vectors > 32) {
-      const bool fits = vectors <= std::uint64_t{max_team_threads} * turns * cluster;
-      ctas(fits ? turns : held, cluster);
-      if (fits && held > turns) ctas(held, cluster);
-      if (fits && turns > 1) ctas(turns / 2, cluster);
-      if (cluster > 1) ctas(turns, 1);
-      if (has_reductions && cluster < max_team_cluster && vectors > 256) ctas(turns, cluster * 2);
-    }
+    ctas(held_turns, cluster);
+    if (held > held_turns) ctas(held, std::max(cluster / 2, 1U));
+    if (turns > 1 && cluster == 1) ctas(turns / 2, 1);
+    if (has_reductions && cluster < max_team_cluster && vectors > 256) ctas(held_turns, cluster * 2);
+    if (cluster > 1) ctas(turns, 1);
   }
 
   const Problem& problem_;

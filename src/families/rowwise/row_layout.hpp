@@ -19,6 +19,7 @@ enum class RowTeam : std::uint32_t {
 enum class RowAccess : std::uint32_t {
   elements,  ///< one by one
   vectors,   ///< whole vectors, at multiples of their size
+  words,     ///< whole vectors that begin at any element
   one,       ///< the same element throughout the row; only sources
 };
 

@@ -134,6 +134,7 @@ std::string_view access_policy(std::uint32_t access) noexcept {
   switch (static_cast<RowAccess>(access)) {
     case RowAccess::elements: return "ByElement";
     case RowAccess::vectors: return "ByVector";
+    case RowAccess::words: return "ByWords";
     case RowAccess::one: return "OneElement";
   }
   return {};
@@ -300,7 +301,7 @@ class RowwiseFamily final : public RowBase {
       declared.push_back(*step.reduction);
       parts.facts += fmt::format("template <class Value>\nstruct {};\n", reducer_name(*step.reduction));
     }
-    for (const std::string_view policy : {"ByElement", "ByVector", "OneElement"}) {
+    for (const std::string_view policy : {"ByElement", "ByVector", "ByWords", "OneElement"}) {
       const auto uses = [&](std::uint32_t access) { return access_policy(access) == policy; };
       if (std::ranges::any_of(std::span(facts.access).first(facts.operands()), uses))
         parts.facts += fmt::format("struct {};\n", policy);
