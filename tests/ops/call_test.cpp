@@ -63,6 +63,23 @@ TEST_CASE("a repeated call neither plans nor allocates, also at other addresses"
   CHECK(fixture.device->launches == 52);
 }
 
+TEST_CASE("found: a repeated call of rows in place neither plans nor allocates") {
+  CallFixture fixture;
+  const Rowwise steps{.steps = "m = max(x); y = x - m"};
+  const TensorView view = TensorView::contiguous(ElementType::f32, {64, 96});
+  const auto call = [&](DevicePtr shift) {
+    const std::array rows{Tensor{view, called_destination + shift}};
+    rowwise(fixture.runtime, rows, steps, rows);
+  };
+  call(0);
+  call(1 << 20);
+  const std::size_t before = allocations();
+  for (DevicePtr i = 0; i < 50; ++i) call(4096 * i);
+  CHECK(allocations() == before);
+  CHECK(fixture.device->loads == 1);
+  CHECK(fixture.device->launches == 52);
+}
+
 TEST_CASE("calls that differ in more than addresses get plans of their own") {
   CallFixture fixture;
   std::vector<std::vector<std::byte>> seen;

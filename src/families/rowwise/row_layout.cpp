@@ -110,7 +110,9 @@ class RowLayouts {
       const bool aligned =
           base_.staggered ? is_in_step(k, base_.anchor, base_.vector) : aligned_elements(k) >= base_.vector;
       if (base_.vector * problem_.element_bytes(k) < 4) continue;
-      base_.access[k] = aligned ? RowAccess::vectors : RowAccess::words;
+      // Words hold neighbouring elements, which other threads may be writing if the source interleaves.
+      if (aligned || !problem_.interleaved[k] || k == 0)
+        base_.access[k] = aligned ? RowAccess::vectors : RowAccess::words;
     }
   }
 

@@ -165,6 +165,9 @@ Problem rowwise_problem(std::span<const Move> moves) {
   Problem problem{.nest = canonical(views, {.reduced = &reduced}),
                   .destinations = static_cast<std::uint32_t>(moves.size())};
   problem.destination = first.destination.view;
+  std::vector<std::optional<ByteRange>> written;
+  for (const Move& move : moves)
+    written.push_back(byte_range({move.destination.view, move.destination.address}));
   for (std::uint32_t k = 0; k < problem.nest.operands; ++k) {
     const ElementType type = views[k].type;
     problem.type[k] = type;
@@ -174,6 +177,9 @@ Problem rowwise_problem(std::span<const Move> moves) {
     if (const std::optional<ByteRange> range = byte_range({operands[k].view, operands[k].address})) {
       problem.low[k] = range->first;
       problem.high[k] = range->last + 1;
+      problem.interleaved[k] = std::ranges::any_of(written, [&](const std::optional<ByteRange>& destination) {
+        return destination && meet(*destination, *range);
+      });
     }
   }
   const std::uint32_t row_dims = problem.nest.empty() ? 0 : row_dims_of(problem.nest, length);
