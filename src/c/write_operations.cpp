@@ -211,32 +211,42 @@ extern "C" {
   return text + "\n#ifdef __cplusplus\n}\n#endif\n#endif\n";
 }
 
-std::string functions_text() {
-  std::string text = R"(// src/c/write_operations.cpp writes this file from the operations' descriptions.
+std::string structs_text() {
+  std::string text = R"(#pragma once
+
+// src/c/write_operations.cpp writes this file from the operations' descriptions.
 // clang-format off
 #include "c/calls.hpp"
 
 #include <cstddef>
 
-using namespace tmajit::c;
-
-namespace {
+// The members of each operation's struct of arguments.
+namespace tmajit::c {
 )";
   for (const OperationInfo& operation : operations()) {
     const std::string type = fmt::format("tmajit_{}_arguments", operation.name);
     std::string members = "{}";
     if (!operation.arguments.empty()) {
       members = std::string(operation.name) + "_members";
-      text += fmt::format("\nconstexpr ArgumentMember {}[] = {{\n", members);
+      text += fmt::format("\ninline constexpr ArgumentMember {}[] = {{\n", members);
       for (const Argument& argument : operation.arguments)
         text += fmt::format("    {{\"{0}\", offsetof({1}, {0})}},\n", argument.name, type);
       text += "};";
     }
     text += fmt::format(
-        "\nconstexpr OperationStruct {0}_operation{{\n    \"{0}\", \"{1}\", sizeof({1}), {2}}};\n",
+        "\ninline constexpr OperationStruct {0}_operation{{\n    \"{0}\", \"{1}\", sizeof({1}), {2}}};\n",
         operation.name, type, members);
   }
-  text += "\n}  // namespace\n";
+  return text + "\n}  // namespace tmajit::c\n";
+}
+
+std::string functions_text() {
+  std::string text = R"(// src/c/write_operations.cpp writes this file from the operations' descriptions.
+// clang-format off
+#include "c/operation_structs.hpp"
+
+using namespace tmajit::c;
+)";
   for (const OperationInfo& operation : operations()) {
     for (const Function& function : functions_of(operation)) {
       text += "\n" + declaration("tmajit_status " + function.name, function.parameters) + " {\n" +
@@ -263,6 +273,7 @@ int main(int argc, char** argv) {
   const std::string root(words.back());
   const std::pair<std::string, std::string> files[] = {
       {root + "/include/tmajit/c/operations.h", header_text()},
+      {root + "/src/c/operation_structs.hpp", structs_text()},
       {root + "/src/c/operations.cpp", functions_text()}};
   bool failed = false;
   for (const auto& [path, text] : files) {

@@ -283,9 +283,15 @@ struct RowSteps {
   template <class Element>
   __device__ __forceinline__ auto kept(const Element& element) const { return keep(AllSources{}, element); }
 
-  // Stores the value of each element of the row to destination j.
-  template <u32 j, class Element>
-  __device__ __forceinline__ void store(const Element& element) const { store_elements<j>(AllSources{}, element); }
+  // Stores the values of each element of the row to the destinations j, one of which may be a source: all values of a vector
+  // come from what was loaded before the first is stored.
+  template <u32... j, class... Element>
+  __device__ __forceinline__ void store(Indices<j...>, const Element&... element) const {
+    elements.each(plan, team, row, [&](const AllInputs& inputs, u32 turn, i32 first, Range range) {
+      const auto x = values_of(inputs);
+      (store_vector<j>(AllSources{}, x, turn, first, range, element), ...);
+    });
+  }
 
   // Stores the row's value to destination j.
   template <u32 j, class T>
@@ -344,22 +350,20 @@ struct RowSteps {
     return kept;
   }
 
-  template <u32 j, class Element, u32... i>
-  __device__ __forceinline__ void store_elements(Indices<i...>, const Element& element) const {
+  template <u32 j, u32... i, class Element>
+  __device__ __forceinline__ void store_vector(Indices<i...>, const AllValues<pack_count, i...>& x, u32 turn, i32 first, Range range,
+                                               const Element& element) const {
     using To = typename Target<j>::Element;
     constexpr u32 k = Target<j>::operand;
-    elements.each(plan, team, row, [&](const AllInputs& inputs, u32 turn, i32 first, Range range) {
-      const auto x = values_of(inputs);
-      Value<To> out[pack_count] = {};
+    Value<To> out[pack_count] = {};
 #pragma unroll
-      for (u32 n = 0; n < vector; ++n) {
-        out[n] = convert<Value<To>>(element(RowShape::index(plan, first + static_cast<i32>(n)), turn * vector + n,
-                                            static_cast<const SourceValues<i, pack_count>&>(x).at[n]...));
-      }
-      Pack<To, pack_count> pack;
-      pack.encode(out);
-      Target<j>::Access::template store<k>(plan.first[k] + row.at[k], plan, to_raw<To, pack_count>(pack), first, range);
-    });
+    for (u32 n = 0; n < vector; ++n) {
+      out[n] = convert<Value<To>>(element(RowShape::index(plan, first + static_cast<i32>(n)), turn * vector + n,
+                                          static_cast<const SourceValues<i, pack_count>&>(x).at[n]...));
+    }
+    Pack<To, pack_count> pack;
+    pack.encode(out);
+    Target<j>::Access::template store<k>(plan.first[k] + row.at[k], plan, to_raw<To, pack_count>(pack), first, range);
   }
 };
 

@@ -74,6 +74,16 @@ TEST_CASE("found: rows of bytes whose other tensors have wider elements that are
   CHECK(tests::run_candidates(runtime, made, 1) == "");
 }
 
+TEST_CASE("found: a row that is loaded again is not overwritten before all its destinations are computed") {
+  const TensorView view = TensorView::contiguous(ElementType::f32, {1, 300'001});
+  TestCase made = reference::dense_case("rowwise", {{"steps", std::string("y0 = x - max(x); y1 = x * 2")}},
+                                        {view, view}, {view});
+  made.contents = reference::Contents::whole;
+  made.sources[0] = made.destinations[0];
+  Runtime runtime = sim_runtime(4);
+  CHECK(tests::run_candidates(runtime, made, 1) == "");
+}
+
 TEST_CASE("rows of half a million elements are shared by clusters of 16 CTAs") {
   Runtime runtime = sim_runtime(1);
   const Operation operation = reference::operation_of(dense_rows(steps[0], ElementType::bf16, 2, 262'144, 0),

@@ -40,7 +40,7 @@ namespace operation {
 /// element has that shape. One with a value for each row lacks the dimensions `axes`, or has extents of 1
 /// there. Throws Error{invalid_argument} for wrong steps, without a source, for one that cannot be broadcast,
 /// and unless there is one destination for each y; plan() throws SpecError for axes or a destination's shape
-/// that do not fit.
+/// that do not fit. A source may be a destination with a value for each element.
 [[nodiscard]] TMAJIT_API Operation rowwise(List<Tensor> destinations, const Rowwise& what,
                                            List<Tensor> sources);
 }  // namespace operation

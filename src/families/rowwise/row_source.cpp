@@ -134,12 +134,19 @@ std::string row_steps_text(std::span<const RowStep> steps, std::span<const std::
     }
   }
   // Stores come last: a destination may be a source that further reductions read.
+  std::vector<std::size_t> by_element;
+  std::string elements;
   for (std::size_t j = 0; j < results.size(); ++j) {
     const auto step = std::ranges::find(steps, std::optional(results[j]), &RowStep::destination);
-    const auto k = static_cast<std::uint32_t>(step - steps.begin());
-    out += step->by_row() ? fmt::format("  steps.template store_value<{}>({});\n", j, step->name)
-                          : fmt::format("  steps.template store<{}>({});\n", j, writer.element(k));
+    if (step->by_row()) {
+      out += fmt::format("  steps.template store_value<{}>({});\n", j, step->name);
+    } else {
+      by_element.push_back(j);
+      elements += ", " + writer.element(static_cast<std::uint32_t>(step - steps.begin()));
+    }
   }
+  if (!by_element.empty())
+    out += fmt::format("  steps.store(Indices<{}>{{}}{});\n", fmt::join(by_element, ", "), elements);
   return out + "}\n\n}  // namespace tmajit\n";
 }
 

@@ -137,8 +137,13 @@ Operation operation_of(const TestCase& test_case, std::span<const DevicePtr> buf
 }
 
 Expected expected(const TestCase& test_case, Buffers before) {
-  Expected result{.buffers = std::move(before), .allowed = {}};
-  for (const Move& move : operation_in(test_case, result.buffers).moves) {
+  Expected result{.buffers = before, .allowed = {}};
+  // A destination may be a source of several moves: all of them read what was there before the first one.
+  const std::vector<Move> from = operation_in(test_case, before).moves;
+  std::vector<Move> moves = operation_in(test_case, result.buffers).moves;
+  for (std::size_t i = 0; i < moves.size(); ++i) {
+    Move& move = moves[i];
+    move.sources = from[i].sources;
     result.allowed.push_back(allowed_errors(move, whole(move.destination.view)));
     compute(move);
   }

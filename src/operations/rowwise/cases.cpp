@@ -74,8 +74,7 @@ void draw_test_case(TestCaseDraw& draw) {
   for (std::size_t s = 1; s < steps.source_count; ++s)
     draw.add_source(draw.view(one_in(random, 2) ? draw.any_type() : type, draw.broadcastable(shape), true));
   // In place: the first source is the destination.
-  if (steps.by_row.size() == 1 && !steps.by_row[0] && one_in(random, 8))
-    draw.test_case.sources[0] = draw.test_case.destinations[0];
+  if (!steps.by_row[0] && one_in(random, 8)) draw.test_case.sources[0] = draw.test_case.destinations[0];
 }
 
 Case row_case(const char* group, const std::string& name, const char* steps,

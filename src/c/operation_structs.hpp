@@ -1,0 +1,152 @@
+#pragma once
+
+// src/c/write_operations.cpp writes this file from the operations' descriptions.
+// clang-format off
+#include "c/calls.hpp"
+
+#include <cstddef>
+
+// The members of each operation's struct of arguments.
+namespace tmajit::c {
+
+inline constexpr OperationStruct copy_operation{
+    "copy", "tmajit_copy_arguments", sizeof(tmajit_copy_arguments), {}};
+
+inline constexpr ArgumentMember permute_members[] = {
+    {"axes", offsetof(tmajit_permute_arguments, axes)},
+};
+inline constexpr OperationStruct permute_operation{
+    "permute", "tmajit_permute_arguments", sizeof(tmajit_permute_arguments), permute_members};
+
+inline constexpr ArgumentMember slice_members[] = {
+    {"slices", offsetof(tmajit_slice_arguments, slices)},
+};
+inline constexpr OperationStruct slice_operation{
+    "slice", "tmajit_slice_arguments", sizeof(tmajit_slice_arguments), slice_members};
+
+inline constexpr ArgumentMember flip_members[] = {
+    {"axes", offsetof(tmajit_flip_arguments, axes)},
+};
+inline constexpr OperationStruct flip_operation{
+    "flip", "tmajit_flip_arguments", sizeof(tmajit_flip_arguments), flip_members};
+
+inline constexpr ArgumentMember broadcast_members[] = {
+    {"shape", offsetof(tmajit_broadcast_arguments, shape)},
+};
+inline constexpr OperationStruct broadcast_operation{
+    "broadcast", "tmajit_broadcast_arguments", sizeof(tmajit_broadcast_arguments), broadcast_members};
+
+inline constexpr ArgumentMember pad_members[] = {
+    {"widths", offsetof(tmajit_pad_arguments, widths)},
+    {"value", offsetof(tmajit_pad_arguments, value)},
+};
+inline constexpr OperationStruct pad_operation{
+    "pad", "tmajit_pad_arguments", sizeof(tmajit_pad_arguments), pad_members};
+
+inline constexpr OperationStruct cast_operation{
+    "cast", "tmajit_cast_arguments", sizeof(tmajit_cast_arguments), {}};
+
+inline constexpr ArgumentMember concat_members[] = {
+    {"axis", offsetof(tmajit_concat_arguments, axis)},
+    {"new_axis", offsetof(tmajit_concat_arguments, new_axis)},
+};
+inline constexpr OperationStruct concat_operation{
+    "concat", "tmajit_concat_arguments", sizeof(tmajit_concat_arguments), concat_members};
+
+inline constexpr ArgumentMember split_members[] = {
+    {"axis", offsetof(tmajit_split_arguments, axis)},
+    {"parts", offsetof(tmajit_split_arguments, parts)},
+    {"drop_axis", offsetof(tmajit_split_arguments, drop_axis)},
+};
+inline constexpr OperationStruct split_operation{
+    "split", "tmajit_split_arguments", sizeof(tmajit_split_arguments), split_members};
+
+inline constexpr ArgumentMember map_members[] = {
+    {"expression", offsetof(tmajit_map_arguments, expression)},
+};
+inline constexpr OperationStruct map_operation{
+    "map", "tmajit_map_arguments", sizeof(tmajit_map_arguments), map_members};
+
+inline constexpr ArgumentMember stencil_members[] = {
+    {"expression", offsetof(tmajit_stencil_arguments, expression)},
+    {"boundary", offsetof(tmajit_stencil_arguments, boundary)},
+    {"value", offsetof(tmajit_stencil_arguments, value)},
+    {"dims", offsetof(tmajit_stencil_arguments, dims)},
+};
+inline constexpr OperationStruct stencil_operation{
+    "stencil", "tmajit_stencil_arguments", sizeof(tmajit_stencil_arguments), stencil_members};
+
+inline constexpr ArgumentMember reduce_members[] = {
+    {"op", offsetof(tmajit_reduce_arguments, op)},
+    {"axes", offsetof(tmajit_reduce_arguments, axes)},
+    {"expression", offsetof(tmajit_reduce_arguments, expression)},
+    {"epilogue", offsetof(tmajit_reduce_arguments, epilogue)},
+    {"keep_dims", offsetof(tmajit_reduce_arguments, keep_dims)},
+};
+inline constexpr OperationStruct reduce_operation{
+    "reduce", "tmajit_reduce_arguments", sizeof(tmajit_reduce_arguments), reduce_members};
+
+inline constexpr ArgumentMember scan_members[] = {
+    {"op", offsetof(tmajit_scan_arguments, op)},
+    {"axis", offsetof(tmajit_scan_arguments, axis)},
+    {"bound", offsetof(tmajit_scan_arguments, bound)},
+    {"direction", offsetof(tmajit_scan_arguments, direction)},
+    {"expression", offsetof(tmajit_scan_arguments, expression)},
+};
+inline constexpr OperationStruct scan_operation{
+    "scan", "tmajit_scan_arguments", sizeof(tmajit_scan_arguments), scan_members};
+
+inline constexpr ArgumentMember rowwise_members[] = {
+    {"steps", offsetof(tmajit_rowwise_arguments, steps)},
+    {"axes", offsetof(tmajit_rowwise_arguments, axes)},
+};
+inline constexpr OperationStruct rowwise_operation{
+    "rowwise", "tmajit_rowwise_arguments", sizeof(tmajit_rowwise_arguments), rowwise_members};
+
+inline constexpr OperationStruct copy_ragged_operation{
+    "copy_ragged", "tmajit_copy_ragged_arguments", sizeof(tmajit_copy_ragged_arguments), {}};
+
+inline constexpr ArgumentMember reduce_into_members[] = {
+    {"op", offsetof(tmajit_reduce_into_arguments, op)},
+};
+inline constexpr OperationStruct reduce_into_operation{
+    "reduce_into", "tmajit_reduce_into_arguments", sizeof(tmajit_reduce_into_arguments), reduce_into_members};
+
+inline constexpr ArgumentMember im2col_members[] = {
+    {"filter", offsetof(tmajit_im2col_arguments, filter)},
+    {"strides", offsetof(tmajit_im2col_arguments, strides)},
+    {"dilations", offsetof(tmajit_im2col_arguments, dilations)},
+    {"padding", offsetof(tmajit_im2col_arguments, padding)},
+};
+inline constexpr OperationStruct im2col_operation{
+    "im2col", "tmajit_im2col_arguments", sizeof(tmajit_im2col_arguments), im2col_members};
+
+inline constexpr ArgumentMember convolution_members[] = {
+    {"filter", offsetof(tmajit_convolution_arguments, filter)},
+    {"strides", offsetof(tmajit_convolution_arguments, strides)},
+    {"dilations", offsetof(tmajit_convolution_arguments, dilations)},
+    {"padding", offsetof(tmajit_convolution_arguments, padding)},
+};
+inline constexpr OperationStruct convolution_operation{
+    "convolution", "tmajit_convolution_arguments", sizeof(tmajit_convolution_arguments), convolution_members};
+
+inline constexpr ArgumentMember tiles_members[] = {
+    {"family", offsetof(tmajit_tiles_arguments, family)},
+    {"expression", offsetof(tmajit_tiles_arguments, expression)},
+    {"op", offsetof(tmajit_tiles_arguments, op)},
+    {"box", offsetof(tmajit_tiles_arguments, box)},
+    {"element_strides", offsetof(tmajit_tiles_arguments, element_strides)},
+    {"swizzle", offsetof(tmajit_tiles_arguments, swizzle)},
+    {"interleave", offsetof(tmajit_tiles_arguments, interleave)},
+    {"oob", offsetof(tmajit_tiles_arguments, oob)},
+    {"l2", offsetof(tmajit_tiles_arguments, l2)},
+    {"stages", offsetof(tmajit_tiles_arguments, stages)},
+    {"output_stages", offsetof(tmajit_tiles_arguments, output_stages)},
+    {"warps", offsetof(tmajit_tiles_arguments, warps)},
+    {"ctas_per_sm", offsetof(tmajit_tiles_arguments, ctas_per_sm)},
+    {"tiles_per_cta", offsetof(tmajit_tiles_arguments, tiles_per_cta)},
+};
+inline constexpr OperationStruct tiles_operation{
+    "tiles", "tmajit_tiles_arguments", sizeof(tmajit_tiles_arguments), tiles_members};
+
+}  // namespace tmajit::c
