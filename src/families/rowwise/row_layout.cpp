@@ -201,9 +201,9 @@ class RowLayouts {
       if (vectors <= 32) lanes(1, 1, 128);
     }
     if (vectors <= 32) return;
-    // A cluster shares rows that are too long for a CTA, or that are too few for all SMs. If threads hold more
-    // than four vectors, an SM has one CTA, and is idle while that CTA waits: they do so only in place of a
-    // cluster, or where a cluster would be too large otherwise.
+    // A cluster shares rows that are too long for a CTA, or that are too few for all SMs. If threads hold
+    // more than four vectors, an SM has one CTA, and is idle while that CTA waits: they do so only in place
+    // of a cluster, or where a cluster would be too large otherwise.
     const bool has_reductions = reductions_of(*row_.steps, row_.results) > 0;
     const auto cluster_for = [&](std::uint32_t of_thread) {
       return pow2_ceil(ceil_div(vectors, std::uint64_t{max_team_threads} * of_thread));
