@@ -92,8 +92,7 @@ class ExpressionParser {
       const bool minus = next() == '-';
       if (!takes('+') && !takes('-')) return true;
       if (!product(depth)) return false;
-      if (minus) negate();
-      steps_.push_back({.kind = Kind::add});
+      steps_.push_back({.kind = minus ? Kind::subtract : Kind::add});
     }
   }
   bool product(int depth) {
@@ -288,8 +287,8 @@ Computed rounded(const Scalar& value, double error, double rounding = 0) {
   return {value, is_exact(error) ? error : error + last_place(value), rounding};
 }
 
-Computed sum_of(const Computed& a, const Computed& b) {
-  const Scalar value = add(a.value, b.value);
+/// a + b or a − b, whose value is `value`.
+Computed sum_of(const Computed& a, const Computed& b, const Scalar& value) {
   const bool is_integral = last_place(value) == 0;
   return rounded(value, is_integral ? 0 : a.error + b.error + a.rounding + b.rounding);
 }
@@ -430,7 +429,8 @@ Computed Expression::evaluate(const Neighbour& neighbour, std::span<const std::u
       default: {
         const Computed right = pop();
         Computed& left = stack.back();
-        left = step.kind == Step::Kind::add        ? sum_of(left, right)
+        left = step.kind == Step::Kind::add        ? sum_of(left, right, add(left.value, right.value))
+               : step.kind == Step::Kind::subtract ? sum_of(left, right, subtract(left.value, right.value))
                : step.kind == Step::Kind::multiply ? product_of(left, right)
                : step.kind == Step::Kind::compare
                    ? comparison_of(step.function, left, right)
@@ -451,7 +451,7 @@ bool Expression::is_exact() const {
     double number = 0;
     bool rounds = false;
   };
-  // Multiplications by powers of two are exact. So are those by −1, into which the parser turns differences.
+  // Multiplications by powers of two are exact. So are those by −1, into which the parser turns signs.
   const auto is_exact_factor = [](double number) {
     return std::fabs(number) >= 1 && std::exp2(std::round(std::log2(std::fabs(number)))) == std::fabs(number);
   };
@@ -470,7 +470,7 @@ bool Expression::is_exact() const {
     stack.resize(stack.size() - operand_count);
     Part result{.number = step.kind == Kind::number ? as_double(step.number) : 0};
     const bool has_product = std::ranges::any_of(operands, &Part::rounds);
-    if (step.kind == Kind::add && has_product) return false;
+    if ((step.kind == Kind::add || step.kind == Kind::subtract) && has_product) return false;
     if (step.kind == Kind::multiply)
       result.rounds = has_product || !std::ranges::any_of(operands, is_exact_factor, &Part::number);
     stack.push_back(result);

@@ -69,6 +69,7 @@ class Expression {
       coordinate,
       cast,
       add,
+      subtract,
       multiply,
       divide,
       compare,

@@ -113,6 +113,10 @@ Scalar add(const Scalar& a, const Scalar& b) {
   return combine(a, b, [](auto x, auto y) { return x + y; });
 }
 
+Scalar subtract(const Scalar& a, const Scalar& b) {
+  return combine(a, b, [](auto x, auto y) { return x - y; });
+}
+
 Scalar multiply(const Scalar& a, const Scalar& b) {
   return combine(a, b, [](auto x, auto y) { return x * y; });
 }

@@ -38,6 +38,8 @@ template <typename T>
 
 /// a + b in C++'s common type; integers wrap, as they do on the device.
 [[nodiscard]] Scalar add(const Scalar& a, const Scalar& b);
+/// a − b in C++'s common type; integers wrap.
+[[nodiscard]] Scalar subtract(const Scalar& a, const Scalar& b);
 /// a · b in C++'s common type; integers wrap.
 [[nodiscard]] Scalar multiply(const Scalar& a, const Scalar& b);
 

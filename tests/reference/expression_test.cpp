@@ -45,6 +45,12 @@ TEST_CASE("expressions have the types and values of C++") {
     INFO(a << ' ' << b << ' ' << wide << ' ' << int{small});
     CHECK(value_of("x0 * x1 + 1", {a, b}) == Scalar(a * b + 1));
     CHECK(value_of("x0 - -x1 * 2.5f", {a, b}) == Scalar(a - -b * 2.5F));
+    // The operands are converted before the subtraction: −1 · b of an unsigned b would wrap.
+    const auto whole = static_cast<std::uint32_t>(random());
+    CHECK(value_of("x0 - x1", {a, whole}) == Scalar(a - static_cast<float>(whole)));
+    CHECK(value_of("x0 - x1", {wide, whole}) == Scalar(wide - whole));
+    CHECK(value_of("x0 - x1", {std::int64_t{7}, whole}) == Scalar(std::int64_t{7} - whole));
+    CHECK(value_of("x0 - x1", {small, whole}) == Scalar(small - whole));
     CHECK(value_of("x * 0.1", {a}) == Scalar(a * 0.1));
     CHECK(value_of("(x + 200) * 2", {small}) == Scalar((small + 200) * 2));
     CHECK(value_of("x / 3", {small}) == Scalar(small / 3));
