@@ -69,30 +69,47 @@ Problem widened(Problem problem) {
   return layout_of(wide) == Layout::blocks ? wide : problem;
 }
 
-void set_operands(Problem& problem, const Move& move, const NestOptions& options) {
-  std::vector<TensorView> views{move.destination.view};
-  for (const Tensor& source : move.sources) views.push_back(source.view);
-  problem.destination = move.destination.view;
+std::vector<Tensor> operands_of(const Move& move) {
+  std::vector<Tensor> operands{move.destination};
+  operands.insert(operands.end(), move.sources.begin(), move.sources.end());
+  return operands;
+}
+
+void set_operands(Problem& problem, std::span<const Tensor> operands, const NestOptions& options) {
+  std::vector<TensorView> views;
+  for (const Tensor& operand : operands) views.push_back(operand.view);
   problem.nest = canonical(views, options);
   for (std::uint32_t i = 0; i < problem.nest.operands; ++i) {
     problem.type[i] = views[i].type;
     const auto offset = problem.nest.operand[i].offset * static_cast<std::int64_t>(size_of(views[i].type));
-    const Tensor& tensor = i == 0 ? move.destination : move.sources[i - 1];
-    problem.address[i] = tensor.address + static_cast<DevicePtr>(offset);
+    problem.address[i] = operands[i].address + static_cast<DevicePtr>(offset);
+  }
+}
+
+void set_operands(Problem& problem, const Move& move, const NestOptions& options) {
+  problem.destination = move.destination.view;
+  set_operands(problem, operands_of(move), options);
+}
+
+void set_reach(Problem& problem, std::span<const Tensor> operands) {
+  std::vector<ByteRange> written;
+  for (std::uint32_t k = 0; k < problem.destinations; ++k) {
+    const Tensor& destination = operands[problem.destination_operand(k)];
+    if (const auto range = byte_range({destination.view, destination.address})) written.push_back(*range);
+  }
+  for (std::uint32_t i = 0; i < problem.nest.operands; ++i) {
+    const std::optional<ByteRange> range = byte_range({operands[i].view, operands[i].address});
+    if (!range) continue;
+    problem.low[i] = range->first;
+    problem.high[i] = range->last + 1;
+    const bool is_source = i > 0 && i <= problem.sources();
+    problem.interleaved[i] =
+        is_source && std::ranges::any_of(written, [&](const ByteRange& one) { return meet(one, *range); });
   }
 }
 
 void set_reach(Problem& problem, const Move& move) {
-  std::optional<ByteRange> written;
-  for (std::uint32_t i = 0; i < problem.nest.operands; ++i) {
-    const Tensor& tensor = i == 0 ? move.destination : move.sources[i - 1];
-    const std::optional<ByteRange> range = byte_range({tensor.view, tensor.address});
-    if (!range) continue;
-    problem.low[i] = range->first;
-    problem.high[i] = range->last + 1;
-    problem.interleaved[i] = written && meet(*written, *range);
-    if (i == 0) written = range;
-  }
+  set_reach(problem, operands_of(move));
 }
 
 Problem elementwise_problem(const Move& move, ProblemBody body, const NestOptions& options) {

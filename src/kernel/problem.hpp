@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -109,7 +110,7 @@ struct Problem {
   std::array<DevicePtr, max_operands> address{};  ///< address of the nest's first element
   std::array<DevicePtr, max_operands> low{};      ///< an operand's elements are in the bytes [low, high)
   std::array<DevicePtr, max_operands> high{};
-  /// Sources whose byte range overlaps the destination's: elements of both alternate in memory, or are the
+  /// Sources whose byte range overlaps a destination's: elements of both alternate in memory, or are the
   /// same. A kernel must not load bytes next to such a source's elements: other threads may be writing them.
   std::array<bool, max_operands> interleaved{};
   TensorView destination = {};  ///< the move's destination; empty if the caller chose the tile
@@ -169,9 +170,14 @@ struct Problem {
 
 // Operations build their problems with these functions.
 
-/// Sets nest, types and addresses of the first elements from a move's views.
+/// A move's destination, then its sources.
+[[nodiscard]] std::vector<Tensor> operands_of(const Move& move);
+/// Sets nest, types and addresses of the first elements from the operands, which are in Problem's order.
+void set_operands(Problem& problem, std::span<const Tensor> operands, const NestOptions& options = {});
+/// The same for a move, and sets Problem::destination.
 void set_operands(Problem& problem, const Move& move, const NestOptions& options = {});
-/// Sets the byte range of each tensor of a move, and which sources interleave with the destination.
+/// Sets the byte range of each operand, and which sources interleave with a destination.
+void set_reach(Problem& problem, std::span<const Tensor> operands);
 void set_reach(Problem& problem, const Move& move);
 /// The problem of a move whose sources have the destination's shape.
 [[nodiscard]] Problem elementwise_problem(const Move& move, ProblemBody body,

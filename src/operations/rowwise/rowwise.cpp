@@ -3,7 +3,6 @@
 #include "operations/shared/shapes.hpp"
 #include "spec/counted.hpp"
 #include "spec/memory_rules.hpp"
-#include "spec/overlap.hpp"
 #include "spec/saturate.hpp"
 #include "spec/views.hpp"
 
@@ -144,8 +143,6 @@ Problem rowwise_problem(std::span<const Move> moves) {
   operands.insert(operands.end(), first.sources.begin(), first.sources.end());
   for (const Move& move : moves.subspan(1)) add_destination(move);
 
-  std::vector<TensorView> views;
-  for (const Tensor& operand : operands) views.push_back(operand.view);
   ReducedDimensions reduced;
   reduced.reduced = in_row;
   // In row-major order, `place` is an element's index in its row. If no step needs it, more dimensions can be
@@ -162,26 +159,10 @@ Problem rowwise_problem(std::span<const Move> moves) {
     place *= static_cast<std::int64_t>(whole.shape[d]);
     length *= whole.shape[d];
   }
-  Problem problem{.nest = canonical(views, {.reduced = &reduced}),
+  Problem problem{.destination = first.destination.view,
                   .destinations = static_cast<std::uint32_t>(moves.size())};
-  problem.destination = first.destination.view;
-  std::vector<std::optional<ByteRange>> written;
-  for (const Move& move : moves)
-    written.push_back(byte_range({move.destination.view, move.destination.address}));
-  for (std::uint32_t k = 0; k < problem.nest.operands; ++k) {
-    const ElementType type = views[k].type;
-    problem.type[k] = type;
-    problem.address[k] =
-        operands[k].address +
-        static_cast<DevicePtr>(problem.nest.operand[k].offset * static_cast<std::int64_t>(size_of(type)));
-    if (const std::optional<ByteRange> range = byte_range({operands[k].view, operands[k].address})) {
-      problem.low[k] = range->first;
-      problem.high[k] = range->last + 1;
-      problem.interleaved[k] = std::ranges::any_of(written, [&](const std::optional<ByteRange>& destination) {
-        return destination && meet(*destination, *range);
-      });
-    }
-  }
+  set_operands(problem, operands, {.reduced = &reduced});
+  set_reach(problem, operands);
   const std::uint32_t row_dims = problem.nest.empty() ? 0 : row_dims_of(problem.nest, length);
   RowwiseProblem body{
       .expression = what.steps, .steps = std::move(steps), .row_dims = row_dims, .length = length};
