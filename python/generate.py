@@ -123,6 +123,9 @@ def parameters(operation):
 
 def sources_text(operation):
     least, most = operation["min_sources"], operation["max_sources"]
+    numbers = " Python's numbers after them are p0, p1 …; their values share a kernel."
+    if not operation["takes_numbers"]:
+        numbers = ""
     if most > 8:
         return "sources", "the tensors, in order."
     if least == 2 and most == 2:
@@ -133,9 +136,10 @@ def sources_text(operation):
         and operation["arguments"][0]["required"]
     ):
         few = "" if least else " Without sources, out is required."
-        return "sources", f"up to {most} tensors, broadcast to a common shape by NumPy's rules.{few}"
+        return "sources", f"up to {most} tensors, broadcast to a common shape by NumPy's rules.{numbers}{few}"
     if most > 1:
-        return "x", f"a tensor, or a sequence of up to {most}, broadcast to a common shape by NumPy's rules."
+        text = f"a tensor, or a sequence of up to {most}, broadcast to a common shape by NumPy's rules."
+        return "x", text + numbers
     return "x", "a tensor with any strides and 0 to 8 dimensions."
 
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <variant>
 
 TMAJIT_BEGIN
 
@@ -28,6 +29,22 @@ struct Tensor {
   }
   friend bool operator==(const Tensor&, const Tensor&) = default;
 };
+
+/// A number in place of a source: an expression reads the k-th number as pk, and a kernel is made once for
+/// all its values. Its address holds the value's bits, so `number(2.0f).address` is what a plan's launch
+/// takes. Numbers follow the sources that are tensors.
+[[nodiscard]] TMAJIT_API Tensor number(float value) noexcept;
+[[nodiscard]] TMAJIT_API Tensor number(double value) noexcept;
+[[nodiscard]] TMAJIT_API Tensor number(std::int32_t value) noexcept;
+[[nodiscard]] TMAJIT_API Tensor number(std::int64_t value) noexcept;
+/// The value as a number of `type`: f32, f64, i32 or i64. Throws Error{invalid_argument} for another type,
+/// for a double as an integer type, and for an integer that i32 cannot hold.
+[[nodiscard]] TMAJIT_API Tensor number(const std::variant<std::int64_t, double>& value, ElementType type);
+/// The type for a number of Python or of a command line in an expression of these tensors: f64 if one of them
+/// is f64; else f32 for a floating-point number or beside a floating-point tensor; else i64 beside 64-bit
+/// integers, and i32.
+[[nodiscard]] TMAJIT_API ElementType number_type(const std::variant<std::int64_t, double>& value,
+                                                 List<TensorView> tensors) noexcept;
 
 /// The part taken of one dimension: Python's start:stop:step. Negative positions count from the end,
 /// positions outside are moved to the nearest end, a negative step walks backwards.

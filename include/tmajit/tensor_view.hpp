@@ -15,6 +15,7 @@ struct TensorView {
   std::uint32_t rank = 0;
   std::array<std::uint64_t, max_view_rank> shape{};
   std::array<std::int64_t, max_view_rank> strides{};
+  bool is_number = false;  ///< a number in place of a source, without memory (number() in tensor.hpp)
 
   /// A dense row-major view. Throws Error{invalid_argument} for a negative extent.
   [[nodiscard]] TMAJIT_API static TensorView contiguous(ElementType type, const Dims& shape);

@@ -2,6 +2,7 @@
 
 #include "arguments.hpp"
 #include "known_calls.hpp"
+#include "numbers.hpp"
 
 #include <tmajit/error.hpp>
 
@@ -15,22 +16,28 @@
 namespace tmajit::python {
 namespace {
 
+/// Reads a tensor, or a number if `may_be_number`.
+void read_one(Operand& operand, nb::handle given, const char* name, bool may_be_number) {
+  if (may_be_number && is_number(given)) return read_number(operand, given);
+  read_operand(operand, given, name);
+}
+
 /// Reads an argument's tensor, or all tensors of a tuple or list. Returns the object that keeps the tensors
 /// alive: another thread may change the list while the launch runs.
-nb::object read_all(Operands& operands, nb::handle given, const char* name) {
+nb::object read_all(Operands& operands, nb::handle given, const char* name, bool may_be_number) {
   nb::object tuple;
   if (PyTuple_Check(given.ptr())) {
     tuple = nb::borrow(given);
   } else if (PyList_Check(given.ptr())) {
     tuple = nb::steal(PyList_AsTuple(given.ptr()));
   } else {
-    read_operand(operands.emplace_back(), given, name);
+    read_one(operands.emplace_back(), given, name, may_be_number);
     return tuple;
   }
   const Py_ssize_t size = PyTuple_Size(tuple.ptr());
   operands.reserve(static_cast<std::size_t>(size));
   for (Py_ssize_t i = 0; i < size; ++i)
-    read_operand(operands.emplace_back(), PyTuple_GetItem(tuple.ptr(), i), name);
+    read_one(operands.emplace_back(), PyTuple_GetItem(tuple.ptr(), i), name, may_be_number);
   return tuple;
 }
 
@@ -44,27 +51,36 @@ std::pmr::vector<Tensor> tensors_of(std::span<const Operand> operands) {
 }  // namespace
 
 void CallTensors::read(const OperationInfo& operation, nb::handle sources_given, nb::handle out) {
-  source_owner = read_all(sources, sources_given, "a source");
-  if (out.is_none()) return;
-  destination_owner = read_all(destinations, out, "out");
+  source_owner = read_all(sources, sources_given, "a source", true);
+  if (!out.is_none()) destination_owner = read_all(destinations, out, "out", false);
+  const bool has_numbers =
+      std::ranges::any_of(sources, [](const Operand& source) { return source.tensor.view.is_number; });
+  if (has_numbers) set_numbers(sources, destinations);
   for (const Operand& destination : destinations) {
     if (destination.read_only)
       throw Error(ErrorCode::invalid_argument, std::string(operation.name) + ": out is read-only");
   }
 }
 
+const Operand* CallTensors::first_tensor() const noexcept {
+  for (const Operand& source : sources) {
+    if (!source.tensor.view.is_number) return &source;
+  }
+  return destinations.empty() ? nullptr : &destinations.front();
+}
+
 const Operand& CallTensors::first(const OperationInfo& operation) const {
-  if (!sources.empty()) return sources.front();
-  if (!destinations.empty()) return destinations.front();
-  throw Error(
-      ErrorCode::invalid_argument,
-      std::string(operation.name) + " without a source needs out, which gives the shape and the device");
+  if (const Operand* const tensor = first_tensor()) return *tensor;
+  throw Error(ErrorCode::invalid_argument,
+              std::string(operation.name) +
+                  " without a source that is a tensor needs out, which gives the shape and the device");
 }
 
 void CallTensors::check_device(const OperationInfo& operation, const Operand& like) const {
   const auto same = [&](const Operand& operand) {
-    return operand.on_gpu() == like.on_gpu() &&
-           (!like.on_gpu() || operand.device.device_id == like.device.device_id);
+    return operand.tensor.view.is_number ||
+           (operand.on_gpu() == like.on_gpu() &&
+            (!like.on_gpu() || operand.device.device_id == like.device.device_id));
   };
   if (std::ranges::all_of(sources, same) && std::ranges::all_of(destinations, same)) return;
   throw Error(ErrorCode::invalid_argument,
@@ -171,7 +187,7 @@ void enqueue(Backend& backend, const Plan& plan, CallTensors& tensors, Stream st
 void launch(Backend& backend, const Plan& plan, CallTensors& tensors, Stream stream) {
   const nb::gil_scoped_release released;
   enqueue(backend, plan, tensors, stream);
-  const Operand& like = tensors.sources.empty() ? tensors.destinations.front() : tensors.sources.front();
+  const Operand& like = *tensors.first_tensor();
   if (like.waits_for_launches()) [[unlikely]]
     backend.runtime.device()->streams().synchronize(stream);
 }

@@ -33,10 +33,12 @@ struct CallTensors {
   nb::object source_owner{};       ///< keeps the sources of a list alive
   nb::object destination_owner{};  ///< keeps the destinations of a list alive
 
-  /// Reads the sources and, unless `out` is None, the destinations. `out` is a tensor or a sequence.
+  /// Reads the sources, which may be numbers, and, unless `out` is None, the destinations. `out` is a tensor
+  /// or a sequence.
   void read(const OperationInfo& operation, nb::handle sources_given, nb::handle out);
-  /// The operand whose library and device the results get. Throws Error{invalid_argument} if there is no
-  /// operand.
+  /// The first source that is a tensor, else the first destination; null if there is neither.
+  [[nodiscard]] const Operand* first_tensor() const noexcept;
+  /// The tensor whose library and device the results get. Throws Error{invalid_argument} if there is none.
   [[nodiscard]] const Operand& first(const OperationInfo& operation) const;
   /// Throws Error{invalid_argument} unless all tensors are on the device of `like`.
   void check_device(const OperationInfo& operation, const Operand& like) const;

@@ -89,7 +89,7 @@ inline void add_operands(CallKey& key, std::span<const Operand> operands) {
   for (const Operand& operand : operands) {
     const TensorView& view = operand.tensor.view;
     key.add(operand.type);
-    key.add(view.rank);
+    key.add(view.rank | std::uint64_t{view.is_number} << 8);
     key.add_all(view.shape.data(), view.rank);
     key.add_all(view.strides.data(), view.rank);
   }

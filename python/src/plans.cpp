@@ -2,6 +2,7 @@
 
 #include "arguments.hpp"
 #include "calls.hpp"
+#include "numbers.hpp"
 
 #include <tmajit/codegen.hpp>
 #include <tmajit/compile.hpp>
@@ -60,7 +61,7 @@ class PythonPlan {
     } else if (given.size() == sources_.size() && !sources_.empty()) {
       for (std::size_t i = 0; i < sources_.size(); ++i)
         tensors.sources.push_back(read(given[i], "a source", sources_[i]));
-      const nb::list list = tensors.make(tensors.sources.front(), results_.views, results_.types);
+      const nb::list list = tensors.make(tensors.first(operation_), results_.views, results_.types);
       made = results == 1 ? nb::object(list[0]) : nb::object(nb::tuple(list));
     } else {
       throw Error(ErrorCode::invalid_argument,
@@ -68,7 +69,7 @@ class PythonPlan {
                       " destinations and then " + std::to_string(sources_.size()) +
                       " sources, or the sources alone; found " + std::to_string(given.size()) + " tensors");
     }
-    const Operand& like = tensors.sources.empty() ? tensors.destinations.front() : tensors.sources.front();
+    const Operand& like = tensors.first(operation_);
     tensors.check_device(operation_, like);
     if (&backend_of(like) != &backend_) {
       throw Error(ErrorCode::invalid_argument,
@@ -165,6 +166,7 @@ class PythonPlan {
   }
 
   [[nodiscard]] Operand read(nb::handle given, const char* name, const TensorView& planned) const {
+    if (planned.is_number) return number_of_type(given, planned.type);
     Operand operand = read_operand(given, name);
     if (fits(planned, operand.tensor.view)) return operand;
     throw Error(ErrorCode::invalid_argument, std::string(operation_.name) + ": the plan takes " +

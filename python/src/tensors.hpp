@@ -82,7 +82,8 @@ void read_operand(Operand& operand, nb::handle object, const char* name);
 /// The caller's current stream on the operand's device.
 [[nodiscard]] Stream current_stream(const Operand& operand);
 
-/// The bytes from a tensor's lowest to its highest element. Empty for a tensor without elements.
+/// The bytes from a tensor's lowest to its highest element. Empty for a tensor without elements and for a
+/// number.
 [[nodiscard]] std::span<std::byte> host_bytes(const Tensor& tensor);
 
 }  // namespace tmajit::python

@@ -261,10 +261,10 @@ def map(
     """Computes an expression of each element's sources.
 
     Args:
-        sources: up to 8 tensors, broadcast to a common shape by NumPy's rules. Without sources, out is
-            required.
-        expression: the C expression of x (or x0 … x7) and g[d], the element's coordinate in dimension d (an
-            expression). For example "x*2+1".
+        sources: up to 8 tensors, broadcast to a common shape by NumPy's rules. Python's numbers after them
+            are p0, p1 …; their values share a kernel. Without sources, out is required.
+        expression: the C expression of x (or x0 … x7), p0 …, and g[d], the element's coordinate in
+            dimension d (an expression). For example "x*2+1".
         out: the tensor to write; by default a new tensor of the first source's library.
         dtype: the element type of the new tensor; by default the type follows NumPy's rules.
 
@@ -334,13 +334,14 @@ def reduce(
     """Reduces dimensions of the sources.
 
     Args:
-        x: a tensor, or a sequence of up to 8, broadcast to a common shape by NumPy's rules.
+        x: a tensor, or a sequence of up to 8, broadcast to a common shape by NumPy's rules. Python's
+            numbers after them are p0, p1 …; their values share a kernel.
         op: how the elements are combined ("sum", "mean", "min", "max", "any", "all", "arg_min", "arg_max").
             For example "sum".
         axes: the dimensions that are reduced (dimensions; -1 is the last; default: all). For example (0,
             2).
-        expression: the C expression of x (or x0 … x7) that is reduced (an expression; default: the source's
-            elements). For example "x*x".
+        expression: the C expression of x (or x0 … x7) and p0 … that is reduced (an expression; default: the
+            source's elements). For example "x*x".
         epilogue: the epilogue of each result: a C expression of x, the result, and n, the number of its
             elements (an expression; default: the result). For example "sqrt(x/n)".
         keep_dims: whether the destination keeps the reduced dimensions, with an extent of 1 (a bool;
@@ -376,7 +377,8 @@ def scan(
     """Computes cumulative sums, products, minima or maxima along a dimension.
 
     Args:
-        x: a tensor, or a sequence of up to 8, broadcast to a common shape by NumPy's rules.
+        x: a tensor, or a sequence of up to 8, broadcast to a common shape by NumPy's rules. Python's
+            numbers after them are p0, p1 …; their values share a kernel.
         op: how an element is combined with those before it ("sum", "product", "min", "max"). For example
             "sum".
         axis: the dimension that is scanned (a dimension; -1 is the last; default: the last one). For
@@ -385,8 +387,8 @@ def scan(
             "exclusive"; default: inclusive). For example "exclusive".
         direction: the direction of the scan along the dimension ("forwards", "backwards"; default:
             forwards). For example "backwards".
-        expression: the C expression of x (or x0 … x7) that is scanned (an expression; default: the source's
-            elements). For example "x*x".
+        expression: the C expression of x (or x0 … x7) and p0 … that is scanned (an expression; default: the
+            source's elements). For example "x*x".
         out: the tensor to write; by default a new tensor of the first source's library.
         dtype: the element type of the new tensor; by default the type follows NumPy's rules.
 
@@ -415,9 +417,10 @@ def rowwise(
     """Computes reductions and element-wise steps over rows, in one pass.
 
     Args:
-        x: a tensor, or a sequence of up to 8, broadcast to a common shape by NumPy's rules.
-        steps: the steps: C assignments that read x (or x0 …), earlier steps, i, n and reductions; y (or y0
-            …) is stored (an expression). For example "m = max(x); y = x - m".
+        x: a tensor, or a sequence of up to 8, broadcast to a common shape by NumPy's rules. Python's
+            numbers after them are p0, p1 …; their values share a kernel.
+        steps: the steps: C assignments that read x (or x0 …), p0 …, earlier steps, i, n and reductions; y
+            (or y0 …) is stored (an expression). For example "m = max(x); y = x - m".
         axes: the dimensions of a row (dimensions; -1 is the last; default: the last one). For example (1,
             2).
         out: the tensors to write; by default new tensors of the sources' library.

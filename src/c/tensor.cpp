@@ -37,11 +37,13 @@ ElementType to_element_type(tmajit_dtype dtype, std::string_view subject) {
 
 Tensor to_tensor(const tmajit_tensor* c_tensor, std::string_view subject) {
   const tmajit_tensor tensor = read(c_tensor, subject);
-  require_zero(subject, tensor.reserved);
+  const bool is_number = flag(tensor.is_number, std::string(subject) + ": is_number");
+  if (is_number && tensor.rank != 0) refuse("{}: a number of rank {}; its rank is 0", subject, tensor.rank);
   if (tensor.rank > max_view_rank)
     refuse("{}: rank is {}; a tensor has 0 to {} dimensions", subject, tensor.rank, max_view_rank);
   const ElementType type = to_element_type(tensor.dtype, subject);
   const Dims extents(std::span(tensor.extents, tensor.rank));
+  if (is_number) return {TensorView{.type = type, .is_number = true}, tensor.address};
   for (std::uint32_t d = 0; d < tensor.rank; ++d) {
     if (tensor.extents[d] < 0)
       refuse("{}: the extent of dimension {} is {}; 0 or more is legal", subject, d, tensor.extents[d]);
@@ -67,6 +69,7 @@ void fill(tmajit_tensor* c_tensor, std::string_view subject, const Tensor& tenso
   value.dtype = dtype_of(tensor.view.type);
   value.rank = tensor.view.rank;
   value.strided = 1;
+  value.is_number = tensor.view.is_number ? 1 : 0;
   for (std::uint32_t d = 0; d < tensor.view.rank; ++d) {
     value.extents[d] = static_cast<std::int64_t>(tensor.view.shape[d]);
     value.strides[d] = tensor.view.strides[d];

@@ -77,16 +77,20 @@ std::string constants_of(std::string_view expression) {
 }
 
 /// The user's expression as a function of one element: evaluate(g, t, tile_index, x0, x1 …). It has only
-/// those of the first three parameters that `parts.reads` names; a single input is called x. finished()
+/// those of the first three parameters that `parts.reads` names. A single tensor is called x; numbers of the
+/// launch are called p0, p1 …. finished()
 /// replaces the line `//@ expression`.
 std::string evaluate_function(const SourceParts& parts, std::string_view expression) {
   std::vector<std::string> arguments;
   if (parts.reads.g) arguments.push_back(fmt::format("const Coordinate (&g)[{}]", parts.coordinates));
   if (parts.reads.t) arguments.push_back(fmt::format("const u32 (&t)[{}]", parts.coordinates));
   if (parts.reads.tile_index) arguments.emplace_back("u32 tile_index");
-  const bool has_one_input = parts.inputs.size() == 1;
+  const std::size_t tensors = parts.inputs.size() - parts.numbers;
+  const bool has_one_input = tensors == 1;
   for (std::size_t i = 0; i < parts.inputs.size(); ++i) {
-    const std::string name = has_one_input ? "x" : fmt::format("x{}", i);
+    const std::string name = i >= tensors    ? fmt::format("p{}", i - tensors)
+                             : has_one_input ? "x"
+                                             : fmt::format("x{}", i);
     arguments.push_back(
         fmt::format("const {} {}", parts.neighbours ? "auto" : value_type(parts.inputs[i]), name));
   }

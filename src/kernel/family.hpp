@@ -131,7 +131,8 @@ struct SourceParts {
   std::string call = {};          ///< body of the entry: "transpose_tile(views)"
 
   // For kernels with an expression.
-  std::vector<ElementType> inputs = {};  ///< types of x0 …
+  std::vector<ElementType> inputs = {};  ///< types of x0 …, then of p0 …
+  std::uint32_t numbers = 0;             ///< inputs that are numbers of the launch: p0 …
   ElementType result = ElementType::u8;  ///< type of the results
   ExpressionReads reads = {};            ///< names that the template passes to evaluate()
   bool pads = false;              ///< whether elements outside a source become a value, converted as results

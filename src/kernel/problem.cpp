@@ -4,6 +4,7 @@
 #include "spec/limits.hpp"
 #include "spec/overlap.hpp"
 #include "spec/saturate.hpp"
+#include "spec/views.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -79,6 +80,7 @@ void set_operands(Problem& problem, std::span<const Tensor> operands, const Nest
   std::vector<TensorView> views;
   for (const Tensor& operand : operands) views.push_back(operand.view);
   problem.nest = canonical(views, options);
+  problem.numbers = count_numbers(views);
   for (std::uint32_t i = 0; i < problem.nest.operands; ++i) {
     problem.type[i] = views[i].type;
     const auto offset = problem.nest.operand[i].offset * static_cast<std::int64_t>(size_of(views[i].type));
@@ -166,7 +168,7 @@ const WindowProblem* Problem::windows() const noexcept {
 }
 
 std::uint32_t Problem::alignment(std::uint32_t operand, std::uint32_t row) const noexcept {
-  std::uint64_t bits = 16 | address[operand];
+  std::uint64_t bits = 16 | (is_number(operand) ? 0 : address[operand]);
   for (std::uint32_t d = 0; d < nest.rank; ++d) {
     if (d != row && nest.shape[d] > 1) bits |= static_cast<std::uint64_t>(step(operand, d));
   }
@@ -244,7 +246,7 @@ bool has_short_unaligned_rows(const Problem& problem) noexcept {
 
 bool repeats_row(const Problem& problem) noexcept {
   const CanonicalNest& nest = problem.nest;
-  return std::any_of(nest.operand.begin() + 1, nest.operand.begin() + nest.operands,
+  return std::any_of(nest.operand.begin() + 1, nest.operand.begin() + nest.operands - problem.numbers,
                      [&](const auto& operand) { return operand.strides[nest.rank - 1] == 0; });
 }
 

@@ -116,6 +116,8 @@ struct Problem {
   TensorView destination = {};  ///< the move's destination; empty if the caller chose the tile
   ProblemBody body = {};        ///< the operation
   std::uint32_t destinations = 1;
+  /// Sources that are numbers of the launch: the last of the sources. `address` holds their bits.
+  std::uint32_t numbers = 0;
   std::uint32_t joined = 1;      ///< elements of `type` in one element of the nest (widened())
   std::uint32_t sm_count = 132;  ///< SMs of the chip, which a persistent grid fills
 
@@ -123,6 +125,9 @@ struct Problem {
   [[nodiscard]] TensorView view(std::uint32_t operand) const;
 
   [[nodiscard]] std::uint32_t sources() const noexcept { return nest.operands - destinations; }
+  [[nodiscard]] bool is_number(std::uint32_t operand) const noexcept {
+    return operand <= sources() && operand + numbers > sources();
+  }
   /// The operand of destination k.
   [[nodiscard]] std::uint32_t destination_operand(std::uint32_t k) const noexcept {
     return k == 0 ? 0 : sources() + k;

@@ -79,7 +79,8 @@ void for_each_name(std::string_view text, const Visit& visit) {
 
 class RowStepParser {
  public:
-  RowStepParser(std::string_view text, std::uint32_t sources) : text_(text), sources_(sources) {}
+  RowStepParser(std::string_view text, std::uint32_t tensors, std::uint32_t numbers)
+      : text_(text), sources_(tensors), numbers_(numbers) {}
 
   std::vector<RowStep> parse() {
     for (std::size_t begin = 0; begin <= text_.size();) {
@@ -112,15 +113,19 @@ class RowStepParser {
   }
 
   void require_free(std::string_view name) const {
-    if (name == "i" || name == "n" || numbered(name, 'x') || reduction_named(name)) {
+    if (name == "i" || name == "n" || numbered(name, 'x') || is_number(name) || reduction_named(name)) {
       reject("{} is {}; choose another name", name,
              name == "i"           ? "the element's index in its row"
              : name == "n"         ? "the length of the row"
              : numbered(name, 'x') ? "a source"
+             : is_number(name)     ? "a number of the launch"
                                    : "a reduction");
     }
     if (number_of(name)) reject("{} is assigned a second time; each name has one value", name);
   }
+
+  /// Whether this is the name of a number of the launch: p0 to p7.
+  static bool is_number(std::string_view name) noexcept { return name != "p" && numbered(name, 'p'); }
 
   [[nodiscard]] std::optional<std::uint32_t> number_of(std::string_view name) const {
     const auto found = std::ranges::find(steps_, name, &RowStep::name);
@@ -193,6 +198,12 @@ class RowStepParser {
         step.reads_element = true;
         step.sources |= 1U << *source;
       }
+      if (is_number(name)) {
+        const std::uint32_t number = *numbered(name, 'p');
+        if (number >= numbers_)
+          reject("{} does not exist, since {} given", name, counted_are(numbers_, "number"));
+        step.numbers |= 1U << number;
+      }
       const std::optional<std::uint32_t> earlier = number_of(name);
       if (!earlier) return;
       if (std::ranges::find(step.reads, *earlier) == step.reads.end()) step.reads.push_back(*earlier);
@@ -236,14 +247,15 @@ class RowStepParser {
 
   std::string_view text_;
   std::uint32_t sources_;
+  std::uint32_t numbers_;
   std::string_view step_;  ///< the step that is being read, for messages
   std::vector<RowStep> steps_;
 };
 
 }  // namespace
 
-std::vector<RowStep> parse_row_steps(std::string_view text, std::uint32_t sources) {
-  return RowStepParser(text, sources).parse();
+std::vector<RowStep> parse_row_steps(std::string_view text, std::uint32_t tensors, std::uint32_t numbers) {
+  return RowStepParser(text, tensors, numbers).parse();
 }
 
 const RowStep& step_of_destination(const std::vector<RowStep>& steps, std::uint32_t k) {

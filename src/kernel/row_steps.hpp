@@ -19,6 +19,7 @@ struct RowStep {
       {};                                 ///< how the expression's values are reduced; nullopt: not at all
   bool reads_element = false;             ///< the expression has a value for each element of a row
   std::uint32_t sources = 0;              ///< bit s: the expression reads source s
+  std::uint32_t numbers = 0;              ///< bit k: it reads number k of the launch
   std::vector<std::uint32_t> reads = {};  ///< numbers of the earlier steps that it reads
   std::optional<std::uint32_t> destination = {};  ///< k of y_k, or 0 for y
 
@@ -29,10 +30,11 @@ struct RowStep {
 /// The most steps, those of reductions within expressions included.
 inline constexpr std::uint32_t max_row_steps = 32;
 
-/// Reads the steps for `sources` sources. Steps that no destination needs are left out. Throws
-/// Error{invalid_argument} that quotes the step for a wrong form, a name that is reserved or assigned twice,
-/// and a source that does not exist; also for a y that is missing among y0, y1 …
-[[nodiscard]] std::vector<RowStep> parse_row_steps(std::string_view text, std::uint32_t sources);
+/// Reads the steps for `tensors` sources x0 … and `numbers` sources p0 …. Steps that no destination needs are
+/// left out. Throws Error{invalid_argument} that quotes the step for a wrong form, a name that is reserved or
+/// assigned twice, and a source that does not exist; also for a y that is missing among y0, y1 …
+[[nodiscard]] std::vector<RowStep> parse_row_steps(std::string_view text, std::uint32_t tensors,
+                                                   std::uint32_t numbers = 0);
 
 /// The step that computes destination `k` of parsed steps.
 [[nodiscard]] const RowStep& step_of_destination(const std::vector<RowStep>& steps, std::uint32_t k);

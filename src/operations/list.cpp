@@ -1,9 +1,13 @@
 #include "operations/list.hpp"
 
 #include "spec/memory_rules.hpp"
+#include "spec/views.hpp"
+
+#include <tmajit/operations.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -32,6 +36,7 @@ void check_no_overlap(std::span<const Move> moves, Violations& violations) {
       // The other moves of a kernel have the same sources.
       const std::size_t sources = &move == kernel.data() ? move.sources.size() : 0;
       for (std::size_t k = 0; k < sources; ++k) {
+        if (move.sources[k].view.is_number) continue;
         operands.push_back({&move.sources[k].view, move.sources[k].address, false, group, in_place});
         origins.push_back({i, static_cast<std::ptrdiff_t>(k)});
       }
@@ -47,6 +52,11 @@ void check_no_overlap(std::span<const Move> moves, Violations& violations) {
   check_disjoint(operands, name, violations);
 }
 
+bool takes_numbers(const Move& move) {
+  const auto name = std::visit([](const auto& body) { return std::string_view(body.operation); }, move.body);
+  return find_operation(name).takes_numbers;
+}
+
 void throw_if_any(Violations& violations) {
   if (violations.count() > 0) throw SpecError(violations.take());
 }
@@ -57,6 +67,15 @@ void check_operation(std::span<const Move> moves) {
   Violations violations;
   for (std::size_t i = 0; i < moves.size(); ++i) {
     const OperationRules& rules = rules_of_move(moves[i]);
+    if (count_numbers(moves[i].sources) > 0 && !takes_numbers(moves[i])) {
+      violations.add({.rule = "number.operation",
+                      .subject = destination_name(moves, i),
+                      .found = "a source that is a number",
+                      .need = "tensors: this operation has no expression that reads numbers",
+                      .legal = "map, reduce, scan and rowwise, whose expressions read p0, p1 …",
+                      .source = "tmajit, Move"});
+      continue;
+    }
     if (rules.check_alone != nullptr) {
       rules.check_alone(moves[i], violations);
     } else {

@@ -26,7 +26,8 @@ void Call::add(std::span<const Tensor> tensors) {
   for (const Tensor& tensor : tensors) {
     const TensorView& view = tensor.view;
     const std::size_t rank = std::min(view.rank, max_view_rank);
-    key_.add(std::uint64_t{view.rank} << 8 | static_cast<std::uint64_t>(view.type));
+    key_.add(std::uint64_t{view.rank} << 16 | std::uint64_t{view.is_number} << 8 |
+             static_cast<std::uint64_t>(view.type));
     key_.add(std::as_bytes(std::span(view.shape).first(rank)));
     key_.add(std::as_bytes(std::span(view.strides).first(rank)));
     (heap_addresses_.empty() ? inline_addresses_.data() : heap_addresses_.data())[address_count_++] =

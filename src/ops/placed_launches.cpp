@@ -83,7 +83,7 @@ std::vector<TensorReach> reaches_of(const Operation& operation) {
     TensorReach& reach = reaches.emplace_back(TensorReach{.planned = tensor.address});
     if (range) reach.below = tensor.address - range->first;
     if (range) reach.above = range->last - tensor.address;
-    if (tensor.view.elements() == 0) reach.above = TensorReach::nowhere;
+    if (tensor.view.elements() == 0 || tensor.view.is_number) reach.above = TensorReach::nowhere;
   });
   return reaches;
 }
@@ -133,7 +133,7 @@ PlacedLaunches::PlacedLaunches(const Operation& operation, std::span<const Tenso
   std::byte* at = trailing_bytes();
   std::size_t next = 0;
   for_each_tensor(operation, [&](const Tensor& tensor) {
-    new (at) PlacedTensor{reaches[next++], tensor.address};
+    new (at) PlacedTensor{reaches[next++], tensor.address, tensor.view.is_number ? 0 : alignment_unit - 1};
     at += sizeof(PlacedTensor);
   });
   for (const Step& step : steps) {

@@ -83,8 +83,9 @@ class alignas(cache_line) PlacedLaunches : public WithTrailingBytes<PlacedLaunch
   [[nodiscard]] bool suits(const TensorAddresses& addresses, Placement placement) const noexcept {
     DevicePtr differences = 0;
     std::size_t t = 0;
-    for (const PlacedTensor& tensor : tensors()) differences |= addresses[t++] - tensor.base;
-    return differences % alignment_unit == 0 && (placement == Placement::disjoint || are_separate(addresses));
+    for (const PlacedTensor& tensor : tensors())
+      differences |= (addresses[t++] - tensor.base) & tensor.alignment;
+    return differences == 0 && (placement == Placement::disjoint || are_separate(addresses));
   }
   /// Addresses with a result other than `unsure` are legal: relative offsets as planned were checked when the
   /// plan was made.
@@ -102,6 +103,7 @@ class alignas(cache_line) PlacedLaunches : public WithTrailingBytes<PlacedLaunch
   struct PlacedTensor {
     TensorReach reach;
     DevicePtr base;
+    DevicePtr alignment;  ///< the bits of the address in which it must agree with `base`; none for a number
   };
   struct Planned {
     const PlacedTensor* tensors;

@@ -28,7 +28,7 @@ Piece piece_of(const ElementBox& box, const Problem& problem, const CanonicalNes
   };
   std::array<std::uint32_t, max_view_rank> dims{};  // dimensions in which a box has several elements
   std::uint32_t rank = 0;
-  std::uint64_t bits = sector_bytes | problem.address[operand];
+  std::uint64_t bits = sector_bytes | (problem.is_number(operand) ? 0 : problem.address[operand]);
   for (std::uint32_t d = 0; d < nest.rank; ++d) {
     if (nest.shape[d] <= 1 || step(d) == 0) continue;
     // Boxes begin at multiples of their sides.

@@ -17,7 +17,11 @@ namespace reference {
 }
 
 /// The element of a tensor in host memory at a distance of `offset` elements from the first one.
+/// The value of a number, which is no tensor, is in place of its address.
 [[nodiscard]] inline std::byte* element_at(const tmajit::Tensor& tensor, std::int64_t offset) {
+  if (tensor.view.is_number)
+    return reinterpret_cast<std::byte*>(
+        const_cast<tmajit::DevicePtr*>(&tensor.address));  // NOLINT: never written
   const auto bytes = offset * static_cast<std::int64_t>(size_of(tensor.view.type));
   // NOLINTNEXTLINE(performance-no-int-to-ptr): host memory by contract
   return reinterpret_cast<std::byte*>(tensor.address + static_cast<tmajit::DevicePtr>(bytes));

@@ -16,4 +16,10 @@ TMAJIT_BEGIN
   return text;
 }
 
+/// "no number is", "1 number is", "3 numbers are"
+[[nodiscard]] inline std::string counted_are(std::uint64_t count, std::string_view noun) {
+  if (count == 0) return "no " + std::string(noun) + " is";
+  return counted(count, noun) + (count == 1 ? " is" : " are");
+}
+
 TMAJIT_END

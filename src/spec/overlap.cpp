@@ -159,7 +159,7 @@ class Search {
 
 std::optional<ByteRange> byte_range(const PlacedView& tensor) noexcept {
   const TensorView& view = tensor.view;
-  if (view.rank > max_view_rank || view.elements() == 0) return std::nullopt;
+  if (view.rank > max_view_rank || view.elements() == 0 || view.is_number) return std::nullopt;
   std::uint64_t below = 0;
   std::uint64_t above = size_of(view.type) - 1;
   for (std::uint32_t d = 0; d < view.rank; ++d) {

@@ -24,8 +24,8 @@ struct ByteRange {
 /// 2^63, as solvable() requires.
 inline constexpr std::uint64_t max_span_bytes = 1ULL << 62;
 
-/// The byte range of a tensor. Nothing if the tensor is empty, spans more than max_span_bytes, or leaves the
-/// address space.
+/// The byte range of a tensor. Nothing if the tensor is empty or a number, spans more than max_span_bytes, or
+/// leaves the address space.
 [[nodiscard]] std::optional<ByteRange> byte_range(const PlacedView& tensor) noexcept;
 
 /// Whether two ranges have a byte in common.

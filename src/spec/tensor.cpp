@@ -218,6 +218,60 @@ Tensor flipped(const Tensor& tensor, std::int64_t axis) {
   return sliced(tensor, std::span(slices).first(*dimension + 1));
 }
 
+namespace {
+
+template <class Bits>
+Tensor number_of(ElementType type, Bits bits) noexcept {
+  return {TensorView{.type = type, .is_number = true}, DevicePtr{bits}};
+}
+
+}  // namespace
+
+Tensor number(float value) noexcept {
+  return number_of(ElementType::f32, std::bit_cast<std::uint32_t>(value));
+}
+Tensor number(double value) noexcept {
+  return number_of(ElementType::f64, std::bit_cast<std::uint64_t>(value));
+}
+Tensor number(std::int32_t value) noexcept {
+  return number_of(ElementType::i32, std::bit_cast<std::uint32_t>(value));
+}
+Tensor number(std::int64_t value) noexcept {
+  return number_of(ElementType::i64, std::bit_cast<std::uint64_t>(value));
+}
+
+Tensor number(const std::variant<std::int64_t, double>& value, ElementType type) {
+  const auto* const whole = std::get_if<std::int64_t>(&value);
+  const double real = whole != nullptr ? static_cast<double>(*whole) : std::get<double>(value);
+  if (type == ElementType::f32) return number(static_cast<float>(real));
+  if (type == ElementType::f64) return number(real);
+  if (type != ElementType::i32 && type != ElementType::i64) {
+    refuse_tensor(fmt::format("a number of type {}; legal are f32, f64, i32 and i64",
+                              is_known(type) ? name(type) : std::string_view("unknown")));
+  }
+  if (whole == nullptr)
+    refuse_tensor(fmt::format("{} as a number of type {}; legal is an integer", real, name(type)));
+  if (type == ElementType::i64) return number(*whole);
+  const auto narrow = static_cast<std::int32_t>(*whole);
+  if (narrow != *whole) {
+    refuse_tensor(fmt::format(
+        "{} as a number of type i32; legal is -2^31 to 2^31 - 1, and any beside a tensor of 64-bit integers",
+        *whole));
+  }
+  return number(narrow);
+}
+
+ElementType number_type(const std::variant<std::int64_t, double>& value, List<TensorView> tensors) noexcept {
+  const auto any = [&](auto has) {
+    return std::ranges::any_of(tensors,
+                               [&](const TensorView& one) { return !one.is_number && has(one.type); });
+  };
+  if (any([](ElementType type) { return type == ElementType::f64; })) return ElementType::f64;
+  if (std::holds_alternative<double>(value) || any([](ElementType type) { return is_float(type); }))
+    return ElementType::f32;
+  return any([](ElementType type) { return size_of(type) == 8; }) ? ElementType::i64 : ElementType::i32;
+}
+
 Tensor broadcast(const Tensor& tensor, std::span<const std::uint64_t> shape, std::string_view what) {
   const auto from = extents(tensor.view, what);
   if (shape.size() > max_view_rank || from.size() > shape.size()) {
@@ -225,7 +279,10 @@ Tensor broadcast(const Tensor& tensor, std::span<const std::uint64_t> shape, std
                               what, shape_text(from), shape_text(shape), counted(shape.size(), "dimension"),
                               from.size(), max_view_rank));
   }
-  Tensor result({.type = tensor.view.type, .rank = static_cast<std::uint32_t>(shape.size())}, tensor.address);
+  Tensor result({.type = tensor.view.type,
+                 .rank = static_cast<std::uint32_t>(shape.size()),
+                 .is_number = tensor.view.is_number},
+                tensor.address);
   const std::size_t missing = shape.size() - from.size();
   for (std::size_t d = 0; d < shape.size(); ++d) {
     result.view.shape[d] = shape[d];

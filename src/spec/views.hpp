@@ -2,6 +2,7 @@
 
 #include <tmajit/tensor.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -27,5 +28,14 @@ TMAJIT_BEGIN
 [[nodiscard]] Tensor permuted(const Tensor& tensor, const Dims& axes, std::string_view what);
 /// sliced(), whose errors name the tensor `what`.
 [[nodiscard]] Tensor sliced(const Tensor& tensor, std::span<const Slice> slices, std::string_view what);
+
+/// How many of the sources are numbers.
+[[nodiscard]] inline std::uint32_t count_numbers(std::span<const TensorView> sources) noexcept {
+  return static_cast<std::uint32_t>(std::ranges::count_if(sources, &TensorView::is_number));
+}
+[[nodiscard]] inline std::uint32_t count_numbers(std::span<const Tensor> sources) noexcept {
+  return static_cast<std::uint32_t>(
+      std::ranges::count_if(sources, [](const Tensor& source) { return source.view.is_number; }));
+}
 
 TMAJIT_END

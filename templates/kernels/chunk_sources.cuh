@@ -24,6 +24,17 @@ struct Repeated {
   }
 };
 
+// All elements are the number that the launch passes in place of the source's address.
+struct Passed {
+  template <class From>
+  static __device__ __forceinline__ void load(SourceChunk<From>& out, const params::View<rank>& view, const u8*, const Chunk&, u32, u32,
+                                              const u8*) {
+    const auto number = static_cast<typename SourceChunk<From>::Element>(reinterpret_cast<u64>(static_cast<const u8*>(view.first)));
+#pragma unroll
+    for (u32 k = 0; k < chunk; ++k) out.set(k, number);
+  }
+};
+
 // Each element is loaded by itself.
 struct Separate {
   template <class From>

@@ -252,6 +252,9 @@ __device__ __forceinline__ void read_image(Raw<bytes, at_once>& out, const u8* r
 template <u32 i>
 __device__ __forceinline__ void load_input(Input<i>& input, const Plan& plan, const Tile& tile, u32 y, u32 first) {
   input.bits = {};
+//@ if numbers
+  if (take_number(input, plan.source[i].first)) return;
+//@ end
   if constexpr (Source<i>::y_per_load > 0) {
     const u32 row = joined ? 0 : image_row<i>(plan, y) * plan.source[i].pitch * sizeof(ImageWord<i>);
     read_image(input.bits, tile.images + plan.source[i].image + row, first);

@@ -135,6 +135,10 @@ struct Rows {
 
 template <u32 i>
 __device__ __forceinline__ void load_input(Input<i>& input, const Plan& plan, const Places& places) {
+//@ if numbers
+  input.bits = {};
+  if (take_number(input, plan.source[i])) return;
+//@ end
   const auto* source = reinterpret_cast<const SourceBits<i>*>(static_cast<const u8*>(plan.source[i]));
   SourceBits<i> loaded[word_elements];
 #pragma unroll

@@ -94,6 +94,10 @@ struct StaggeredRows {
 
 template <u32 i>
 __device__ __forceinline__ void load_input(Input<i>& input, const Plan& plan, const Item& item) {
+//@ if numbers
+  input.bits = {};
+  if (take_number(input, plan.source[i].first)) return;
+//@ end
   const u8* from = plan.source[i].first + item.source[i];
   constexpr u32 bytes = sizeof(SourceBits<i>) * vector;
   if constexpr (Source<i>::is_run && vector > 1 && bytes >= 4) {
@@ -115,6 +119,9 @@ template <u32 i>
 __device__ __forceinline__ void load_some_of(Input<i>& input, const Plan& plan, const Item& item, Range range) {
   const u8* from = plan.source[i].first + item.source[i];
   input.bits = {};
+//@ if numbers
+  if (take_number(input, plan.source[i].first)) return;
+//@ end
 #pragma unroll
   for (u32 k = 0; k < vector; ++k) {
     if (k < range.begin || k >= range.end) continue;

@@ -273,6 +273,15 @@ struct RowSteps {
   const Row& row;
   const Elements& elements;
 
+//@ if numbers
+  // The number that the launch passes in place of operand k's address.
+  template <class T, u32 k>
+  __device__ __forceinline__ T number() const {
+    const auto bits = static_cast<typename Bits<sizeof(T)>::Type>(reinterpret_cast<u64>(static_cast<u8*>(plan.first[k])));
+    return __builtin_bit_cast(T, bits);
+  }
+
+//@ end
   // Calls of element(i, slot, x…) compute a value of the element with index i, which is the thread's element number `slot`.
 
   // Reduces the values over the row. `step` numbers the kernel's reductions.

@@ -69,6 +69,10 @@ __device__ constexpr u32 in_run(i32 run, u32 element_bytes, u32 k) {
 
 template <u32 i>
 __device__ __forceinline__ void load_input(Input<i>& input, const Plan& plan, const Place& place, Range range) {
+//@ if numbers
+  input.bits = {};
+  if (take_number(input, plan.source[i].first)) return;
+//@ end
   constexpr u32 bytes = sizeof(SourceBits<i>);
   const u8* from = plan.source[i].first + place.source[i];
   if constexpr (is_vector(Source<i>::run, bytes)) {

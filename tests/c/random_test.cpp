@@ -106,6 +106,7 @@ void check_results(const TestCase& test_case, const tests::CaseCall& call,
                    const std::vector<tmajit_tensor>& sources) {
   std::vector<TensorView> views;
   for (const BufferView& one : test_case.sources) views.push_back(one.view);
+  for (const Tensor& number : test_case.numbers) views.push_back(number.view);
   tmajit_tensor unset{};
   unset.size = sizeof unset;
   tmajit_error* error = nullptr;
@@ -137,7 +138,15 @@ void run_case(tmajit_runtime* runtime, const TestCase& test_case, std::uint64_t 
   const reference::Expected right = expected(test_case, before);
   Memory memory(runtime, test_case);
   const auto destinations = memory.tensors(test_case.destinations);
-  const auto sources = memory.tensors(test_case.sources);
+  auto sources = memory.tensors(test_case.sources);
+  for (const Tensor& number : test_case.numbers) {
+    tmajit_tensor one{};
+    one.size = sizeof one;
+    one.dtype = tmajit_dtype_of(std::string(name(number.view.type)).c_str());
+    one.is_number = 1;
+    one.address = number.address;
+    sources.push_back(one);
+  }
   const auto call = tests::call_of(test_case);
   check_results(test_case, *call, sources);
 

@@ -40,6 +40,7 @@ class Builder {
     types_ = choose_types(named, problem_.files, input_count_);
     make_inputs();
     read_views();
+    read_numbers();
     require_same_bits();
     read_arguments();
     make_outputs();
@@ -279,6 +280,16 @@ class Builder {
       problem_.views.shape = parse_extents(text("--broadcast"), "--broadcast");
   }
 
+  void read_numbers() {
+    std::vector<TensorView> tensors;
+    for (const auto& input : problem_.inputs) tensors.push_back(input.view);
+    for (const auto& text : options_.numbers) {
+      const auto value = parse_number(text);
+      problem_.numbers.push_back(tmajit::number(value, tmajit::number_type(value, tensors)));
+      append_argument("--number", text);
+    }
+  }
+
   void read_views() {
     auto& views = problem_.views;
     if (problem_.inputs.empty()) {
@@ -346,6 +357,7 @@ class Builder {
   [[nodiscard]] std::vector<TensorView> source_views() const {
     std::vector<TensorView> sources;
     for (const auto& input : problem_.inputs) sources.push_back(problem_.views.of(input.view).view);
+    for (const auto& number : problem_.numbers) sources.push_back(number.view);
     return sources;
   }
 

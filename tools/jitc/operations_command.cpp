@@ -67,6 +67,7 @@ void print_descriptions() {
                    {"summary", operation.summary},
                    {"min_sources", operation.min_sources},
                    {"max_sources", operation.max_sources},
+                   {"takes_numbers", operation.takes_numbers},
                    {"arguments", arguments}});
   }
   print_json(all);

@@ -55,6 +55,10 @@ void add_tensor_options(CLI::App& command, ProblemOptions& values) {
   group.add(
       "--inputs", values.inputs, "N",
       "Number of inputs of map or concat without files; default: as many as --expr reads, 2 for concat");
+  group.add_list(
+      "--number", values.numbers, "VALUE",
+      "A number that expressions read: 2 or 0.5; repeat the option for p0, p1 …. All values share a "
+      "kernel");
   group.add("--into", values.into, "FILE",
             "Initial content of reduce_into's output, as .npy; default: made-up elements");
   group.add("--outputs", values.outputs, "N",

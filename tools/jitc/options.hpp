@@ -26,6 +26,7 @@ struct ProblemOptions {
   std::vector<std::string> dtypes = {};
   std::string out_dtype = {};
   std::string shape = {};
+  std::vector<std::string> numbers = {};
   std::vector<std::string> strides = {};  ///< one for all inputs, or one per input
   std::string out_strides = {};
   std::uint64_t offset = 0;

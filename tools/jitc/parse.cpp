@@ -6,7 +6,9 @@
 #include <tmajit/arguments.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
+#include <system_error>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -51,6 +53,19 @@ std::vector<std::uint32_t> parse_box(std::string_view text, std::string_view opt
 std::vector<std::int64_t> parse_strides(std::string_view text, std::string_view option) {
   const tmajit::Dims strides = tmajit::parse_numbers(text, option);
   return {strides.begin(), strides.end()};
+}
+
+std::variant<std::int64_t, double> parse_number(const std::string& text) {
+  const char* const end = text.data() + text.size();
+  std::int64_t whole = 0;
+  if (const auto parsed = std::from_chars(text.data(), end, whole);
+      parsed.ptr == end && parsed.ec == std::errc())
+    return whole;
+  double real = 0;
+  if (const auto parsed = std::from_chars(text.data(), end, real);
+      parsed.ptr == end && parsed.ec == std::errc())
+    return real;
+  refuse("--number {}: no number of 64 bits; legal are 3, -1.5, 1e-6, inf", text);
 }
 
 std::vector<tmajit::ElementType> parse_types(const std::vector<std::string>& texts) {

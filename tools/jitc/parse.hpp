@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace jitc {
@@ -18,6 +19,9 @@ namespace jitc {
 [[nodiscard]] std::vector<std::int64_t> parse_strides(std::string_view text, std::string_view option);
 /// Every type of a repeatable option that also takes lists: {"f16,f32", "u8"} is f16, f32, u8.
 [[nodiscard]] std::vector<tmajit::ElementType> parse_types(const std::vector<std::string>& texts);
+
+/// The integer or the floating-point number of --number. Throws Error{invalid_argument} that quotes the text.
+[[nodiscard]] std::variant<std::int64_t, double> parse_number(const std::string& text);
 
 /// How many inputs an expression reads: one more than the largest K of its identifiers xK, at least 1.
 [[nodiscard]] std::uint32_t inputs_of(std::string_view expression);

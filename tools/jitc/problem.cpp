@@ -35,6 +35,7 @@ Tensor InputViews::of(Tensor tensor) const {
 tmajit::Operation Problem::operation(const Addresses& at) const {
   auto sources = tensors_of(inputs, at.inputs);
   for (auto& source : sources) source = views.of(source);
+  sources.insert(sources.end(), numbers.begin(), numbers.end());
   return tmajit::make_operation(operation_name, tensors_of(outputs, at.outputs), sources, given);
 }
 

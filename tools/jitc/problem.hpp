@@ -42,10 +42,11 @@ struct Problem {
   InputViews views;
   std::vector<Array> inputs;
   std::vector<Array> outputs;
-  std::vector<InputArray> files;        ///< one per input, or none
-  std::optional<InputArray> into = {};  ///< previous content of the output, if it comes from a file
-  bool outputs_are_booleans = false;    ///< whether outputs are NumPy's booleans, as the files are
-  std::vector<std::string> notes;       ///< choices that jitc made for the user, in words
+  std::vector<tmajit::Tensor> numbers = {};  ///< of --number, which follow the inputs
+  std::vector<InputArray> files;             ///< one per input, or none
+  std::optional<InputArray> into = {};       ///< previous content of the output, if it comes from a file
+  bool outputs_are_booleans = false;         ///< whether outputs are NumPy's booleans, as the files are
+  std::vector<std::string> notes;            ///< choices that jitc made for the user, in words
 
   /// The operation, where the arrays' memory begins at these addresses.
   [[nodiscard]] tmajit::Operation operation(const Addresses& at) const;

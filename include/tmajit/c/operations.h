@@ -197,7 +197,8 @@ TMAJIT_C_API tmajit_status tmajit_split_results(const tmajit_tensor* source,
 /// Computes an expression of each element's sources. It takes 0 to 8 sources.
 typedef struct tmajit_map_arguments {
   size_t size;  ///< sizeof(tmajit_map_arguments)
-  /// the C expression of x (or x0 … x7) and g[d], the element's coordinate in dimension d; required; "x*2+1"
+  /// the C expression of x (or x0 … x7), p0 …, and g[d], the element's coordinate in dimension d; required;
+  /// "x*2+1"
   const char* expression;
 } tmajit_map_arguments;
 TMAJIT_C_API tmajit_status tmajit_map(tmajit_runtime* runtime, const tmajit_tensor* destination,
@@ -243,7 +244,7 @@ typedef struct tmajit_reduce_arguments {
   const char* op;
   /// the dimensions that are reduced; default: all
   tmajit_dims axes;
-  /// the C expression of x (or x0 … x7) that is reduced; default: the source's elements; "x*x"
+  /// the C expression of x (or x0 … x7) and p0 … that is reduced; default: the source's elements; "x*x"
   const char* expression;
   /// the epilogue of each result: a C expression of x, the result, and n, the number of its elements;
   /// default: the result; "sqrt(x/n)"
@@ -275,7 +276,7 @@ typedef struct tmajit_scan_arguments {
   const char* bound;
   /// the direction of the scan along the dimension: "forwards", "backwards"; default: forwards
   const char* direction;
-  /// the C expression of x (or x0 … x7) that is scanned; default: the source's elements; "x*x"
+  /// the C expression of x (or x0 … x7) and p0 … that is scanned; default: the source's elements; "x*x"
   const char* expression;
 } tmajit_scan_arguments;
 TMAJIT_C_API tmajit_status tmajit_scan(tmajit_runtime* runtime, const tmajit_tensor* destination,
@@ -293,7 +294,7 @@ TMAJIT_C_API tmajit_status tmajit_scan_results(const tmajit_tensor* sources, siz
 /// Computes reductions and element-wise steps over rows, in one pass. It takes 1 to 8 sources.
 typedef struct tmajit_rowwise_arguments {
   size_t size;  ///< sizeof(tmajit_rowwise_arguments)
-  /// the steps: C assignments that read x (or x0 …), earlier steps, i, n and reductions; y (or y0 …) is
+  /// the steps: C assignments that read x (or x0 …), p0 …, earlier steps, i, n and reductions; y (or y0 …) is
   /// stored; required; "m = max(x); y = x - m"
   const char* steps;
   /// the dimensions of a row; default: the last one

@@ -43,14 +43,15 @@ TMAJIT_C_API tmajit_dtype tmajit_dtype_of(const char* name);
 /// The maximum rank of a tensor.
 #define TMAJIT_MAX_RANK 8
 
-/// A view of memory that the caller owns. All elements of an array of tensors have the same `size`.
+/// A view of memory that the caller owns, or a number, which expressions read as p0, p1 … (docs/move.md). All
+/// elements of an array of tensors have the same `size`.
 typedef struct tmajit_tensor {
   size_t size;                       ///< sizeof(tmajit_tensor)
   uint64_t address;                  ///< CUdeviceptr of the element with all indices 0
   tmajit_dtype dtype;                ///< TMAJIT_F32 …
   uint32_t rank;                     ///< dimensions, 0 to 8
   uint32_t strided;                  ///< 0: the tensor is dense and row-major, and `strides` is not read
-  uint32_t reserved;                 ///< 0
+  uint32_t is_number;                ///< 1: a number in place of a source; `rank` is 0, `address` its bits
   int64_t extents[TMAJIT_MAX_RANK];  ///< elements, outermost dimension first
   int64_t strides[TMAJIT_MAX_RANK];  ///< elements, of either sign or 0
 } tmajit_tensor;

@@ -14,13 +14,15 @@ struct Operation;
 /// An expression, computed for each element of the destination.
 struct Map {
   static constexpr std::string_view operation = "map";
-  /// In x0 … x7 (x for one source) and g[d], the element's coordinates in the destination: "x0 * 0.5f + x1".
+  /// In x0 … x7 (x for one source), p0 … for number(), and g[d], the element's coordinates in the
+  /// destination: "x0 * 0.5f + x1".
   std::string expression = {};
 };
 
 namespace operation {
-/// destination = expression(sources…). The sources, at most 8 and maybe none, are broadcast to the
-/// destination's shape where their extents are 1. Throws Error{invalid_argument} for an empty expression.
+/// destination = expression(sources…). The sources, at most 8 and maybe none, numbers included, are broadcast
+/// to the destination's shape where their extents are 1. Throws Error{invalid_argument} for an empty
+/// expression.
 [[nodiscard]] TMAJIT_API Operation map(const Tensor& destination, std::string_view expression,
                                        List<Tensor> sources);
 }  // namespace operation

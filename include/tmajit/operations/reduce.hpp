@@ -46,7 +46,8 @@ struct Reduction {
   ReductionOp op = ReductionOp::sum;
   Dims axes =
       {};  ///< reduced dimensions of the sources; negative ones count from the end; empty: all dimensions
-  /// The expression that is reduced, of x0 … x7 (x for one source): "x * x". Empty: the one source's values.
+  /// The expression that is reduced, of x0 … x7 (x for one source) and p0 …: "x * x". Empty: the one source's
+  /// values.
   std::string expression = {};
   /// The epilogue of each result x of n elements: "sqrt(x / n)"; n has the type of x. Empty: x.
   std::string epilogue = {};

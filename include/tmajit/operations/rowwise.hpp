@@ -23,7 +23,8 @@ struct Operation;
 /// - `name = reduction(expression)` reduces the expression's values over the row: sum, mean, min, max, any,
 ///   all, arg_min or arg_max of one argument, as ReductionOp defines them. A reduction may also stand within
 ///   an expression, as sum(e) does above.
-/// - `name = expression` is C, as in Map: it reads x0 … x7 (x for one source), the results of earlier steps,
+/// - `name = expression` is C, as in Map: it reads x0 … x7 (x for one source), p0 … p7 for number(), the
+/// results of earlier steps,
 ///   i, the element's index in its row, and n, the row's length (both 32-bit integers). If it reads an
 ///   element, it has a value for each element of the row; otherwise one for the row.
 /// - y0 … y7 (y for one destination) are the destinations. Each is assigned once.

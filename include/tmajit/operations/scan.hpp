@@ -41,7 +41,8 @@ struct Scan {
   /// for floating-point types).
   bool exclusive = false;
   bool reverse = false;  ///< from the last element of the axis to the first
-  /// The expression that is scanned, of x0 … x7 (x for one source): "x * x". Empty: the one source's values.
+  /// The expression that is scanned, of x0 … x7 (x for one source) and p0 …: "x * x". Empty: the one source's
+  /// values.
   std::string expression = {};
 };
 

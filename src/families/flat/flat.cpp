@@ -46,6 +46,7 @@ struct FlatFacts {
   Flag computes = 0;  ///< there is an expression
   Flag padded = 0;    ///< the source lacks some elements of the destination, which are padding
   std::uint32_t sources = 1;
+  std::uint32_t numbers = 0;                       ///< the last of the sources, which the launch passes
   std::array<std::uint32_t, max_inputs> source{};  ///< types of the sources, as ElementType
   std::array<std::uint32_t, max_inputs> y_per_load{};
 
@@ -64,7 +65,8 @@ FlatFacts facts_of_layout(const FlatLayout& layout, const Problem& problem) {
                   .wide_offsets = layout.wide_offsets ? 1U : 0U,
                   .computes = problem.expression().empty() ? 0U : 1U,
                   .padded = problem.nest.windowed ? 1U : 0U,
-                  .sources = layout.sources};
+                  .sources = layout.sources,
+                  .numbers = problem.numbers};
   for (std::uint32_t s = 0; s < layout.sources; ++s) {
     // A padded source has the destination's type, to which the padding is converted.
     facts.source[s] =
@@ -293,6 +295,7 @@ class Flat final : public FlatBase {
       load_facts.push_back(fmt::format("  static constexpr u32 y_per_load = {};\n", facts.y_per_load[s]));
       parts.set("direct_sources", facts.y_per_load[s] == 0);  // the source is read without an image
     }
+    parts.numbers = facts.numbers;
     add_element_types(parts, facts.element_type(), from, facts.computes != 0 || facts.padded != 0,
                       load_facts);
     return parts;

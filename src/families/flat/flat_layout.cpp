@@ -214,6 +214,7 @@ std::uint32_t FlatPlanner::elements_per_load(const FlatLayout& layout, std::uint
 void FlatPlanner::choose_images(FlatLayout& layout) const {
   const auto y = std::span(layout.dimension).subspan(layout.x_dimensions, layout.rank - layout.x_dimensions);
   for (std::uint32_t s = 0; s < layout.sources; ++s) {
+    if (problem_.is_number(s + 1)) continue;
     FlatSource& source = layout.source[s];
     const double lines = lines_met(problem_, s + 1, y, 1, layout.y_extent);
     if (s != lead_ && lines + 1 >= source.lines) continue;

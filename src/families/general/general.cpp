@@ -54,6 +54,7 @@ std::vector<Digit> digits_of_chunks(const GeneralFacts& facts) {
 std::string_view policy_of(const GeneralFacts& facts, const SourceFacts& source) {
   switch (source.access) {
     case Access::repeat: return "Repeated";
+    case Access::number: return "Passed";
     case Access::elements: return "Separate";
     case Access::image: return "Imaged";
     case Access::run: break;
@@ -168,7 +169,7 @@ class General final : public TypedFamily<GeneralFacts, ChunkChoice> {
         std::min(elements, std::uint64_t{facts.threads} * facts.turns * facts.chunk);
     for (std::uint32_t i = 0; i < facts.sources; ++i) {
       const SourceFacts& source = facts.source[i];
-      if (source.access == Access::repeat) continue;
+      if (source.access == Access::repeat || source.access == Access::number) continue;
       footprint.bytes_in_flight +=
           (source.access == Access::image ? elements : at_once) * size_of(source.element_type());
     }
@@ -258,6 +259,7 @@ class General final : public TypedFamily<GeneralFacts, ChunkChoice> {
       const ElementType type = facts.source[i].element_type();
       parts.elements.push_back(type);
       parts.inputs.push_back(type);
+      if (facts.source[i].access == Access::number) ++parts.numbers;
     }
     out += all_sources_fact(facts.sources);
     return parts;
@@ -282,6 +284,7 @@ std::string_view name(Access access) noexcept {
   switch (access) {
     case Access::run: return "run";
     case Access::repeat: return "repeat";
+    case Access::number: return "number";
     case Access::elements: return "elements";
     default: return "image";
   }

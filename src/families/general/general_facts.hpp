@@ -13,6 +13,7 @@ enum class Access : std::uint32_t {
   run,       ///< elements are contiguous or have a small stride: loads whole words, and extracts the elements
   repeat,    ///< all elements are the same one
   elements,  ///< loads each element separately
+  number,    ///< takes the number that the launch passes
   image,     ///< reads shared memory, to which the CTA's threads first copy whole lines of the source
 };
 [[nodiscard]] std::string_view name(Access) noexcept;

@@ -65,7 +65,10 @@ class GeneralPlanner {
                        : interleaved                                  ? bytes
                                                                       : 1;
     const auto max_run_stride = bytes < 4 && !interleaved ? longest_stride : 1;
-    if (row_stride == 0) {
+    if (problem_.is_number(operand)) {
+      source.access = Access::number;
+      source.alignment = bytes;
+    } else if (row_stride == 0) {
       source.access = Access::repeat;
       source.alignment = bytes;
     } else if (std::abs(row_stride) <= max_run_stride && facts_.chunk * bytes >= 4) {

@@ -71,7 +71,8 @@ LinearFacts facts_of_tuning(const Problem& problem, const LinearTuning& tuning) 
                     .wide_offsets = needs_wide_offsets(nest) ? 1U : 0U,
                     .computes = problem.expression().empty() ? 0U : 1U,
                     .padded = nest.windowed ? 1U : 0U,
-                    .sources = problem.sources()};
+                    .sources = problem.sources(),
+                    .numbers = problem.numbers};
   facts.word_elements = tuning.word_bytes / facts.element_bytes();
   const std::uint64_t row = nest.shape[nest.rank - 1];
   const bool begins_with_word = facts.word_elements != 0 && problem.address[0] % tuning.word_bytes == 0;
@@ -261,6 +262,7 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
         policy_fact("Words", facts.short_rows != 0 ? "ShortRows" : "Rows", "the elements of a word");
     std::array<ElementType, max_inputs> from{};
     for (std::uint32_t s = 0; s < facts.sources; ++s) from[s] = static_cast<ElementType>(facts.source[s]);
+    parts.numbers = facts.numbers;
     add_element_types(parts, facts.element_type(), std::span(from).first(facts.sources),
                       facts.computes != 0 || facts.padded != 0);
     return parts;

@@ -20,6 +20,7 @@ struct LinearFacts {
   Flag computes = 0;
   Flag padded = 0;
   std::uint32_t sources = 1;
+  std::uint32_t numbers = 0;                       ///< the last of the sources, which the launch passes
   std::array<std::uint32_t, max_inputs> source{};  ///< type of each source, an ElementType
 
   [[nodiscard]] ElementType element_type() const noexcept { return static_cast<ElementType>(type); }

@@ -37,6 +37,7 @@ struct ReduceFacts {
   Flag cut = 0;
   Flag split = 0;
   std::uint32_t sources = 1;
+  std::uint32_t numbers = 0;  ///< the last of the sources, which the launch passes
   std::array<std::uint32_t, max_inputs> source{};
   std::array<Flag, max_inputs> is_run{};
 
@@ -57,7 +58,8 @@ ReduceFacts facts_of_layout(const ReductionLayout& layout, const Problem& proble
                     .staggered = walk.staggered ? 1U : 0U,
                     .cut = walk.cut ? 1U : 0U,
                     .split = layout.share.parts > 1 ? 1U : 0U,
-                    .sources = problem.sources()};
+                    .sources = problem.sources(),
+                    .numbers = problem.numbers};
   for (std::uint32_t s = 0; s < facts.sources; ++s) {
     facts.source[s] = static_cast<std::uint32_t>(type_in_chunks(problem, s + 1));
     facts.is_run[s] = walk.is_run[s] ? 1 : 0;
@@ -294,6 +296,7 @@ class Reduce final : public ReduceBase {
       from.push_back(static_cast<ElementType>(facts.source[s]));
       runs.push_back(fmt::format("  static constexpr bool is_run = {};\n", facts.is_run[s] != 0));
     }
+    parts.numbers = facts.numbers;
     add_element_types(parts, facts.element_type(), from, true, runs);
     return parts;
   }

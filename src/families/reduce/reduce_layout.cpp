@@ -71,7 +71,7 @@ void choose_vector(ReductionWalk& walk, const Problem& problem) {
     }
     return true;
   };
-  if (!walk.columns && !fits(vector) && problem.sources() == 1 &&
+  if (!walk.columns && !fits(vector) && problem.sources() - problem.numbers == 1 &&
       extent * problem.element_bytes(1) >= min_staggered_row_bytes) {
     walk.staggered = true;
   }

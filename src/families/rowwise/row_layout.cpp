@@ -27,7 +27,7 @@ class RowLayouts {
     for (std::uint32_t d = 0; d < outer_dims(); ++d) base_.rows = sat_mul(base_.rows, nest_.shape[d]);
     if (row_.row_dims == 1) choose_vectors();
     for (std::uint32_t k = 1; k <= problem.sources(); ++k) {
-      if (is_one(k)) base_.access[k] = RowAccess::one;
+      if (is_one(k)) base_.access[k] = problem.is_number(k) ? RowAccess::number : RowAccess::one;
     }
     base_.cut = base_.staggered || row_.length % base_.vector != 0;
   }
@@ -156,7 +156,7 @@ class RowLayouts {
     base_.staggered = false;
     base_.cut = false;
     for (std::uint32_t k = 0; k < nest_.operands; ++k) {
-      if (base_.access[k] != RowAccess::one) base_.access[k] = RowAccess::elements;
+      if (!is_one(k)) base_.access[k] = RowAccess::elements;
     }
     const std::uint32_t held = held_vectors();
     const auto columns = std::min(column_lanes, pow2_ceil(base_.rows));

@@ -21,6 +21,7 @@ enum class RowAccess : std::uint32_t {
   vectors,   ///< whole vectors, at multiples of their size
   words,     ///< whole vectors that begin at any element
   one,       ///< the same element throughout the row; only sources
+  number,    ///< the number that the launch passes; only sources
 };
 
 /// The free parameters of a layout.

@@ -110,7 +110,8 @@ std::uint32_t reductions_of(std::span<const RowStep> steps, std::span<const std:
 }
 
 std::string row_steps_text(std::span<const RowStep> steps, std::span<const std::string_view> types,
-                           std::span<const std::uint32_t> results, bool keeps) {
+                           std::span<const std::string_view> numbers, std::span<const std::uint32_t> results,
+                           bool keeps) {
   const RowStepsWriter writer(steps, types,
                               keeps ? kept_steps(steps, results) : std::vector<bool>(steps.size()));
   const std::vector<bool> needed = needed_steps(steps, results);
@@ -120,6 +121,10 @@ std::string row_steps_text(std::span<const RowStep> steps, std::span<const std::
       "with the values of an element of the sources, its index i, and its number among the thread's "
       "elements.\ntemplate <class Steps>\n__device__ "
       "__forceinline__ void run_steps(const i32 n, const Steps& steps) {\n";
+  for (std::size_t k = 0; k < numbers.size(); ++k) {
+    out += fmt::format("  const {0} p{1} = steps.template number<{0}, {2}>();\n", numbers[k], k,
+                       1 + types.size() + k);
+  }
   std::uint32_t reductions = 0;
   for (std::uint32_t k = 0; k < steps.size(); ++k) {
     const RowStep& step = steps[k];

@@ -8,10 +8,11 @@
 TMAJIT_BEGIN
 
 /// The user's steps as the device function run_steps() (templates/kernels/rowwise.cu). `types` are the
-/// sources' value types, such as "float"; `results` the numbers of the y that the kernel stores. If `keeps`
-/// is set, threads keep the values of kept_steps() in registers.
+/// sources' value types, such as "float"; `numbers` those of the launch's numbers; `results` the numbers of
+/// the y that the kernel stores. If `keeps` is set, threads keep the values of kept_steps() in registers.
 [[nodiscard]] std::string row_steps_text(std::span<const RowStep> steps,
                                          std::span<const std::string_view> types,
+                                         std::span<const std::string_view> numbers,
                                          std::span<const std::uint32_t> results, bool keeps);
 
 /// The steps with a value for each element that several steps read and that call a function, which takes

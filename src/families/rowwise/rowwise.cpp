@@ -30,11 +30,13 @@ struct RowFacts {
   Flag nested = 0;  ///< a row has several dimensions
   Flag wide = 0;
   std::uint32_t sources = 1;
+  std::uint32_t numbers = 0;  ///< the last of the sources, which the launch passes
   std::uint32_t destinations = 1;
   std::array<std::uint32_t, max_operands> type{};    ///< ElementType of each operand
   std::array<std::uint32_t, max_operands> access{};  ///< RowAccess of each operand
   std::array<std::uint32_t, max_inputs> results{};   ///< for each destination k: it is y_results[k]
 
+  [[nodiscard]] std::uint32_t tensors() const noexcept { return sources - numbers; }
   [[nodiscard]] std::uint32_t operands() const noexcept { return sources + destinations; }
   [[nodiscard]] std::uint32_t destination_operand(std::uint32_t k) const noexcept {
     return k == 0 ? 0 : sources + k;
@@ -58,6 +60,7 @@ RowFacts facts_of_layout(const RowLayout& layout, const Problem& problem) {
                  .nested = rows.row_dims > 1 ? 1U : 0U,
                  .wide = layout.is_wide() ? 1U : 0U,
                  .sources = problem.sources(),
+                 .numbers = problem.numbers,
                  .destinations = problem.destinations};
   for (std::uint32_t k = 0; k < problem.nest.operands; ++k) {
     facts.type[k] = static_cast<std::uint32_t>(type_in_chunks(problem, k));
@@ -136,6 +139,7 @@ std::string_view access_policy(std::uint32_t access) noexcept {
     case RowAccess::vectors: return "ByVector";
     case RowAccess::words: return "ByWords";
     case RowAccess::one: return "OneElement";
+    case RowAccess::number: break;
   }
   return {};
 }
@@ -185,7 +189,7 @@ class RowwiseFamily final : public RowBase {
     }
     std::uint64_t loaded_bytes = 0;
     for (std::uint32_t k = 1; k <= problem.sources(); ++k) {
-      if (layout.access[k] != RowAccess::one)
+      if (layout.access[k] != RowAccess::one && layout.access[k] != RowAccess::number)
         loaded_bytes += std::uint64_t{problem.element_bytes(k)} * layout.vector;
     }
     footprint.bytes_in_flight =
@@ -244,7 +248,7 @@ class RowwiseFamily final : public RowBase {
   [[nodiscard]] SourceParts source(const Candidate& candidate, std::string_view expression) const override {
     const auto facts = facts_of<RowFacts>(candidate);
     const auto team = static_cast<RowTeam>(facts.team);
-    const std::vector<RowStep> steps = parse_row_steps(expression, facts.sources);
+    const std::vector<RowStep> steps = parse_row_steps(expression, facts.tensors(), facts.numbers);
     const auto results = std::span(facts.results).first(facts.destinations);
     const bool by_cta = team == RowTeam::cta || team == RowTeam::cluster;
     SourceParts parts{.why = facts.reloads != 0
@@ -275,7 +279,9 @@ class RowwiseFamily final : public RowBase {
     add_operands(parts, facts, steps);
     std::vector<std::string_view> types;
     for (std::uint32_t s = 0; s < facts.sources; ++s) types.push_back(value_type(facts.type_of(s + 1)));
-    parts.steps = row_steps_text(steps, types, results, facts.reloads == 0);
+    const auto all = std::span<const std::string_view>(types);
+    parts.steps = row_steps_text(steps, all.first(facts.tensors()), all.last(facts.numbers), results,
+                                 facts.reloads == 0);
     for (const RowStep& step : steps) parts.expressions.push_back(step.expression);
     return parts;
   }
@@ -307,14 +313,15 @@ class RowwiseFamily final : public RowBase {
         parts.facts += fmt::format("struct {};\n", policy);
     }
     parts.facts += "template <u32 i>\nstruct Source;\n";
-    for (std::uint32_t s = 0; s < facts.sources; ++s) {
+    for (std::uint32_t s = 0; s < facts.tensors(); ++s) {
       const ElementType type = facts.type_of(s + 1);
       parts.elements.push_back(type);
       parts.facts +=
           fmt::format("template <>\nstruct Source<{}> {{\n  using Element = {};\n  using Access = {};\n}};\n",
                       s, device_type(type), access_policy(facts.access[s + 1]));
     }
-    parts.facts += all_sources_fact(facts.sources);
+    parts.set("numbers", facts.numbers > 0);  // the last sources are numbers of the launch
+    parts.facts += all_sources_fact(facts.tensors());
     parts.facts += "template <u32 j>\nstruct Target;\n";
     for (std::uint32_t j = 0; j < facts.destinations; ++j) {
       const std::uint32_t operand = facts.destination_operand(j);

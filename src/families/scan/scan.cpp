@@ -42,6 +42,7 @@ struct ScanFacts {
   Flag cut = 0;
   Flag wide = 0;
   std::uint32_t sources = 1;
+  std::uint32_t numbers = 0;                       ///< the last of the sources, which the launch passes
   std::array<std::uint32_t, max_inputs> source{};  ///< type of each source, an ElementType
   std::array<std::int32_t, max_operands> run{};
 
@@ -71,6 +72,7 @@ ScanFacts facts_of_layout(const ScanLayout& layout, const Problem& problem) {
                   .cut = layout.cut ? 1U : 0U,
                   .wide = layout.is_wide() ? 1U : 0U,
                   .sources = problem.sources(),
+                  .numbers = problem.numbers,
                   .run = layout.run};
   for (std::uint32_t s = 0; s < facts.sources; ++s)
     facts.source[s] = static_cast<std::uint32_t>(type_in_chunks(problem, s + 1));
@@ -331,6 +333,7 @@ class ScanFamily final : public ScanBase {
       from.push_back(static_cast<ElementType>(facts.source[s]));
       runs.push_back(run_text(facts.run[s + 1]));
     }
+    parts.numbers = facts.numbers;
     add_element_types(parts, facts.element_type(), from, true, runs, run_text(facts.run[0]));
     if (facts.staggered != 0) {
       const ElementType type = facts.anchor == 0 ? facts.element_type() : from[facts.anchor - 1];

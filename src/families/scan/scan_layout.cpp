@@ -421,6 +421,7 @@ class Planner {
   /// Whether a row of an operand may begin inside a sector.
   [[nodiscard]] bool shares_sectors(std::uint32_t column) const {
     for (std::uint32_t i = 0; i < nest_.operands; ++i) {
+      if (problem_.is_number(i)) continue;
       std::uint64_t bits = problem_.address[i];
       for (std::uint32_t d = 0; d < nest_.rank; ++d) {
         if (d != column && nest_.shape[d] > 1) bits |= static_cast<std::uint64_t>(problem_.step(i, d));

@@ -35,9 +35,11 @@ params::View<rank> view_of(const Problem& problem, const CanonicalNest& nest, st
 }
 
 template <std::uint32_t rank>
-void add_addresses(ParameterBlock& parameters, std::uint32_t at, std::uint32_t operand) {
+void add_addresses(ParameterBlock& parameters, std::uint32_t at, std::uint32_t operand,
+                   bool is_number = false) {
   using View = params::View<rank>;
   parameters.add_address(at + offsetof(View, first), operand);
+  if (is_number) return;
   parameters.add_address(at + offsetof(View, low), operand);
   parameters.add_address(at + offsetof(View, high), operand);
 }
@@ -177,7 +179,8 @@ void add_views(ParameterBlock& parameters, LaunchShape& shape, const Problem& pr
     add_addresses<constant_rank>(parameters, at + offsetof(params::ViewsHead<constant_rank>, destination), 0);
     for (std::uint32_t i = 0; i < sources; ++i) {
       add_addresses<constant_rank>(
-          parameters, static_cast<std::uint32_t>(at + offsetof(Views, source) + i * sizeof(View)), i + 1);
+          parameters, static_cast<std::uint32_t>(at + offsetof(Views, source) + i * sizeof(View)), i + 1,
+          problem.is_number(i + 1));
     }
   });
 }
@@ -263,9 +266,12 @@ void add_element_types(SourceParts& parts, ElementType to, std::span<const Eleme
   parts.facts +=
       fmt::format("struct Destination {{\n  using Element = {};\n{}}};\n", text(to), destination_more);
   parts.facts += "template <u32 i>\nstruct Source;\n";
+  parts.set("numbers", parts.numbers > 0);  // some sources are numbers of the launch
   for (std::size_t s = 0; s < from.size(); ++s) {
-    parts.facts += fmt::format("template <>\nstruct Source<{}> {{\n  using Element = {};\n{}}};\n", s,
-                               text(from[s]), more.empty() ? "" : more[s]);
+    const std::string is_number =
+        parts.numbers == 0 ? "" : "  static " + flag_fact("is_number", s + parts.numbers >= from.size());
+    parts.facts += fmt::format("template <>\nstruct Source<{}> {{\n  using Element = {};\n{}{}}};\n", s,
+                               text(from[s]), more.empty() ? "" : more[s], is_number);
     parts.elements.push_back(from[s]);
     parts.inputs.push_back(from[s]);
   }

@@ -101,7 +101,8 @@ inline constexpr std::uint64_t max_tiny_elements = 64 << 10;
 /// Adds the types from which words of a destination are assembled (templates/kernels/loaded_word.cuh):
 /// Destination, Source<i> and AllSources. Also sets the types that the source writer requires. With `values`
 /// elements have their own types, for computing; else they are unsigned integers of their size. `more` holds
-/// further lines for each source's struct, `destination_more` for the destination's.
+/// further lines for each source's struct, `destination_more` for the destination's. The last `parts.numbers`
+/// sources are numbers of the launch.
 void add_element_types(SourceParts& parts, ElementType to, std::span<const ElementType> from, bool values,
                        std::span<const std::string> more = {}, std::string_view destination_more = {});
 /// The first facts of kernels that are specialised for their tile: rank, threads, box and Offset.

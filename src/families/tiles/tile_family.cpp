@@ -19,7 +19,7 @@ constexpr double computed_chunk_bytes = 16;  // bytes that a thread computes at 
 bool may_fit(const Problem& problem, const TileTraits& traits) {
   const CanonicalNest& nest = problem.nest;
   if (nest.rank == 0 || nest.rank > traits.max_rank || nest.windowed) return false;
-  if (problem.sources() == 0 || problem.sources() > traits.max_inputs) return false;
+  if (problem.sources() == 0 || problem.sources() > traits.max_inputs || problem.numbers > 0) return false;
   if (problem.element_bytes(0) > sizeof(std::uint64_t)) return false;
   for (std::uint32_t i = 0; i < nest.operands; ++i) {
     if (nest.operand[i].strides[nest.rank - 1] != 1) return false;

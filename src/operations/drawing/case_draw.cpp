@@ -158,6 +158,29 @@ TensorView TestCaseDraw::row_major_view(ElementType of, const Shape& shape) {
   return TensorView::strided(of, shape, strides);
 }
 
+void TestCaseDraw::add_number() {
+  const auto value = static_cast<std::int32_t>(between(launch_parameter_random, 1, 3));
+  switch (between(kernel_property_random, 0, 3)) {
+    case 0: return test_case.numbers.push_back(tmajit::number(static_cast<float>(value)));
+    case 1: return test_case.numbers.push_back(tmajit::number(static_cast<double>(value)));
+    case 2: return test_case.numbers.push_back(tmajit::number(value));
+    default: return test_case.numbers.push_back(tmajit::number(std::int64_t{value}));
+  }
+}
+
+std::string TestCaseDraw::with_numbers(std::string text) {
+  if (!one_in(kernel_property_random, 3) || test_case.sources.size() + 2 > tmajit::max_inputs) return text;
+  if (text.empty()) text = "x";
+  // One operation, so that no product is contracted with a sum: the values stay exact.
+  const char operation = one_in(kernel_property_random, 2) ? '*' : '+';
+  for (std::uint64_t count = between(kernel_property_random, 1, operation == '+' ? 2 : 1); count > 0;
+       --count) {
+    text = "(" + text + ") " + operation + " p" + std::to_string(test_case.numbers.size());
+    add_number();
+  }
+  return text;
+}
+
 BufferView TestCaseDraw::place(const TensorView& view) {
   return append(view, test_case.buffers.size());
 }

@@ -87,6 +87,8 @@ std::string TestCase::text() const {
   for (const auto& [name, value] : arguments.all()) out << ' ' << name << ' ' << text_of(value);
   for (const BufferView& tensor : destinations) print(out << "; to ", tensor);
   for (const BufferView& tensor : sources) print(out << "; from ", tensor);
+  for (const Tensor& number : numbers)
+    out << "; number " << name(number.view.type) << " 0x" << std::hex << number.address << std::dec;
   return out.str();
 }
 
@@ -132,8 +134,10 @@ Buffers random_buffers(const TestCase& test_case, std::uint64_t seed) {
 }
 
 Operation operation_of(const TestCase& test_case, std::span<const DevicePtr> buffers) {
-  return make_operation(test_case.operation, tensors(test_case.destinations, buffers),
-                        tensors(test_case.sources, buffers), test_case.arguments);
+  std::vector<Tensor> sources = tensors(test_case.sources, buffers);
+  sources.insert(sources.end(), test_case.numbers.begin(), test_case.numbers.end());
+  return make_operation(test_case.operation, tensors(test_case.destinations, buffers), sources,
+                        test_case.arguments);
 }
 
 Expected expected(const TestCase& test_case, Buffers before) {

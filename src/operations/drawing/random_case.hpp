@@ -35,7 +35,8 @@ struct TestCase {
   tmajit::Arguments arguments = {};
   std::vector<BufferView> destinations = {};
   std::vector<BufferView> sources = {};
-  std::vector<std::uint64_t> buffers = {};  ///< size of each buffer in bytes
+  std::vector<tmajit::Tensor> numbers = {};  ///< sources that are numbers; they follow `sources`
+  std::vector<std::uint64_t> buffers = {};   ///< size of each buffer in bytes
   Contents contents = Contents::bits;
   bool has_nan = false;         ///< some floating-point elements of Contents::whole are NaN
   std::uint64_t alignment = 1;  ///< alignment of addresses that the operation needs, besides the elements'
@@ -123,6 +124,12 @@ class TestCaseDraw {
   BufferView place(const tmajit::TensorView& view);
   /// Places a view after the tensors of a buffer. `buffer` may be one past the last: then it is a new buffer.
   BufferView append(const tmajit::TensorView& view, std::size_t buffer);
+
+  /// In one case of three: the expression with one or two numbers of the launch, which are added to the case.
+  /// Their values are 1 to 3. `text` is an expression of the case's sources, or empty for x.
+  [[nodiscard]] std::string with_numbers(std::string text);
+  /// Adds a number of the launch, 1 to 3, of any type that numbers have.
+  void add_number();
 
   // Each places a view in a new buffer, as the case's next destination or source.
   void add_destination(const tmajit::TensorView& view) { test_case.destinations.push_back(place(view)); }

@@ -13,7 +13,7 @@ constexpr std::array map_arguments{
     Argument{.name = "expression",
              .option = "--expr",
              .required = true,
-             .sentence = "the C expression of x (or x0 … x7) and g[d], the element's coordinate in "
+             .sentence = "the C expression of x (or x0 … x7), p0 …, and g[d], the element's coordinate in "
                          "dimension d",
              .example = "x*2+1"}};
 
@@ -24,7 +24,8 @@ const OperationEntry map_entry{
              .summary = "computes an expression of each element's sources",
              .arguments = map_arguments,
              .min_sources = 0,
-             .max_sources = max_inputs},
+             .max_sources = max_inputs,
+             .takes_numbers = true},
     .destinations =
         [](std::span<const TensorView> sources, const Arguments& given) {
           return std::vector{

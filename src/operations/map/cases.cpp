@@ -32,7 +32,7 @@ void draw_test_case(TestCaseDraw& draw) {
     const ElementType other = draw.any_type();
     draw.add_source(draw.view(mixed ? other : from, draw.broadcastable(shape), true));
   }
-  draw.test_case.arguments.set("expression", draw_expression(draw, count, shape.size()));
+  draw.test_case.arguments.set("expression", draw.with_numbers(draw_expression(draw, count, shape.size())));
   // In place: the first source is the destination.
   if (count > 0 && one_in(draw.kernel_property_random, 8)) {
     draw.test_case.sources[0] = draw.test_case.destinations[0];

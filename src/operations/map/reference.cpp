@@ -1,11 +1,12 @@
 #include "operations/references.hpp"
+#include "operations/shared/source_values_reference.hpp"
 #include "reference/expression.hpp"
 
 namespace reference {
 namespace {
 
 std::optional<Expression> map_expression(const tmajit::Move& move) {
-  return Expression::parse(std::get<tmajit::Map>(move.body).expression);
+  return Expression::parse(std::get<tmajit::Map>(move.body).expression, number_names(move));
 }
 
 /// Calls visit(index, value) for each element of a part.

@@ -30,7 +30,7 @@ constexpr std::array reduce_arguments{
     Argument{.name = "expression",
              .option = "--expr",
              .fallback = "the source's elements",
-             .sentence = "the C expression of x (or x0 … x7) that is reduced",
+             .sentence = "the C expression of x (or x0 … x7) and p0 … that is reduced",
              .example = "x*x"},
     Argument{.name = "epilogue",
              .option = "--epilogue",
@@ -87,7 +87,8 @@ Operation make(std::span<const Tensor> to, std::span<const Tensor> from, const A
 const OperationEntry reduce_entry{.info = {.name = "reduce",
                                            .summary = "reduces dimensions of the sources",
                                            .arguments = reduce_arguments,
-                                           .max_sources = max_inputs},
+                                           .max_sources = max_inputs,
+                                           .takes_numbers = true},
                                   .destinations = reduce_destinations,
                                   .make = make};
 

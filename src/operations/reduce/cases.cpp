@@ -50,11 +50,11 @@ void draw_test_case(TestCaseDraw& draw) {
     remaining.assign(keep_dims ? shape.size() : 0, 1);  // without axes, all dimensions are reduced
   draw.test_case.arguments = {{"op", std::string(name(op))},
                               {"axes", Dims(axes)},
-                              {"expression", std::string(values.text)},
                               {"epilogue", std::string(one_of(random, std::array{"", "", "x * 2", "x + n"}))},
                               {"keep_dims", std::string(keep_dims ? "yes" : "no")}};
   draw.add_destination(draw.view(draw.any_type(), remaining, false));
   draw_values(draw, shape, values.source_count);
+  draw.test_case.arguments.set("expression", draw.with_numbers(values.text));
 }
 
 Case reduction(const char* group, ElementType type, const Shape& shape,

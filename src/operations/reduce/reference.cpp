@@ -153,7 +153,7 @@ std::optional<Expression> parse_epilogue(const std::string& text) {
 template <class Visit>
 void reduce_each(const tmajit::Move& move, const Part& part, const Visit& visit) {
   const tmajit::Reduction& what = reduction_of(move);
-  const SourceValues values_of(what.expression);
+  const SourceValues values_of(move, what.expression);
   const auto epilogue = is_identity(what.epilogue) ? std::nullopt : parse_epilogue(what.epilogue);
   ReducedDimensions reduced = reduced_of(move);
   if (reduced.count() == 0) return;
@@ -185,7 +185,7 @@ bool understands_reduction(const tmajit::Move& move) {
   const auto& [op, axes, expression, epilogue, keep_dims] = reduction_of(move);
   const auto parsed = is_identity(epilogue) ? Expression::parse("x") : parse_epilogue(epilogue);
   return parsed && parsed->offsets() == 0 &&
-         understands_source_values(expression, op == ReductionOp::sum || op == ReductionOp::mean);
+         understands_source_values(move, expression, op == ReductionOp::sum || op == ReductionOp::mean);
 }
 
 constexpr OperationReference reduce_reference{

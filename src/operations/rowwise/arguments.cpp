@@ -2,6 +2,7 @@
 #include "operations/entry.hpp"
 #include "operations/shared/result_types.hpp"
 #include "operations/shared/shapes.hpp"
+#include "spec/views.hpp"
 
 #include <tmajit/tile_options.hpp>
 
@@ -16,7 +17,7 @@ constexpr std::array rowwise_arguments{
              .option = "--steps",
              .required = true,
              .sentence =
-                 "the steps: C assignments that read x (or x0 …), earlier steps, i, n and reductions; "
+                 "the steps: C assignments that read x (or x0 …), p0 …, earlier steps, i, n and reductions; "
                  "y (or y0 …) is stored",
              .example = "m = max(x); y = x - m"},
     Argument{.name = "axes",
@@ -36,7 +37,8 @@ Rowwise rowwise_of(const Arguments& given) {
 }
 
 /// The type of each step's value.
-std::vector<ElementType> types_of(const std::vector<RowStep>& steps, std::span<const TensorView> sources) {
+std::vector<ElementType> types_of(const std::vector<RowStep>& steps, std::span<const TensorView> sources,
+                                  std::span<const TensorView> numbers) {
   std::vector<ElementType> types;
   for (const RowStep& step : steps) {
     std::vector<TensorView> read;
@@ -44,6 +46,9 @@ std::vector<ElementType> types_of(const std::vector<RowStep>& steps, std::span<c
       if ((step.sources >> s & 1) != 0) read.push_back(sources[s]);
     }
     for (const std::uint32_t earlier : step.reads) read.push_back(TensorView{.type = types[earlier]});
+    for (std::size_t k = 0; k < numbers.size(); ++k) {
+      if ((step.numbers >> k & 1) != 0) read.push_back(numbers[k]);
+    }
     if (read.empty()) read.push_back(TensorView{.type = ElementType::i32});  // i, n, or numbers alone
     const ElementType value = value_type(step.expression, read);
     types.push_back(step.reduction ? reduced_type(*step.reduction, value) : value);
@@ -53,9 +58,12 @@ std::vector<ElementType> types_of(const std::vector<RowStep>& steps, std::span<c
 
 std::vector<TensorView> rowwise_destinations(std::span<const TensorView> sources, const Arguments& given) {
   const std::vector<std::uint64_t> whole = common_shape(sources);
+  const auto numbers = sources.last(count_numbers(sources));
+  const auto tensors = sources.first(sources.size() - numbers.size());
   const std::vector<RowStep> steps =
-      parse_row_steps(given.text("steps"), static_cast<std::uint32_t>(sources.size()));
-  const std::vector<ElementType> types = types_of(steps, sources);
+      parse_row_steps(given.text("steps"), static_cast<std::uint32_t>(tensors.size()),
+                      static_cast<std::uint32_t>(numbers.size()));
+  const std::vector<ElementType> types = types_of(steps, tensors, numbers);
   const auto axes = resolve_axes(axes_of(given), static_cast<std::uint32_t>(whole.size()), "axes");
   std::vector<std::uint64_t> outer;
   for (std::uint32_t d = 0; d < whole.size(); ++d) {
@@ -77,7 +85,8 @@ const OperationEntry rowwise_entry{
              .summary = "computes reductions and element-wise steps over rows, in one pass",
              .arguments = rowwise_arguments,
              .max_sources = max_inputs,
-             .several_destinations = true},
+             .several_destinations = true,
+             .takes_numbers = true},
     .destinations = rowwise_destinations,
     .make = [](std::span<const Tensor> to, std::span<const Tensor> from, const Arguments& given) {
       return operation::rowwise(to, rowwise_of(given), from);

@@ -24,6 +24,7 @@ struct TestSteps {
   const char* text;
   std::size_t source_count;
   std::vector<bool> by_row;
+  std::size_t numbers = 0;
 };
 
 const std::vector<TestSteps>& test_steps() {
@@ -40,6 +41,8 @@ const std::vector<TestSteps>& test_steps() {
       {"y = sum(x) / n", 1, {true}},
       {"c = any(x) + all(x); y = x + c", 1, {false}},
       {"y = x0 - arg_min(x0) + fmaxf(x1, x0)", 2, {false}},
+      {"r = p0 / (max(x) + 9); y0 = x * r + p1; y1 = sum(x + p1)", 1, {false, true}, 2},
+      {"y = p0 - sum(x)", 1, {true}, 1},
   };
   return all;
 }
@@ -73,6 +76,7 @@ void draw_test_case(TestCaseDraw& draw) {
   const ElementType type = draw.any_type();
   for (std::size_t s = 1; s < steps.source_count; ++s)
     draw.add_source(draw.view(one_in(random, 2) ? draw.any_type() : type, draw.broadcastable(shape), true));
+  for (std::size_t k = 0; k < steps.numbers; ++k) draw.add_number();
   // In place: the first source is the destination.
   if (!steps.by_row[0] && one_in(random, 8)) draw.test_case.sources[0] = draw.test_case.destinations[0];
 }

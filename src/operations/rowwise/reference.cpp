@@ -29,8 +29,8 @@ bool is_name_character(char c) {
   return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/// One assignment, in the order of the text. Values 0 to 7 are x0 to x7, 8 is i, 9 is n; the steps' values
-/// follow.
+/// One assignment, in the order of the text. Values 0 to 7 are x0 to x7, 8 is i, 9 is n, 10 to 17 are the
+/// numbers p0 to p7; the steps' values follow.
 struct Assignment {
   std::string name;
   Expression expression;
@@ -39,7 +39,8 @@ struct Assignment {
 };
 constexpr std::size_t index_value = 8;
 constexpr std::size_t length_value = 9;
-constexpr std::size_t first_step = 10;
+constexpr std::size_t first_number = 10;
+constexpr std::size_t first_step = 18;
 
 /// Reads the steps of a rowwise operation. Shares no code with the library's parser.
 class Program {
@@ -76,6 +77,7 @@ class Program {
     for (int k = 0; k < 8; ++k) names_.push_back("x" + std::to_string(k));
     names_.emplace_back("i");
     names_.emplace_back("n");
+    for (int k = 0; k < 8; ++k) names_.push_back("p" + std::to_string(k));
   }
 
   /// The end of the brackets that open at `open`, and whether they hold one argument.
@@ -198,6 +200,7 @@ class RowWalk {
   void set_element(std::vector<Computed>& values, const Index& index) const {
     for (std::size_t s = 0; s < move_.sources.size(); ++s) {
       const Tensor& source = move_.sources[s];
+      if (source.view.is_number) break;
       values[s] = decode(source.view.type, element_at(source, offset_of(source.view, index)));
     }
     std::int64_t i = 0;
@@ -220,6 +223,11 @@ class RowWalk {
 
   std::vector<Computed> values_of_row(const Index& row) const {
     std::vector<Computed> values(first_step + program_.steps().size());
+    std::size_t numbers = 0;
+    for (const Tensor& source : move_.sources) {
+      if (source.view.is_number)
+        values.at(first_number + numbers++) = decode(source.view.type, element_at(source, 0));
+    }
     values[length_value] = Scalar(static_cast<std::int32_t>(length_));
     Part part;
     for (std::uint32_t d = 0; d < whole_.rank; ++d) {

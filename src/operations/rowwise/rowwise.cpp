@@ -26,6 +26,11 @@ const Rowwise& rowwise_of(const Move& move) {
   return std::get<Rowwise>(move.body);
 }
 
+std::vector<RowStep> steps_of(const Rowwise& what, std::span<const Tensor> sources) {
+  const std::uint32_t numbers = count_numbers(sources);
+  return parse_row_steps(what.steps, static_cast<std::uint32_t>(sources.size()) - numbers, numbers);
+}
+
 /// The dimensions of a row among `rank` dimensions.
 std::array<bool, max_view_rank> row_dimensions(const Dims& axes, std::size_t rank) {
   std::array<bool, max_view_rank> in_row{};
@@ -49,8 +54,7 @@ void check_destination(MoveRules& rules, const std::array<bool, max_view_rank>& 
   const Rowwise& what = rowwise_of(move);
   const auto whole = extents(move.sources.front().view);
   const auto to = extents(move.destination.view);
-  const std::vector<RowStep> steps =
-      parse_row_steps(what.steps, static_cast<std::uint32_t>(move.sources.size()));
+  const std::vector<RowStep> steps = steps_of(what, move.sources);
   const bool by_row = step_of_destination(steps, what.result).by_row();
   std::vector<std::uint64_t> kept;
   std::vector<std::uint64_t> dropped;
@@ -129,8 +133,7 @@ Problem rowwise_problem(std::span<const Move> moves) {
   const Rowwise& what = rowwise_of(first);
   const TensorView& whole = first.sources.front().view;
   const std::array<bool, max_view_rank> in_row = row_dimensions(what.axes, whole.rank);
-  auto steps = std::make_shared<const std::vector<RowStep>>(
-      parse_row_steps(what.steps, static_cast<std::uint32_t>(first.sources.size())));
+  auto steps = std::make_shared<const std::vector<RowStep>>(steps_of(what, first.sources));
 
   // Operands: the first destination, the sources, the other destinations.
   std::vector<Tensor> operands;
@@ -198,7 +201,7 @@ const OperationRules& rules_of(const Rowwise&) noexcept {
 Operation operation::rowwise(List<Tensor> destinations, const Rowwise& what, List<Tensor> sources) {
   if (sources.empty()) refuse("rows without a source; at least one is needed");
   if (sources.size() > max_inputs) refuse("{} sources; at most {} are possible", sources.size(), max_inputs);
-  const std::vector<RowStep> steps = parse_row_steps(what.steps, static_cast<std::uint32_t>(sources.size()));
+  const std::vector<RowStep> steps = steps_of(what, sources);
   const std::uint32_t count = destination_count(steps);
   if (destinations.size() != count) {
     refuse("{} for steps that assign {}; each y needs one", counted(destinations.size(), "destination"),

@@ -44,7 +44,7 @@ constexpr std::array scan_arguments{
     Argument{.name = "expression",
              .option = "--expr",
              .fallback = "the source's elements",
-             .sentence = "the C expression of x (or x0 … x7) that is scanned",
+             .sentence = "the C expression of x (or x0 … x7) and p0 … that is scanned",
              .example = "x*x"}};
 
 }  // namespace
@@ -53,7 +53,8 @@ const OperationEntry scan_entry{
     .info = {.name = "scan",
              .summary = "computes cumulative sums, products, minima or maxima along a dimension",
              .arguments = scan_arguments,
-             .max_sources = max_inputs},
+             .max_sources = max_inputs,
+             .takes_numbers = true},
     .destinations =
         [](std::span<const TensorView> sources, const Arguments& given) {
           const ScanOp op = parse<ScanOp>(given.text("op"));

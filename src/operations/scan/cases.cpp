@@ -38,11 +38,14 @@ void draw_test_case(TestCaseDraw& draw) {
   draw.test_case.arguments = {{"op", std::string(name(op))},
                               {"axis", one_in(random, 3) ? axis - rank : axis},
                               {"bound", std::string(one_in(random, 3) ? "exclusive" : "inclusive")},
-                              {"direction", std::string(one_in(random, 3) ? "backwards" : "forwards")},
-                              {"expression", std::string(values.text)}};
+                              {"direction", std::string(one_in(random, 3) ? "backwards" : "forwards")}};
   draw.add_destination(draw.view(draw.any_type(), shape, false));
   draw_values(draw, shape, values.source_count);
   if (values.source_count == 1 && one_in(random, 8)) draw.test_case.sources = draw.test_case.destinations;
+  // Products of other numbers than 1 and -1 would not be exact.
+  draw.test_case.arguments.set("expression", draw.test_case.contents == Contents::units
+                                                 ? std::string(values.text)
+                                                 : draw.with_numbers(values.text));
 }
 
 Case scan_case(const char* group, ElementType from, ElementType to, const Shape& shape, std::uint32_t axis) {

@@ -105,7 +105,7 @@ std::uint32_t axis_of(const tmajit::Move& move) {
 template <class Visit>
 void scan_each(const tmajit::Move& move, const Part& part, const Visit& visit) {
   const Scan& what = scan_of(move);
-  const SourceValues values_of(what.expression);
+  const SourceValues values_of(move, what.expression);
   const std::uint32_t axis = axis_of(move);
   const std::uint64_t length = move.destination.view.shape.at(axis);
   Part rows = part;  // the first element of each row along the axis
@@ -151,7 +151,7 @@ constexpr OperationReference scan_reference{
         },
     .understands =
         [](const tmajit::Move& move) {
-          return understands_source_values(scan_of(move).expression, accumulates(scan_of(move).op));
+          return understands_source_values(move, scan_of(move).expression, accumulates(scan_of(move).op));
         },
     .makes_values = computes,
     .allowed_errors =

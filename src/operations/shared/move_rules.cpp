@@ -3,10 +3,12 @@
 #include "spec/coordinates.hpp"
 #include "spec/counted.hpp"
 #include "spec/memory_rules.hpp"
+#include "spec/views.hpp"
 
 #include <tmajit/tile_options.hpp>
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include <spdlog/fmt/fmt.h>
@@ -111,6 +113,14 @@ void MoveRules::check_expression(std::string_view text) {
                     control - text.begin()),
         "one line of printable characters", "spaces in place of tabs and line ends");
   }
+  const std::uint32_t numbers = count_numbers(move_.sources);
+  for (std::uint32_t k = numbers; k < max_inputs; ++k) {
+    const std::string name = fmt::format("p{}", k);
+    if (!reads(text, name)) continue;
+    add("expression.number", fmt::format("expression of {}", destination()), name,
+        fmt::format("numbers that exist: {} given", counted_are(numbers, "number")),
+        "a further number after the sources");
+  }
 }
 
 void MoveRules::check_coordinates(std::string_view expression) {
@@ -118,8 +128,29 @@ void MoveRules::check_coordinates(std::string_view expression) {
                             fmt::format("expression of {}", destination()), source_of_rules, violations_);
 }
 
+void MoveRules::check_numbers() {
+  if (move_.destination.view.is_number) {
+    add("number.destination", destination(), "a number", "a tensor", "a tensor of rank 0 for one element");
+  }
+  bool follows_number = false;
+  for (std::size_t k = 0; k < move_.sources.size(); ++k) {
+    if (follows_number && !move_.sources[k].view.is_number) {
+      add("number.order", source(k), "a tensor after a number", "numbers after all tensors",
+          "the same sources in that order");
+    }
+    const TensorView& view = move_.sources[k].view;
+    const auto repeats = [&](std::uint32_t d) { return view.strides[d] == 0 || view.shape[d] < 2; };
+    if (view.is_number && !std::ranges::all_of(std::views::iota(0U, view.rank), repeats)) {
+      add("number.strides", source(k), view_text(view), "strides of 0, since a number is one element",
+          "number(value), which any shape can be broadcast from");
+    }
+    follows_number = follows_number || move_.sources[k].view.is_number;
+  }
+}
+
 void MoveRules::check(void (*rules)(MoveRules&)) {
   if (!check_views()) return;
+  check_numbers();
   rules(*this);
   check_written_once(
       move_.destination.view, move_.destination.address, [this] { return destination(); }, violations_);
@@ -128,7 +159,7 @@ void MoveRules::check(void (*rules)(MoveRules&)) {
   };
   check_address(move_.destination, [this] { return destination(); });
   for (std::size_t k = 0; k < move_.sources.size(); ++k) {
-    check_address(move_.sources[k], [this, k] { return source(k); });
+    if (!move_.sources[k].view.is_number) check_address(move_.sources[k], [this, k] { return source(k); });
   }
 }
 

@@ -40,7 +40,10 @@ class MoveRules {
   void check_bits();
   /// Checks that each source has the destination's shape.
   void check_shapes();
-  /// Checks that an expression is one line of at most max_expression printable characters.
+  /// Checks that numbers are sources, after all tensors.
+  void check_numbers();
+  /// Checks that an expression is one line of at most max_expression printable characters, and that the
+  /// numbers p0 … that it reads exist.
   void check_expression(std::string_view text);
   /// Checks that numbers in g[…] are dimensions of the destination.
   void check_coordinates(std::string_view expression);

@@ -86,9 +86,18 @@ ElementType promoted(ElementType a, ElementType b) noexcept {
 }
 
 ElementType value_type(std::string_view expression, std::span<const TensorView> sources) {
-  if (sources.empty()) return f32;
-  ElementType type = sources.front().type;
-  for (const TensorView& source : sources) type = promoted(type, source.type);
+  // As in PyTorch, a number changes no floating-point type, and gives its own type to integers if it is
+  // floating.
+  std::optional<ElementType> tensors;
+  std::optional<ElementType> numbers;
+  for (const TensorView& source : sources) {
+    std::optional<ElementType>& type = source.is_number ? numbers : tensors;
+    type = type ? promoted(*type, source.type) : source.type;
+  }
+  if (!tensors) return numbers.value_or(f32);
+  ElementType type = *tensors;
+  if (is_float(type)) return type;
+  if (numbers) type = is_float(*numbers) ? *numbers : promoted(type, *numbers);
   if (is_float(type)) return type;
   const std::optional<ElementType> floating = floating_part(expression);
   return floating ? promoted(*floating, type) : type;

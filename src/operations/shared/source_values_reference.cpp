@@ -3,19 +3,29 @@
 #include "operations/references.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <variant>
 
 namespace reference {
 
-bool understands_source_values(const std::string& expression, bool any_rounding) {
+std::vector<std::string_view> number_names(const tmajit::Move& move) {
+  static constexpr std::array<std::string_view, 8> all{"p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7"};
+  std::vector<std::string_view> names;
+  std::size_t numbers = 0;
+  for (const tmajit::Tensor& source : move.sources)
+    names.push_back(source.view.is_number ? all.at(numbers++) : std::string_view());
+  return names;
+}
+
+bool understands_source_values(const tmajit::Move& move, const std::string& expression, bool any_rounding) {
   if (is_identity(expression)) return true;
-  const auto parsed = Expression::parse(expression);
+  const auto parsed = Expression::parse(expression, number_names(move));
   return parsed && parsed->offsets() == 0 && (any_rounding || parsed->is_exact());
 }
 
-SourceValues::SourceValues(const std::string& expression) {
-  if (!is_identity(expression)) expression_ = Expression::parse(expression).value();
+SourceValues::SourceValues(const tmajit::Move& move, const std::string& expression) {
+  if (!is_identity(expression)) expression_ = Expression::parse(expression, number_names(move)).value();
 }
 
 Computed SourceValues::operator()(std::span<const Computed> x) const {

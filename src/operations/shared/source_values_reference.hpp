@@ -2,21 +2,31 @@
 
 #include "reference/expression.hpp"
 
+#include <tmajit/operation.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace reference {
 
-/// Whether SourceValues can evaluate an expression. Unless `any_rounding`, its value must also be exact.
-[[nodiscard]] bool understands_source_values(const std::string& expression, bool any_rounding);
+/// The names of a move's sources, where they are numbers: p0 …. Tensors have empty names, since every
+/// expression knows x0 ….
+[[nodiscard]] std::vector<std::string_view> number_names(const tmajit::Move& move);
+
+/// Whether SourceValues can evaluate an expression of the move. Unless `any_rounding`, its value must also be
+/// exact.
+[[nodiscard]] bool understands_source_values(const tmajit::Move& move, const std::string& expression,
+                                             bool any_rounding);
 
 /// Computes the values that are reduced or scanned: an expression of the sources, or the first source's
 /// elements.
 class SourceValues {
  public:
-  explicit SourceValues(const std::string& expression);
+  SourceValues(const tmajit::Move& move, const std::string& expression);
   [[nodiscard]] Computed operator()(std::span<const Computed> x) const;
 
  private:

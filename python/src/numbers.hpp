@@ -1,0 +1,24 @@
+#pragma once
+
+#include "tensors.hpp"
+
+#include <span>
+
+namespace tmajit::python {
+
+/// Whether the object is a Python number, which stands in place of a source.
+[[nodiscard]] bool is_number(nb::handle object) noexcept;
+
+/// An operand for a number, without type and value yet. It keeps the object.
+void read_number(Operand& operand, nb::handle object);
+
+/// Sets the types (number_type()), values and devices of the numbers among a call's sources. If no source is
+/// a tensor, the destinations decide the types. Throws Error{invalid_argument} for an int that its type
+/// cannot hold.
+void set_numbers(std::span<Operand> sources, std::span<const Operand> destinations);
+
+/// A number of the type with which a plan was made. Throws Error{invalid_argument} for any other object, for
+/// a float in place of an int, and for an int that the type cannot hold.
+[[nodiscard]] Operand number_of_type(nb::handle object, ElementType type);
+
+}  // namespace tmajit::python
