@@ -57,6 +57,11 @@ static void views() {
   expect(sliced(tensor, std::array{Slice{.start = 1}}).address == 4096 + 24, "sliced()");
   expect(flipped(tensor, 1).view.strides[1] == -1, "flipped()");
   expect(broadcast(tensor, {2, 4, 6}).view.strides[0] == 0, "broadcast()");
+  expect(number(2.0F).address == 0x40000000 && number(2).address == 2 && number(2.0).view.is_number &&
+             number(std::int64_t{-1}).view.type == ElementType::i64,
+         "number()");
+  const std::variant<std::int64_t, double> half = 0.5;
+  expect(number(half, number_type(half, {tensor.view})) == number(0.5F), "number_type()");
   expect(reshaped(tensor, {24}).view.rank == 1, "reshaped()");
   expect(reinterpreted(tensor, ElementType::u32).view.type == ElementType::u32, "reinterpreted()");
 }
