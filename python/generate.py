@@ -20,8 +20,10 @@ from typing import Any
 
 from . import _core
 from ._types import Axes, DType, Extents, Slices, Tensor, Widths
+from ._values import given_sources as _given
 
 _one = _core.run_one
+_some = _core.run_some
 _all = _core.run_all
 '''
 
@@ -57,6 +59,26 @@ EXAMPLES = {
     "choice": lambda text: f'"{text}"',
     "axes": lambda text: f"({text.replace(',', ', ')})" if "," in text else text,
     "slices": lambda text: f"numpy.s_[{text.replace(',', ', ')}]",
+}
+
+
+#: What the shape of a recipe's source is.
+SHAPES = {
+    "rows": "the rows",
+    "row": "one number for each row, with the axis missing or of extent 1",
+    "block": "one number for each row, with the axis missing or of extent 1; or one for each block, "
+    "whose number is then the axis's extent",
+    "axis": "one number for each place of a row, in one dimension",
+    "halves": "the rows",
+    "half": "broadcast by NumPy's rules to the rows' shape with half of their extent along the axis",
+    "rows_or_halves": "the rows, or both halves of each row if b is None",
+}
+ELEMENTS = {
+    "floating": "floating point",
+    "statistic": "floating point",
+    "any": "any type",
+    "integer": "integers",
+    "quantised": "float8_e4m3fn, float8_e5m2 or int8",
 }
 
 
@@ -102,10 +124,14 @@ def parameters(operation):
     many = operation["many_results"]
     result = "Sequence[Tensor]" if many else "Tensor"
     out = f"out: {result}" if operation["reads_destination"] else f"out: {result} | None = None"
-    has_no_type = operation["moves_bits"] or operation["reads_destination"]
+    if operation["one_result_alone"] and not operation["results"]:
+        out = "out: Tensor | Sequence[Tensor] | None = None"
+    has_no_type = operation["moves_bits"] or operation["reads_destination"] or len(operation["results"]) > 1
     dtype = [] if has_no_type else ["dtype: DType | None = None"]
     if not arguments and not operation["moves_bits"]:
         dtype = ["dtype: DType"]  # the type is the only argument of the operation
+    if operation["sources"]:
+        return recipe_parameters(operation["sources"], [*required, *optional], [out, *dtype])
     least, most = operation["min_sources"], operation["max_sources"]
     if arguments and arguments[0]["name"] == "expression" and arguments[0]["required"]:
         return [*required, "*sources: Tensor", *optional, out, *dtype], "sources"
@@ -119,6 +145,14 @@ def parameters(operation):
     if dtype == ["dtype: DType"]:
         return ["x: Tensor", *dtype, out], "x"
     return ["x: Tensor", *required, *optional, out, *dtype], "x"
+
+
+def recipe_parameters(sources, arguments, last):
+    named = [f"{one['name']}: Tensor{'' if one['required'] else ' | None = None'}" for one in sources]
+    if len(sources) == 1:
+        return [*named, *arguments, "*", *last], sources[0]["name"]
+    names = ", ".join(one["name"] for one in sources)
+    return [*named, "*", *arguments, *last], f"_given({names})"
 
 
 def sources_text(operation):
@@ -151,8 +185,10 @@ def wrapped(text, indent, further=None):
 def docstring(operation):
     lines = [f'    """{operation["summary"][0].upper()}{operation["summary"][1:]}.', "", "    Args:"]
     entries = []
-    name, text = sources_text(operation)
-    entries.append((name, text))
+    for one in operation["sources"]:
+        entries.append((one["name"], f"{SHAPES[one['shape']]} ({ELEMENTS[one['elements']]})."))
+    if not entries:
+        entries.append(sources_text(operation))
     for argument in operation["arguments"]:
         values = accepted_values(argument)
         if argument["default"]:
@@ -165,9 +201,12 @@ def docstring(operation):
         entries.append(("out", "the tensor that is read and written."))
     else:
         entries.append(("out", "the tensor to write; by default a new tensor of the first source's library."))
-    if operation["arguments"] and not operation["moves_bits"] and not operation["reads_destination"]:
+    has_type = not operation["moves_bits"] and not operation["reads_destination"]
+    if operation["arguments"] and has_type and len(operation["results"]) < 2:
         entries.append(
             ("dtype", "the element type of the new tensor; by default the type follows NumPy's rules.")
+            if not operation["results"]
+            else ("dtype", "the element type of the new tensor; docs/rowwise.md says which is the default.")
         )
     elif not operation["arguments"] and not operation["moves_bits"]:
         entries.insert(
@@ -179,8 +218,15 @@ def docstring(operation):
         if operation["moves_bits"]
         else "integers and floating point; bool is treated as uint8"
     )
+    if operation["sources"]:
+        types = "as above; docs/rowwise.md has the results' types"
     lines += ["", "    Returns:"]
-    if operation["many_results"]:
+    names = ", ".join(one["name"] for one in operation["results"])
+    if len(operation["results"]) > 1:
+        lines.append(f"        out, or the new tensors {names}.")
+    elif operation["one_result_alone"]:
+        lines.append("        out, or a tuple of the new tensors; if there is one, the new tensor.")
+    elif operation["many_results"]:
         lines.append("        out, or a tuple of the new tensors.")
     elif operation["reads_destination"]:
         lines.append("        out.")
@@ -212,7 +258,8 @@ def function(number, operation):
     lines += [f"    {parameter}," for parameter in signature]
     lines += [") -> Any:"]
     lines += docstring(operation)
-    run, dtype = "_all" if many else "_one", "dtype" if has_type else "None"
+    run = "_some" if operation["one_result_alone"] else "_all" if many else "_one"
+    dtype = "dtype" if has_type else "None"
     call = f"    return {run}({number}, {sources}, out, {dtype}, ({values}))"
     lines += wrapped(call, "", "        ").split("\n") if len(call) > 108 else [call]
     return lines

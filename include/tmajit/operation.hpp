@@ -10,6 +10,7 @@
 #include <tmajit/operations/map.hpp>
 #include <tmajit/operations/pad.hpp>
 #include <tmajit/operations/permute.hpp>
+#include <tmajit/operations/recipes.hpp>
 #include <tmajit/operations/reduce.hpp>
 #include <tmajit/operations/reduce_into.hpp>
 #include <tmajit/operations/rowwise.hpp>
@@ -20,6 +21,7 @@
 #include <tmajit/operations/tiles.hpp>
 #include <tmajit/tensor.hpp>
 
+#include <cstdint>
 #include <variant>
 #include <vector>
 
@@ -44,6 +46,9 @@ struct Operation {
   std::vector<Move> moves;
   std::vector<Tensor> destinations;  ///< the caller's; the moves' destinations are parts of them
   std::vector<Tensor> sources;
+  /// The number of the caller's source of which each source of a move is a part, if all moves have the same
+  /// sources and they are not the caller's in order. Empty for other operations.
+  std::vector<std::uint32_t> source_parts = {};
   /// All moves are copies and share one launch.
   bool one_launch = false;
 

@@ -13,6 +13,38 @@ TMAJIT_BEGIN
 
 class Runtime;
 
+/// The shape of an operand, which follows from that of the operand `rows`.
+enum class OperandShape : std::uint8_t {
+  rows,            ///< all rows
+  row,             ///< one number for each row: the axis is missing, or has an extent of 1
+  block,           ///< one number for each block of a row: the axis has its number of blocks
+  axis,            ///< one number for each place of a row: the axis alone
+  halves,          ///< all rows; the two halves of a row are operands of the steps
+  half,            ///< is broadcast to half of the rows' extent along the axis
+  rows_or_halves,  ///< halves if the last source is missing, else rows
+};
+
+/// Which types a source may have, or the type of a destination by default.
+enum class OperandElements : std::uint8_t {
+  floating,   ///< floating point; a destination has the type of the rows
+  any,        ///< any type; a destination has the type of the rows
+  statistic,  ///< floating point; a destination is f64 if the rows are, else f32
+  integer,    ///< integers; i64
+  quantised,  ///< e4m3, e5m2 or i8; the type that the argument `to` names
+};
+
+/// "rows_or_halves", "statistic".
+[[nodiscard]] TMAJIT_API std::string_view name(OperandShape shape) noexcept;
+[[nodiscard]] TMAJIT_API std::string_view name(OperandElements elements) noexcept;
+
+/// A source or a destination of a recipe (docs/rowwise.md).
+struct OperandInfo {
+  std::string_view name;
+  OperandShape shape = OperandShape::rows;
+  OperandElements elements = OperandElements::floating;
+  bool required = true;
+};
+
 /// An operation as data: its name and its arguments. Each operation is described in its folder of
 /// src/operations.
 struct OperationInfo {
@@ -29,6 +61,9 @@ struct OperationInfo {
   bool is_batch = false;              ///< copies each source to its own destination, all in one launch
   bool several_destinations = false;  ///< its arguments say how many destinations it has
   bool takes_numbers = false;         ///< number() may stand in place of its last sources
+  /// The sources and destinations of a recipe, in order; empty for other operations.
+  std::span<const OperandInfo> sources = {};
+  std::span<const OperandInfo> destinations = {};
 
   /// Whether it may have several destinations: those of a batch or of rows, or the parts of its source.
   [[nodiscard]] TMAJIT_API bool has_many_destinations() const noexcept;
@@ -46,6 +81,12 @@ struct OperationInfo {
 [[nodiscard]] TMAJIT_API std::vector<TensorView> destinations_of(std::string_view operation,
                                                                  std::span<const TensorView> sources,
                                                                  const Arguments& arguments);
+/// Dense sources of a recipe for rows of this shape and type: `count` of them, the first ones. Throws
+/// Error{invalid_argument} for an operation that is no recipe, for a number of sources or an argument that it
+/// does not take, and if the shape does not fit the arguments.
+[[nodiscard]] TMAJIT_API std::vector<TensorView> sources_of(std::string_view operation,
+                                                            const TensorView& rows, std::size_t count,
+                                                            const Arguments& arguments);
 /// Calls the function of that name in namespace `operation`. Throws Error{invalid_argument} for a number of
 /// tensors or an argument that the operation does not take, and the errors of the function.
 [[nodiscard]] TMAJIT_API Operation make_operation(std::string_view operation, List<Tensor> destinations,

@@ -10,6 +10,7 @@
 #include <tmajit/version.hpp>
 
 #include <algorithm>
+#include <span>
 #include <string>
 
 #include <nanobind/nanobind.h>
@@ -32,6 +33,19 @@ nb::dict describe(const Argument& argument) {
   return described;
 }
 
+nb::list describe(std::span<const OperandInfo> operands) {
+  nb::list all;
+  for (const OperandInfo& operand : operands) {
+    nb::dict described;
+    described["name"] = operand.name;
+    described["shape"] = name(operand.shape);
+    described["elements"] = name(operand.elements);
+    described["required"] = operand.required;
+    all.append(described);
+  }
+  return all;
+}
+
 nb::list describe_operations() {
   nb::list all;
   for (const OperationInfo& operation : operations()) {
@@ -46,6 +60,9 @@ nb::list describe_operations() {
     described["is_view"] = operation.is_view;
     described["is_batch"] = operation.is_batch;
     described["many_results"] = operation.has_many_destinations();
+    described["one_result_alone"] = operation.several_destinations;
+    described["sources"] = describe(operation.sources);
+    described["results"] = describe(operation.destinations);
     nb::list arguments;
     for (const Argument& argument : operation.arguments) arguments.append(describe(argument));
     described["arguments"] = arguments;
@@ -72,6 +89,13 @@ nb::object run_all(std::uint32_t operation, nb::handle sources, nb::handle out, 
   return out.is_none() ? nb::object(nb::tuple(made)) : nb::borrow(out);
 }
 
+nb::object run_some(std::uint32_t operation, nb::handle sources, nb::handle out, nb::handle type,
+                    const nb::tuple& values) {
+  const nb::object made = run(operation, sources, out, type, values);
+  if (!out.is_none()) return nb::borrow(out);
+  return nb::len(made) == 1 ? nb::object(made[0]) : nb::object(nb::tuple(made));
+}
+
 }  // namespace
 }  // namespace tmajit::python
 
@@ -86,6 +110,9 @@ NB_MODULE(_core, module) {
              nb::arg("dtype").none(), nb::arg("values"), "Runs an operation with one result.");
   module.def("run_all", &run_all, nb::arg("operation"), nb::arg("sources"), nb::arg("out").none(),
              nb::arg("dtype").none(), nb::arg("values"), "Runs an operation with several results.");
+  module.def("run_some", &run_some, nb::arg("operation"), nb::arg("sources"), nb::arg("out").none(),
+             nb::arg("dtype").none(), nb::arg("values"),
+             "Runs an operation whose only result is returned without a tuple.");
   module.def("describe_results", &describe_results, nb::arg("operation"), nb::arg("sources"),
              nb::arg("dtype").none(), nb::arg("values"), "The (type, shape) of each result.");
   bind_plans(module);

@@ -1,4 +1,4 @@
-"""Gradients of the linear operations, computed by other operations.
+"""Gradients of the linear operations and of recipes, computed by other operations.
 
 In every function, the attributes of `f` are the operations for one array library: tmajit.torch, for example.
 """
@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, NamedTuple
 
+from ._recipe_adjoints import RECIPES, summed_to
 from ._shapes import Shape, Windows, axes_of, is_zero, pairs_of, selected, slices_of
 
 
@@ -18,10 +19,12 @@ class Call(NamedTuple):
     name: str  #: the operation
     shapes: Sequence[Shape]  #: of the sources
     dtypes: Sequence[Any]  #: of the sources
-    #: The sources of an operation in NEEDS_SOURCES; a source is None if the other source needs no gradient.
-    #: None for other operations.
+    #: The sources of a recipe, or of an operation in NEEDS_SOURCES, where a source is None if the other
+    #: source needs no gradient. None for other operations.
     sources: Sequence[Any] | None
     values: dict[str, Any]  #: the arguments; None stands for the default
+    results: Sequence[Any] = ()  #: of a recipe
+    needed: Sequence[bool] = ()  #: which of a recipe's sources need a gradient
 
 
 def _padded(f: Any, x: Any, widths: Sequence[tuple[int, int]]) -> Any:
@@ -69,15 +72,7 @@ def _slice(f: Any, call: Call, gradients: list) -> list:
 
 def _broadcast(f: Any, call: Call, gradients: list) -> list:
     (gradient,), (shape,), (dtype,) = gradients, call.shapes, call.dtypes
-    new = len(gradient.shape) - len(shape)
-    axes = [
-        axis
-        for axis, extent in enumerate(gradient.shape)
-        if axis < new or (shape[axis - new] == 1 and extent != 1)
-    ]
-    if axes:
-        gradient = f.reduce(gradient, "sum", tuple(axes), dtype=dtype).reshape(shape)
-    return [gradient]
+    return [summed_to(f, gradient, shape, dtype)]
 
 
 def _pad(f: Any, call: Call, gradients: list) -> list:
@@ -188,6 +183,7 @@ _ADJOINTS: dict[str, Callable[[Any, Call, list], list]] = {
     "im2col": _im2col,
     "convolution": _convolution,
 }
+_ADJOINTS |= RECIPES
 #: The operations whose gradients depend on the sources' elements.
 NEEDS_SOURCES = ("convolution",)
 #: The operators of reduce and scan that are linear.
@@ -197,7 +193,7 @@ _LINEAR = {"reduce": ("sum", "mean"), "scan": ("sum",)}
 def why_not(name: str, values: dict[str, Any]) -> str:
     """The sentence that tells why a call has no gradient; empty if it has one."""
     if name not in _ADJOINTS:
-        return f"tmajit.{name} has no gradient: it is not linear, or computes an expression of the caller's"
+        return f"tmajit.{name} has no gradient: only linear operations and some recipes have one"
     for argument in ("expression", "epilogue"):
         if values.get(argument) is not None:
             return (

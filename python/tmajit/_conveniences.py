@@ -90,7 +90,7 @@ __all__ = [
 
 
 def functions_over(namespace: dict[str, Any]) -> dict[str, Callable]:
-    """Copies of all functions of tmajit, which call _one() and _all() of `namespace` to run an operation."""
+    """Copies of all functions of tmajit, which call _one(), _some() and _all() of `namespace`."""
     made: dict[str, Callable] = {}
     for name in _operations.__all__:
         function = getattr(_operations, name)

@@ -16,6 +16,7 @@ from jax.interpreters import ad, batching, mlir
 from . import _adjoints, _core, _values
 from ._conveniences import functions_over
 from ._libraries import numpy_type, type_name
+from ._values import given_sources as _given  # noqa: F401  functions_over() takes it from here
 
 _MAX_RANK = 8  # of tmajit's tensors
 _TARGET = "tmajit"  # the name of the handlers in XLA
@@ -27,6 +28,14 @@ jax.ffi.register_ffi_target(_TARGET, _core.xla_handler(True), platform="CUDA")
 #: arguments as _values.flattened() returns them; and `results`, the (shape, type) of each result.
 _operation = Primitive("tmajit")
 _operation.multiple_results = True
+
+#: The recipes whose sources all have the shape of the rows.
+_ROWS_ALONE = [
+    operation["name"]
+    for operation in _values.OPERATIONS
+    if operation["sources"]
+    and all(source["shape"] in ("rows", "rows_or_halves") for source in operation["sources"])
+]
 
 _Results = tuple[tuple[tuple[int, ...], Any], ...]
 
@@ -98,6 +107,36 @@ def _transpose(
     return [gradient if u else None for gradient, u in zip(found, unknown, strict=True)]
 
 
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1, 2))
+def _recipe(number: int, values: tuple, results: _Results, *sources: Any) -> tuple:
+    """A recipe that has a gradient."""
+    return tuple(_operation.bind(*sources, number=number, values=values, results=results))
+
+
+def _run_recipe(number: int, values: tuple, results: _Results, *sources: Any) -> tuple:
+    made = _recipe(number, values, results, *sources)
+    return made, (sources, made)
+
+
+def _reverse_recipe(
+    number: int, values: tuple, results: _Results, saved: tuple, cotangents: Sequence[Any]
+) -> tuple:
+    sources, made = saved
+    call = _adjoints.Call(
+        _name(number),
+        [tuple(x.shape) for x in sources],
+        [x.dtype for x in sources],
+        sources,
+        _named(number, values),
+        made,
+        [bool(jnp.issubdtype(x.dtype, jnp.inexact)) for x in sources],
+    )
+    return tuple(_adjoints.gradients(_functions, call, list(cotangents)))
+
+
+_recipe.defvjp(_run_recipe, _reverse_recipe)
+
+
 def _shifted(name: str, arguments: dict[str, Any], shapes: Sequence[tuple[int, ...]]) -> dict | None:
     """The arguments that run a call on whole batches: all sources get a new first dimension, the batch.
 
@@ -120,7 +159,7 @@ def _shifted(name: str, arguments: dict[str, Any], shapes: Sequence[tuple[int, .
         shifted["axes"] = tuple(axis % rank + 1 for axis in listed)
         if name == "reduce" and not shifted["axes"]:
             return None
-    elif name in ("split", "scan", "concat"):
+    elif name in ("split", "scan", "concat", *_ROWS_ALONE):
         rank += arguments.get("new_axis") in (True, "yes")
         if arguments["axis"] is not None:
             shifted["axis"] = arguments["axis"] % rank + 1
@@ -207,7 +246,7 @@ def _all(number: int, sources: Any, out: Any, dtype: Any, values: tuple) -> tupl
         arrays.append(out)
         results = [out]
     elif out is not None:
-        results = list(out) if described["many_results"] else [out]
+        results = list(out) if isinstance(out, (list, tuple)) else [out]
         if not all(isinstance(one, jax.ShapeDtypeStruct) for one in results):
             raise TypeError(
                 f"{described['name']}: arrays of JAX are never written; out may be a jax.ShapeDtypeStruct, "
@@ -220,17 +259,20 @@ def _all(number: int, sources: Any, out: Any, dtype: Any, values: tuple) -> tupl
             jax.ShapeDtypeStruct(shape, jax.dtypes.canonicalize_dtype(numpy_type(kind)))
             for kind, shape in found
         ]
-    made = _operation.bind(
-        *arrays,
-        number=number,
-        values=tuple(_values.flattened(number, values)),
-        results=tuple((tuple(one.shape), one.dtype) for one in results),
-    )
-    return tuple(made)
+    flat = tuple(_values.flattened(number, values))
+    wanted = tuple((tuple(one.shape), one.dtype) for one in results)
+    if described["name"] in _adjoints.RECIPES:
+        return _recipe(number, flat, wanted, *arrays)
+    return tuple(_operation.bind(*arrays, number=number, values=flat, results=wanted))
 
 
 def _one(number: int, sources: Any, out: Any, dtype: Any, values: tuple) -> Any:
     return _all(number, sources, out, dtype, values)[0]
+
+
+def _some(number: int, sources: Any, out: Any, dtype: Any, values: tuple) -> Any:
+    made = _all(number, sources, out, dtype, values)
+    return made[0] if len(made) == 1 and not isinstance(out, (list, tuple)) else made
 
 
 FUNCTIONS = functions_over(globals())

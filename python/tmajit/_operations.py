@@ -7,8 +7,10 @@ from typing import Any
 
 from . import _core
 from ._types import Axes, DType, Extents, Slices, Tensor, Widths
+from ._values import given_sources as _given
 
 _one = _core.run_one
+_some = _core.run_some
 _all = _core.run_all
 
 
@@ -411,7 +413,7 @@ def rowwise(
     steps: str,
     axes: Axes | None = None,
     *,
-    out: Sequence[Tensor] | None = None,
+    out: Tensor | Sequence[Tensor] | None = None,
     dtype: DType | None = None,
 ) -> Any:
     """Computes reductions and element-wise steps over rows, in one pass.
@@ -427,7 +429,7 @@ def rowwise(
         dtype: the element type of the new tensor; by default the type follows NumPy's rules.
 
     Returns:
-        out, or a tuple of the new tensors.
+        out, or a tuple of the new tensors; if there is one, the new tensor.
 
     Types:
         integers and floating point; bool is treated as uint8.
@@ -437,7 +439,626 @@ def rowwise(
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
         CompileError: the compiler refused the expression; `log` has its output.
     """
-    return _all(13, x, out, dtype, (steps, axes))
+    return _some(13, x, out, dtype, (steps, axes))
+
+
+def softmax(
+    x: Tensor,
+    axis: int | None = None,
+    *,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+) -> Any:
+    """Computes the softmax of rows.
+
+    Args:
+        x: the rows (floating point).
+        axis: the dimension of a row (a dimension; -1 is the last; default: the last one). For example 0.
+        out: the tensor to write; by default a new tensor of the first source's library.
+        dtype: the element type of the new tensor; docs/rowwise.md says which is the default.
+
+    Returns:
+        out, or the new tensor, which is dense and row-major.
+
+    Types:
+        as above; docs/rowwise.md has the results' types.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+    """
+    return _one(14, x, out, dtype, (axis,))
+
+
+def softmax_backward(
+    dy: Tensor,
+    y: Tensor,
+    *,
+    axis: int | None = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+) -> Any:
+    """Computes the gradient of a softmax from its result y.
+
+    Args:
+        dy: the rows (floating point).
+        y: the rows (floating point).
+        axis: the dimension of a row (a dimension; -1 is the last; default: the last one). For example 0.
+        out: the tensor to write; by default a new tensor of the first source's library.
+        dtype: the element type of the new tensor; docs/rowwise.md says which is the default.
+
+    Returns:
+        out, or the new tensor, which is dense and row-major.
+
+    Types:
+        as above; docs/rowwise.md has the results' types.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+    """
+    return _one(15, _given(dy, y), out, dtype, (axis,))
+
+
+def log_softmax(
+    x: Tensor,
+    axis: int | None = None,
+    *,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+) -> Any:
+    """Computes the logarithm of the softmax of rows.
+
+    Args:
+        x: the rows (floating point).
+        axis: the dimension of a row (a dimension; -1 is the last; default: the last one). For example 0.
+        out: the tensor to write; by default a new tensor of the first source's library.
+        dtype: the element type of the new tensor; docs/rowwise.md says which is the default.
+
+    Returns:
+        out, or the new tensor, which is dense and row-major.
+
+    Types:
+        as above; docs/rowwise.md has the results' types.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+    """
+    return _one(16, x, out, dtype, (axis,))
+
+
+def log_softmax_backward(
+    dy: Tensor,
+    y: Tensor,
+    *,
+    axis: int | None = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+) -> Any:
+    """Computes the gradient of a log_softmax from its result y.
+
+    Args:
+        dy: the rows (floating point).
+        y: the rows (floating point).
+        axis: the dimension of a row (a dimension; -1 is the last; default: the last one). For example 0.
+        out: the tensor to write; by default a new tensor of the first source's library.
+        dtype: the element type of the new tensor; docs/rowwise.md says which is the default.
+
+    Returns:
+        out, or the new tensor, which is dense and row-major.
+
+    Types:
+        as above; docs/rowwise.md has the results' types.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+    """
+    return _one(17, _given(dy, y), out, dtype, (axis,))
+
+
+def logsumexp(
+    x: Tensor,
+    axis: int | None = None,
+    *,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+) -> Any:
+    """Computes the logarithm of the sum of a row's exponentials.
+
+    Args:
+        x: the rows (floating point).
+        axis: the dimension of a row (a dimension; -1 is the last; default: the last one). For example 0.
+        out: the tensor to write; by default a new tensor of the first source's library.
+        dtype: the element type of the new tensor; docs/rowwise.md says which is the default.
+
+    Returns:
+        out, or the new tensor, which is dense and row-major.
+
+    Types:
+        as above; docs/rowwise.md has the results' types.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+    """
+    return _one(18, x, out, dtype, (axis,))
+
+
+def rms_norm(
+    x: Tensor,
+    weight: Tensor | None = None,
+    *,
+    axis: int | None = None,
+    eps: float | None = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+) -> Any:
+    """Divides rows by the root of their mean square, and multiplies by weights.
+
+    Args:
+        x: the rows (floating point).
+        weight: one number for each place of a row, in one dimension (floating point).
+        axis: the dimension of a row (a dimension; -1 is the last; default: the last one). For example 0.
+        eps: the number that keeps divisors from 0 (a number; default: 1e-6). For example 1e-5.
+        out: the tensor to write; by default a new tensor of the first source's library.
+        dtype: the element type of the new tensor; docs/rowwise.md says which is the default.
+
+    Returns:
+        out, or the new tensor, which is dense and row-major.
+
+    Types:
+        as above; docs/rowwise.md has the results' types.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+    """
+    return _one(19, _given(x, weight), out, dtype, (axis, eps))
+
+
+def rms_norm_backward(
+    dy: Tensor,
+    x: Tensor,
+    weight: Tensor | None = None,
+    *,
+    axis: int | None = None,
+    eps: float | None = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+) -> Any:
+    """Computes the gradient of rms_norm for x.
+
+    Args:
+        dy: the rows (floating point).
+        x: the rows (floating point).
+        weight: one number for each place of a row, in one dimension (floating point).
+        axis: the dimension of a row (a dimension; -1 is the last; default: the last one). For example 0.
+        eps: the number that keeps divisors from 0 (a number; default: 1e-6). For example 1e-5.
+        out: the tensor to write; by default a new tensor of the first source's library.
+        dtype: the element type of the new tensor; docs/rowwise.md says which is the default.
+
+    Returns:
+        out, or the new tensor, which is dense and row-major.
+
+    Types:
+        as above; docs/rowwise.md has the results' types.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+    """
+    return _one(20, _given(dy, x, weight), out, dtype, (axis, eps))
+
+
+def add_rms_norm(
+    x: Tensor,
+    residual: Tensor,
+    weight: Tensor | None = None,
+    *,
+    axis: int | None = None,
+    eps: float | None = None,
+    out: Sequence[Tensor] | None = None,
+) -> Any:
+    """Computes rms_norm of x + residual, and the sum, too.
+
+    Args:
+        x: the rows (floating point).
+        residual: the rows (floating point).
+        weight: one number for each place of a row, in one dimension (floating point).
+        axis: the dimension of a row (a dimension; -1 is the last; default: the last one). For example 0.
+        eps: the number that keeps divisors from 0 (a number; default: 1e-6). For example 1e-5.
+        out: the tensors to write; by default new tensors of the sources' library.
+
+    Returns:
+        out, or the new tensors y, sum.
+
+    Types:
+        as above; docs/rowwise.md has the results' types.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+    """
+    return _some(21, _given(x, residual, weight), out, None, (axis, eps))
+
+
+def layer_norm(
+    x: Tensor,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    *,
+    axis: int | None = None,
+    eps: float | None = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+) -> Any:
+    """Subtracts rows' means, divides by their standard deviations, applies weights and a bias.
+
+    Args:
+        x: the rows (floating point).
+        weight: one number for each place of a row, in one dimension (floating point).
+        bias: one number for each place of a row, in one dimension (floating point).
+        axis: the dimension of a row (a dimension; -1 is the last; default: the last one). For example 0.
+        eps: the number that keeps divisors from 0 (a number; default: 1e-5). For example 1e-5.
+        out: the tensor to write; by default a new tensor of the first source's library.
+        dtype: the element type of the new tensor; docs/rowwise.md says which is the default.
+
+    Returns:
+        out, or the new tensor, which is dense and row-major.
+
+    Types:
+        as above; docs/rowwise.md has the results' types.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+    """
+    return _one(22, _given(x, weight, bias), out, dtype, (axis, eps))
+
+
+def layer_norm_backward(
+    dy: Tensor,
+    x: Tensor,
+    weight: Tensor | None = None,
+    *,
+    axis: int | None = None,
+    eps: float | None = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+) -> Any:
+    """Computes the gradient of layer_norm for x.
+
+    Args:
+        dy: the rows (floating point).
+        x: the rows (floating point).
+        weight: one number for each place of a row, in one dimension (floating point).
+        axis: the dimension of a row (a dimension; -1 is the last; default: the last one). For example 0.
+        eps: the number that keeps divisors from 0 (a number; default: 1e-5). For example 1e-5.
+        out: the tensor to write; by default a new tensor of the first source's library.
+        dtype: the element type of the new tensor; docs/rowwise.md says which is the default.
+
+    Returns:
+        out, or the new tensor, which is dense and row-major.
+
+    Types:
+        as above; docs/rowwise.md has the results' types.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+    """
+    return _one(23, _given(dy, x, weight), out, dtype, (axis, eps))
+
+
+def l2_normalize(
+    x: Tensor,
+    axis: int | None = None,
+    eps: float | None = None,
+    *,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+) -> Any:
+    """Divides rows by their Euclidean norm, or by eps if that is greater.
+
+    Args:
+        x: the rows (floating point).
+        axis: the dimension of a row (a dimension; -1 is the last; default: the last one). For example 0.
+        eps: the number that keeps divisors from 0 (a number; default: 1e-12). For example 1e-5.
+        out: the tensor to write; by default a new tensor of the first source's library.
+        dtype: the element type of the new tensor; docs/rowwise.md says which is the default.
+
+    Returns:
+        out, or the new tensor, which is dense and row-major.
+
+    Types:
+        as above; docs/rowwise.md has the results' types.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+    """
+    return _one(24, x, out, dtype, (axis, eps))
+
+
+def cross_entropy(
+    logits: Tensor,
+    labels: Tensor,
+    *,
+    axis: int | None = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+) -> Any:
+    """Computes the cross-entropy of rows of logits with labels.
+
+    Args:
+        logits: the rows (floating point).
+        labels: one number for each row, with the axis missing or of extent 1 (integers).
+        axis: the dimension of a row (a dimension; -1 is the last; default: the last one). For example 0.
+        out: the tensor to write; by default a new tensor of the first source's library.
+        dtype: the element type of the new tensor; docs/rowwise.md says which is the default.
+
+    Returns:
+        out, or the new tensor, which is dense and row-major.
+
+    Types:
+        as above; docs/rowwise.md has the results' types.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+    """
+    return _one(25, _given(logits, labels), out, dtype, (axis,))
+
+
+def cross_entropy_with_gradient(
+    logits: Tensor,
+    labels: Tensor,
+    *,
+    axis: int | None = None,
+    out: Sequence[Tensor] | None = None,
+) -> Any:
+    """Computes cross_entropy and the gradient of each loss for its logits.
+
+    Args:
+        logits: the rows (floating point).
+        labels: one number for each row, with the axis missing or of extent 1 (integers).
+        axis: the dimension of a row (a dimension; -1 is the last; default: the last one). For example 0.
+        out: the tensors to write; by default new tensors of the sources' library.
+
+    Returns:
+        out, or the new tensors loss, dlogits.
+
+    Types:
+        as above; docs/rowwise.md has the results' types.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+    """
+    return _some(26, _given(logits, labels), out, None, (axis,))
+
+
+def cross_entropy_backward(
+    dloss: Tensor,
+    logits: Tensor,
+    labels: Tensor,
+    *,
+    axis: int | None = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+) -> Any:
+    """Computes the gradient of cross_entropy for the logits.
+
+    Args:
+        dloss: one number for each row, with the axis missing or of extent 1 (floating point).
+        logits: the rows (floating point).
+        labels: one number for each row, with the axis missing or of extent 1 (integers).
+        axis: the dimension of a row (a dimension; -1 is the last; default: the last one). For example 0.
+        out: the tensor to write; by default a new tensor of the first source's library.
+        dtype: the element type of the new tensor; docs/rowwise.md says which is the default.
+
+    Returns:
+        out, or the new tensor, which is dense and row-major.
+
+    Types:
+        as above; docs/rowwise.md has the results' types.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+    """
+    return _one(27, _given(dloss, logits, labels), out, dtype, (axis,))
+
+
+def max_with_index(
+    x: Tensor,
+    axis: int | None = None,
+    *,
+    out: Sequence[Tensor] | None = None,
+) -> Any:
+    """Finds the greatest element of each row and its first index.
+
+    Args:
+        x: the rows (any type).
+        axis: the dimension of a row (a dimension; -1 is the last; default: the last one). For example 0.
+        out: the tensors to write; by default new tensors of the sources' library.
+
+    Returns:
+        out, or the new tensors y, index.
+
+    Types:
+        as above; docs/rowwise.md has the results' types.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+    """
+    return _some(28, x, out, None, (axis,))
+
+
+def quantize_rows(
+    x: Tensor,
+    axis: int | None = None,
+    block: int | None = None,
+    to: str | None = None,
+    *,
+    out: Sequence[Tensor] | None = None,
+) -> Any:
+    """Converts rows, or blocks of them, to 8 bits with a scale each.
+
+    Args:
+        x: the rows (floating point).
+        axis: the dimension of a row (a dimension; -1 is the last; default: the last one). For example 0.
+        block: the number of neighbouring elements of a row that share a scale, a divisor of its length (a
+            whole number, 0 or more; default: 0, the whole row). For example 128.
+        to: the type of the quantised elements ("e4m3", "e5m2", "i8"; default: the destination's type, else
+            e4m3). For example "i8".
+        out: the tensors to write; by default new tensors of the sources' library.
+
+    Returns:
+        out, or the new tensors q, scale.
+
+    Types:
+        as above; docs/rowwise.md has the results' types.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+    """
+    return _some(29, x, out, None, (axis, block, to))
+
+
+def dequantize_rows(
+    q: Tensor,
+    scale: Tensor,
+    *,
+    axis: int | None = None,
+    block: int | None = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+) -> Any:
+    """Multiplies rows, or blocks of them, by their scales.
+
+    Args:
+        q: the rows (float8_e4m3fn, float8_e5m2 or int8).
+        scale: one number for each row, with the axis missing or of extent 1; or one for each block, whose
+            number is then the axis's extent (floating point).
+        axis: the dimension of a row (a dimension; -1 is the last; default: the last one). For example 0.
+        block: the number of neighbouring elements of a row that share a scale, a divisor of its length (a
+            whole number, 0 or more; default: 0, the whole row). For example 128.
+        out: the tensor to write; by default a new tensor of the first source's library.
+        dtype: the element type of the new tensor; docs/rowwise.md says which is the default.
+
+    Returns:
+        out, or the new tensor, which is dense and row-major.
+
+    Types:
+        as above; docs/rowwise.md has the results' types.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+    """
+    return _one(30, _given(q, scale), out, dtype, (axis, block))
+
+
+def swiglu(
+    a: Tensor,
+    b: Tensor | None = None,
+    *,
+    axis: int | None = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+) -> Any:
+    """Computes silu(a) * b; without b, a holds both in two halves.
+
+    Args:
+        a: the rows, or both halves of each row if b is None (floating point).
+        b: the rows (floating point).
+        axis: the dimension of a row (a dimension; -1 is the last; default: the last one). For example 0.
+        out: the tensor to write; by default a new tensor of the first source's library.
+        dtype: the element type of the new tensor; docs/rowwise.md says which is the default.
+
+    Returns:
+        out, or the new tensor, which is dense and row-major.
+
+    Types:
+        as above; docs/rowwise.md has the results' types.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+    """
+    return _one(31, _given(a, b), out, dtype, (axis,))
+
+
+def swiglu_backward(
+    dy: Tensor,
+    a: Tensor,
+    b: Tensor | None = None,
+    *,
+    axis: int | None = None,
+    out: Sequence[Tensor] | None = None,
+) -> Any:
+    """Computes the gradients of swiglu; without b, of a that holds both.
+
+    Args:
+        dy: the rows (floating point).
+        a: the rows, or both halves of each row if b is None (floating point).
+        b: the rows (floating point).
+        axis: the dimension of a row (a dimension; -1 is the last; default: the last one). For example 0.
+        out: the tensors to write; by default new tensors of the sources' library.
+
+    Returns:
+        out, or the new tensors da, db.
+
+    Types:
+        as above; docs/rowwise.md has the results' types.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+    """
+    return _some(32, _given(dy, a, b), out, None, (axis,))
+
+
+def rotary(
+    x: Tensor,
+    cos: Tensor,
+    sin: Tensor,
+    *,
+    axis: int | None = None,
+    layout: str | None = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+) -> Any:
+    """Turns pairs of a row's elements by angles, whose cosines and sines are given.
+
+    Args:
+        x: the rows (floating point).
+        cos: broadcast by NumPy's rules to the rows' shape with half of their extent along the axis
+            (floating point).
+        sin: broadcast by NumPy's rules to the rows' shape with half of their extent along the axis
+            (floating point).
+        axis: the dimension of a row (a dimension; -1 is the last; default: the last one). For example 0.
+        layout: which two elements of a row turn together: i and i + half of the row, or 2 i and 2 i + 1
+            ("halves", "pairs"; default: halves). For example "pairs".
+        out: the tensor to write; by default a new tensor of the first source's library.
+        dtype: the element type of the new tensor; docs/rowwise.md says which is the default.
+
+    Returns:
+        out, or the new tensor, which is dense and row-major.
+
+    Types:
+        as above; docs/rowwise.md has the results' types.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+    """
+    return _one(33, _given(x, cos, sin), out, dtype, (axis, layout))
 
 
 def copy_ragged(
@@ -461,7 +1082,7 @@ def copy_ragged(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _all(14, sources, out, None, ())
+    return _all(34, sources, out, None, ())
 
 
 def reduce_into(
@@ -487,7 +1108,7 @@ def reduce_into(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(15, x, out, None, (op,))
+    return _one(35, x, out, None, (op,))
 
 
 def im2col(
@@ -520,7 +1141,7 @@ def im2col(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(16, x, out, None, (filter, strides, dilations, padding))
+    return _one(36, x, out, None, (filter, strides, dilations, padding))
 
 
 def convolution(
@@ -557,7 +1178,7 @@ def convolution(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(17, (x0, x1), out, dtype, (filter, strides, dilations, padding))
+    return _one(37, (x0, x1), out, dtype, (filter, strides, dilations, padding))
 
 
 def tiles(
@@ -624,9 +1245,13 @@ def tiles(
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
         CompileError: the compiler refused the expression; `log` has its output.
     """
-    return _one(18, x, out, dtype, (family, expression, op, box, element_strides, swizzle, interleave, oob,
+    return _one(38, x, out, dtype, (family, expression, op, box, element_strides, swizzle, interleave, oob,
         l2, stages, output_stages, warps, ctas_per_sm, tiles_per_cta))
 
 
 __all__ = ["copy", "permute", "slice", "flip", "broadcast", "pad", "cast", "concat", "split", "map",
-    "stencil", "reduce", "scan", "rowwise", "copy_ragged", "reduce_into", "im2col", "convolution", "tiles"]
+    "stencil", "reduce", "scan", "rowwise", "softmax", "softmax_backward", "log_softmax",
+    "log_softmax_backward", "logsumexp", "rms_norm", "rms_norm_backward", "add_rms_norm", "layer_norm",
+    "layer_norm_backward", "l2_normalize", "cross_entropy", "cross_entropy_with_gradient",
+    "cross_entropy_backward", "max_with_index", "quantize_rows", "dequantize_rows", "swiglu",
+    "swiglu_backward", "rotary", "copy_ragged", "reduce_into", "im2col", "convolution", "tiles"]

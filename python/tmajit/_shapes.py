@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
-from ._values import FAR
+from . import _core
+from ._values import FAR, OPERATIONS
 
 Shape = tuple[int, ...]
 
@@ -156,6 +157,44 @@ def _windows(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
     return [(shapes[0][0] * prod(windows.counts), row)]
 
 
+def _rowwise(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
+    whole = common_shape(shapes)
+    axes = axes_of(values["axes"], len(whole)) if values["axes"] is not None else (len(whole) - 1,)
+    rows = tuple(n for axis, n in enumerate(whole) if axis not in axes)
+    # The steps tell which results have a value for each element. The library reads them; any extents will do.
+    arguments = (values["steps"], axes)
+    ones = [("float32", (1,) * len(shape)) for shape in shapes]
+    described = _core.describe_results(_core.find_operation("rowwise"), ones, None, arguments)
+    return [whole if len(shape) == len(whole) else rows for _, shape in described]
+
+
+def _recipe(operation: dict[str, Any]) -> Callable[[Sequence[Shape], dict[str, Any]], list[Shape]]:
+    named, results = operation["sources"], operation["results"]
+    of_rows = [source["shape"] in ("rows", "halves", "rows_or_halves") for source in named].index(True)
+    may_join = any(source["shape"] == "rows_or_halves" for source in named)
+
+    def compute(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
+        joined = may_join and len(shapes) < len(named)
+        own = shapes[of_rows]
+        axis = (-1 if values["axis"] is None else values["axis"]) % len(own)
+        block = values.get("block") or 0
+        before, n, after = own[:axis], own[axis], own[axis + 1 :]
+
+        def shape_of(result: dict[str, Any]) -> Shape:
+            kind = result["shape"]
+            if kind == "row" or (kind == "block" and not block):
+                return (*before, *after)
+            if kind == "block":
+                return (*before, n // block, *after)
+            if joined and kind != named[of_rows]["shape"]:  # of swiglu: y, whose a holds both halves; or da
+                return (*before, n // 2 if kind == "rows" else 2 * n, *after)
+            return own
+
+        return [shape_of(result) for result in results[: 1 if joined else None]]
+
+    return compute
+
+
 _RESULTS: dict[str, Callable[[Sequence[Shape], dict[str, Any]], list[Shape]]] = {
     "copy": _common,
     "permute": _permute,
@@ -170,10 +209,11 @@ _RESULTS: dict[str, Callable[[Sequence[Shape], dict[str, Any]], list[Shape]]] = 
     "stencil": _common,
     "reduce": _reduce,
     "scan": _common,
+    "rowwise": _rowwise,
     "copy_ragged": _copy_ragged,
     "im2col": _windows,
     "convolution": _windows,
-}
+} | {operation["name"]: _recipe(operation) for operation in OPERATIONS if operation["sources"]}
 
 
 def is_described(operation: str) -> bool:

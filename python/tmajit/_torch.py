@@ -11,6 +11,7 @@ import torch
 from . import _adjoints, _core, _shapes, _values
 from ._conveniences import functions_over
 from ._libraries import type_name
+from ._values import given_sources as _given  # noqa: F401  functions_over() takes it from here
 
 #: The type in a schema for each type of an argument.
 _SCHEMA_TYPES = {
@@ -85,6 +86,10 @@ class _Operator:
         torch.library.register_fake(f"tmajit::{name}", fake, lib=_library)
         return getattr(getattr(torch.ops.tmajit, self.name), name[len(self.name) + 1 :] or "default")
 
+    def listed(self, sources: Any) -> Any:
+        """The sources as the operator takes them."""
+        return (sources,) if self.takes_many and isinstance(sources, torch.Tensor) else sources
+
     def run(self, sources: Any, *given: Any, dtype: Any = None) -> Any:
         if self.gives_many:
             return list(
@@ -140,15 +145,27 @@ class _Operator:
         )
         if self.name in _adjoints.NEEDS_SOURCES:
             ctx.save_for_backward(*tensors)
+        if self.name in _adjoints.RECIPES:
+            results = output if self.gives_many else [output]
+            ctx.source_count = len(tensors)
+            ctx.save_for_backward(*tensors, *results)
 
     def backward(self, ctx: Any, *gradients: Any) -> tuple:
         call = ctx.call
         if reason := _adjoints.why_not(call.name, call.values):
             raise RuntimeError(reason)
-        if ctx.saved_tensors:
+        needed = ctx.needs_input_grad[0]
+        if self.name in _adjoints.RECIPES:
+            count = ctx.source_count
+            call = call._replace(
+                sources=list(ctx.saved_tensors[:count]),
+                results=list(ctx.saved_tensors[count:]),
+                needed=list(needed) if self.takes_many else [needed],
+            )
+        elif ctx.saved_tensors:
             # A source is kept if the other source, whose gradient depends on it, needs a gradient.
-            needed = reversed(list(ctx.needs_input_grad[0]))
-            sources = [x if n else None for x, n in zip(ctx.saved_tensors, needed, strict=True)]
+            others = reversed(list(needed))
+            sources = [x if n else None for x, n in zip(ctx.saved_tensors, others, strict=True)]
             call = call._replace(sources=sources)
         found = _adjoints.gradients(
             _functions, call, list(gradients[0]) if self.gives_many else list(gradients)
@@ -197,8 +214,7 @@ _OPERATORS = [_Operator(number, described) for number, described in enumerate(_v
 
 def _call(number: int, sources: Any, out: Any, dtype: Any, values: tuple) -> Any:
     operator = _OPERATORS[number]
-    if operator.takes_many and isinstance(sources, torch.Tensor):
-        sources = (sources,)
+    sources = operator.listed(sources)
     if operator.takes_many and not sources and out is None:
         return _core.run_all(number, (), None, None, values)  # raises the error of the library
     given = _values.flattened(number, values)
@@ -216,6 +232,15 @@ _one = _call
 def _all(number: int, sources: Any, out: Any, dtype: Any, values: tuple) -> Any:
     made = _call(number, sources, out, dtype, values)
     return made if out is not None else tuple(made)
+
+
+def _some(number: int, sources: Any, out: Any, dtype: Any, values: tuple) -> Any:
+    operator = _OPERATORS[number]
+    if isinstance(out, torch.Tensor):
+        operator.out(operator.listed(sources), *_values.flattened(number, values), out=[out])
+        return out
+    made = _all(number, sources, out, dtype, values)
+    return made[0] if out is None and len(made) == 1 else made
 
 
 FUNCTIONS = functions_over(globals())

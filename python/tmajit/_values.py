@@ -83,7 +83,22 @@ def restored(number: int, flat: Sequence[Any]) -> tuple:
     return tuple(values)
 
 
+def default_of(operation: dict[str, Any], argument: str) -> float:
+    """The default of an operation's argument that is a number."""
+    return float(next(one["default"] for one in operation["arguments"] if one["name"] == argument))
+
+
 def named(number: int, values: tuple) -> dict[str, Any]:
     """The arguments by name."""
     names = [argument["name"] for argument in OPERATIONS[number]["arguments"]]
     return dict(zip(names, values, strict=True))
+
+
+def given_sources(*sources: Any) -> tuple:
+    """A recipe's sources without the optional ones at the end that are None."""
+    count = len(sources)
+    while count and sources[count - 1] is None:
+        count -= 1
+    if any(source is None for source in sources[:count]):
+        raise TypeError("an optional source is None, but one after it is given; give both")
+    return sources[:count]

@@ -103,6 +103,136 @@ inline constexpr ArgumentMember rowwise_members[] = {
 inline constexpr OperationStruct rowwise_operation{
     "rowwise", "tmajit_rowwise_arguments", sizeof(tmajit_rowwise_arguments), rowwise_members};
 
+inline constexpr ArgumentMember softmax_members[] = {
+    {"axis", offsetof(tmajit_softmax_arguments, axis)},
+};
+inline constexpr OperationStruct softmax_operation{
+    "softmax", "tmajit_softmax_arguments", sizeof(tmajit_softmax_arguments), softmax_members};
+
+inline constexpr ArgumentMember softmax_backward_members[] = {
+    {"axis", offsetof(tmajit_softmax_backward_arguments, axis)},
+};
+inline constexpr OperationStruct softmax_backward_operation{
+    "softmax_backward", "tmajit_softmax_backward_arguments", sizeof(tmajit_softmax_backward_arguments), softmax_backward_members};
+
+inline constexpr ArgumentMember log_softmax_members[] = {
+    {"axis", offsetof(tmajit_log_softmax_arguments, axis)},
+};
+inline constexpr OperationStruct log_softmax_operation{
+    "log_softmax", "tmajit_log_softmax_arguments", sizeof(tmajit_log_softmax_arguments), log_softmax_members};
+
+inline constexpr ArgumentMember log_softmax_backward_members[] = {
+    {"axis", offsetof(tmajit_log_softmax_backward_arguments, axis)},
+};
+inline constexpr OperationStruct log_softmax_backward_operation{
+    "log_softmax_backward", "tmajit_log_softmax_backward_arguments", sizeof(tmajit_log_softmax_backward_arguments), log_softmax_backward_members};
+
+inline constexpr ArgumentMember logsumexp_members[] = {
+    {"axis", offsetof(tmajit_logsumexp_arguments, axis)},
+};
+inline constexpr OperationStruct logsumexp_operation{
+    "logsumexp", "tmajit_logsumexp_arguments", sizeof(tmajit_logsumexp_arguments), logsumexp_members};
+
+inline constexpr ArgumentMember rms_norm_members[] = {
+    {"axis", offsetof(tmajit_rms_norm_arguments, axis)},
+    {"eps", offsetof(tmajit_rms_norm_arguments, eps)},
+};
+inline constexpr OperationStruct rms_norm_operation{
+    "rms_norm", "tmajit_rms_norm_arguments", sizeof(tmajit_rms_norm_arguments), rms_norm_members};
+
+inline constexpr ArgumentMember rms_norm_backward_members[] = {
+    {"axis", offsetof(tmajit_rms_norm_backward_arguments, axis)},
+    {"eps", offsetof(tmajit_rms_norm_backward_arguments, eps)},
+};
+inline constexpr OperationStruct rms_norm_backward_operation{
+    "rms_norm_backward", "tmajit_rms_norm_backward_arguments", sizeof(tmajit_rms_norm_backward_arguments), rms_norm_backward_members};
+
+inline constexpr ArgumentMember add_rms_norm_members[] = {
+    {"axis", offsetof(tmajit_add_rms_norm_arguments, axis)},
+    {"eps", offsetof(tmajit_add_rms_norm_arguments, eps)},
+};
+inline constexpr OperationStruct add_rms_norm_operation{
+    "add_rms_norm", "tmajit_add_rms_norm_arguments", sizeof(tmajit_add_rms_norm_arguments), add_rms_norm_members};
+
+inline constexpr ArgumentMember layer_norm_members[] = {
+    {"axis", offsetof(tmajit_layer_norm_arguments, axis)},
+    {"eps", offsetof(tmajit_layer_norm_arguments, eps)},
+};
+inline constexpr OperationStruct layer_norm_operation{
+    "layer_norm", "tmajit_layer_norm_arguments", sizeof(tmajit_layer_norm_arguments), layer_norm_members};
+
+inline constexpr ArgumentMember layer_norm_backward_members[] = {
+    {"axis", offsetof(tmajit_layer_norm_backward_arguments, axis)},
+    {"eps", offsetof(tmajit_layer_norm_backward_arguments, eps)},
+};
+inline constexpr OperationStruct layer_norm_backward_operation{
+    "layer_norm_backward", "tmajit_layer_norm_backward_arguments", sizeof(tmajit_layer_norm_backward_arguments), layer_norm_backward_members};
+
+inline constexpr ArgumentMember l2_normalize_members[] = {
+    {"axis", offsetof(tmajit_l2_normalize_arguments, axis)},
+    {"eps", offsetof(tmajit_l2_normalize_arguments, eps)},
+};
+inline constexpr OperationStruct l2_normalize_operation{
+    "l2_normalize", "tmajit_l2_normalize_arguments", sizeof(tmajit_l2_normalize_arguments), l2_normalize_members};
+
+inline constexpr ArgumentMember cross_entropy_members[] = {
+    {"axis", offsetof(tmajit_cross_entropy_arguments, axis)},
+};
+inline constexpr OperationStruct cross_entropy_operation{
+    "cross_entropy", "tmajit_cross_entropy_arguments", sizeof(tmajit_cross_entropy_arguments), cross_entropy_members};
+
+inline constexpr ArgumentMember cross_entropy_with_gradient_members[] = {
+    {"axis", offsetof(tmajit_cross_entropy_with_gradient_arguments, axis)},
+};
+inline constexpr OperationStruct cross_entropy_with_gradient_operation{
+    "cross_entropy_with_gradient", "tmajit_cross_entropy_with_gradient_arguments", sizeof(tmajit_cross_entropy_with_gradient_arguments), cross_entropy_with_gradient_members};
+
+inline constexpr ArgumentMember cross_entropy_backward_members[] = {
+    {"axis", offsetof(tmajit_cross_entropy_backward_arguments, axis)},
+};
+inline constexpr OperationStruct cross_entropy_backward_operation{
+    "cross_entropy_backward", "tmajit_cross_entropy_backward_arguments", sizeof(tmajit_cross_entropy_backward_arguments), cross_entropy_backward_members};
+
+inline constexpr ArgumentMember max_with_index_members[] = {
+    {"axis", offsetof(tmajit_max_with_index_arguments, axis)},
+};
+inline constexpr OperationStruct max_with_index_operation{
+    "max_with_index", "tmajit_max_with_index_arguments", sizeof(tmajit_max_with_index_arguments), max_with_index_members};
+
+inline constexpr ArgumentMember quantize_rows_members[] = {
+    {"axis", offsetof(tmajit_quantize_rows_arguments, axis)},
+    {"block", offsetof(tmajit_quantize_rows_arguments, block)},
+    {"to", offsetof(tmajit_quantize_rows_arguments, to)},
+};
+inline constexpr OperationStruct quantize_rows_operation{
+    "quantize_rows", "tmajit_quantize_rows_arguments", sizeof(tmajit_quantize_rows_arguments), quantize_rows_members};
+
+inline constexpr ArgumentMember dequantize_rows_members[] = {
+    {"axis", offsetof(tmajit_dequantize_rows_arguments, axis)},
+    {"block", offsetof(tmajit_dequantize_rows_arguments, block)},
+};
+inline constexpr OperationStruct dequantize_rows_operation{
+    "dequantize_rows", "tmajit_dequantize_rows_arguments", sizeof(tmajit_dequantize_rows_arguments), dequantize_rows_members};
+
+inline constexpr ArgumentMember swiglu_members[] = {
+    {"axis", offsetof(tmajit_swiglu_arguments, axis)},
+};
+inline constexpr OperationStruct swiglu_operation{
+    "swiglu", "tmajit_swiglu_arguments", sizeof(tmajit_swiglu_arguments), swiglu_members};
+
+inline constexpr ArgumentMember swiglu_backward_members[] = {
+    {"axis", offsetof(tmajit_swiglu_backward_arguments, axis)},
+};
+inline constexpr OperationStruct swiglu_backward_operation{
+    "swiglu_backward", "tmajit_swiglu_backward_arguments", sizeof(tmajit_swiglu_backward_arguments), swiglu_backward_members};
+
+inline constexpr ArgumentMember rotary_members[] = {
+    {"axis", offsetof(tmajit_rotary_arguments, axis)},
+    {"layout", offsetof(tmajit_rotary_arguments, layout)},
+};
+inline constexpr OperationStruct rotary_operation{
+    "rotary", "tmajit_rotary_arguments", sizeof(tmajit_rotary_arguments), rotary_members};
+
 inline constexpr OperationStruct copy_ragged_operation{
     "copy_ragged", "tmajit_copy_ragged_arguments", sizeof(tmajit_copy_ragged_arguments), {}};
 

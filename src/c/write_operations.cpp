@@ -90,9 +90,16 @@ bool has_one_source(const OperationInfo& operation) {
   return operation.min_sources == 1 && operation.max_sources == 1;
 }
 
-/// A sentence that says how many sources an operation takes; empty for one source.
+/// A sentence that says which sources an operation takes; empty for one source. Optional ones are in
+/// brackets.
 std::string sources_text(const OperationInfo& operation) {
   if (has_one_source(operation)) return {};
+  if (!operation.sources.empty()) {
+    std::vector<std::string> names;
+    for (const OperandInfo& one : operation.sources)
+      names.push_back(one.required ? std::string(one.name) : fmt::format("[{}]", one.name));
+    return fmt::format(" Its sources are {}.", fmt::join(names, ", "));
+  }
   if (operation.max_sources == std::numeric_limits<std::uint32_t>::max())
     return operation.is_batch ? " It takes as many sources as destinations."
                               : " It takes any number of sources.";

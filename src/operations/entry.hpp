@@ -5,6 +5,7 @@
 #include <tmajit/operations.hpp>
 
 #include <array>
+#include <cstddef>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,10 @@ struct OperationEntry {
   /// Called for as many sources as `info` allows, and at least one destination.
   Operation (*make)(std::span<const Tensor> destinations, std::span<const Tensor> sources,
                     const Arguments& arguments) = nullptr;
+  /// Dense sources for `rows`; null for an operation that is no recipe. Called for as many sources as `info`
+  /// allows.
+  std::vector<TensorView> (*sources)(const TensorView& rows, std::size_t count,
+                                     const Arguments& arguments) = nullptr;
 };
 
 /// The choices of an argument that is a boolean.

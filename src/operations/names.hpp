@@ -1,5 +1,28 @@
 #pragma once
 
+/// The recipes, which src/operations/recipes/table.cpp describes, as USE(name) for each.
+#define TMAJIT_FOR_EACH_RECIPE(USE) \
+  USE(softmax)                      \
+  USE(softmax_backward)             \
+  USE(log_softmax)                  \
+  USE(log_softmax_backward)         \
+  USE(logsumexp)                    \
+  USE(rms_norm)                     \
+  USE(rms_norm_backward)            \
+  USE(add_rms_norm)                 \
+  USE(layer_norm)                   \
+  USE(layer_norm_backward)          \
+  USE(l2_normalize)                 \
+  USE(cross_entropy)                \
+  USE(cross_entropy_with_gradient)  \
+  USE(cross_entropy_backward)       \
+  USE(max_with_index)               \
+  USE(quantize_rows)                \
+  USE(dequantize_rows)              \
+  USE(swiglu)                       \
+  USE(swiglu_backward)              \
+  USE(rotary)
+
 /// The list of operations, in the order of the documentation: USE(name) for each. A new operation adds a
 /// line.
 #define TMAJIT_FOR_EACH_OPERATION(USE) \
@@ -17,6 +40,7 @@
   USE(reduce)                          \
   USE(scan)                            \
   USE(rowwise)                         \
+  TMAJIT_FOR_EACH_RECIPE(USE)          \
   USE(copy_ragged)                     \
   USE(reduce_into)                     \
   USE(im2col)                          \

@@ -1,6 +1,7 @@
 #include "operations/entry.hpp"
 #include "operations/shared/make.hpp"
 #include "spec/counted.hpp"
+#include "spec/enum_names.hpp"
 #include "spec/suggestion.hpp"
 
 #include <algorithm>
@@ -16,6 +17,11 @@ namespace {
 #define TMAJIT_ENTRY(name) &name##_entry,
 constexpr std::array entries{TMAJIT_FOR_EACH_OPERATION(TMAJIT_ENTRY)};
 #undef TMAJIT_ENTRY
+
+constexpr EnumNames<OperandShape, 7> shape_names{
+    "shape of an operand", {"rows", "row", "block", "axis", "halves", "half", "rows_or_halves"}};
+constexpr EnumNames<OperandElements, 5> element_names{
+    "elements of an operand", {"floating", "any", "statistic", "integer", "quantised"}};
 
 const OperationEntry& entry_of(std::string_view name) {
   const auto* const found =
@@ -56,6 +62,13 @@ void check_arguments(const OperationInfo& info, const Arguments& arguments) {
 
 }  // namespace
 
+std::string_view name(OperandShape shape) noexcept {
+  return shape_names.of(shape);
+}
+std::string_view name(OperandElements elements) noexcept {
+  return element_names.of(elements);
+}
+
 std::span<const OperationInfo> operations() noexcept {
   static const auto infos = [] {
     std::array<OperationInfo, entries.size()> found;
@@ -85,6 +98,15 @@ std::vector<TensorView> destinations_of(std::string_view operation, std::span<co
   check_sources(entry.info, sources.size());
   check_arguments(entry.info, arguments);
   return entry.destinations(sources, arguments);
+}
+
+std::vector<TensorView> sources_of(std::string_view operation, const TensorView& rows, std::size_t count,
+                                   const Arguments& arguments) {
+  const OperationEntry& entry = entry_of(operation);
+  if (entry.sources == nullptr) refuse("{} is no recipe: the shapes of its sources are free", operation);
+  check_sources(entry.info, count);
+  check_arguments(entry.info, arguments);
+  return entry.sources(rows, count, arguments);
 }
 
 Operation make_operation(std::string_view operation, List<Tensor> destinations, List<Tensor> sources,

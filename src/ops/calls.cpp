@@ -95,6 +95,20 @@ void rowwise(const Runtime& runtime, List<Tensor> destinations, const Rowwise& w
       .run(stream, [&] { return operation::rowwise(destinations, what, sources); });
 }
 
+void Recipe::operator()(const Runtime& runtime, List<Tensor> destinations, List<Tensor> sources,
+                        const RecipeOptions& options, Stream stream) const {
+  Call(runtime, 'e', destinations, sources)
+      .with(std::span<const char>(name))
+      .with(options.axis)
+      .with(options.eps.has_value())
+      .with(options.eps.value_or(0))
+      .with(options.block)
+      .with(options.to.has_value())
+      .with(options.to.value_or(ElementType::e4m3))
+      .with(std::span<const char>(options.layout))
+      .run(stream, [&] { return (*this)(destinations, sources, options); });
+}
+
 void reduce_into(const Runtime& runtime, const Tensor& destination, CombineOp op, const Tensor& source,
                  Stream stream) {
   Call(runtime, 'i', {&destination, 1}, {&source, 1}).with(op).run(stream, [&] {

@@ -32,7 +32,8 @@ void for_each_tensor(const Operation& operation, F&& f) {
 }  // namespace
 
 bool shares_sources(const Operation& operation) {
-  const std::size_t count = operation.sources.size();
+  const std::vector<std::uint32_t>& parts = operation.source_parts;
+  const std::size_t count = parts.empty() ? operation.sources.size() : parts.size();
   const auto reads_all = [count](const Move& move) { return move.sources.size() == count; };
   return std::ranges::all_of(operation.moves, reads_all);
 }
@@ -50,7 +51,7 @@ std::vector<MoveTensors> tensors_of_moves(const Operation& operation) {
     if (shared) next = 0;
     const std::size_t sources = std::min(operation.moves[i].sources.size(), tensors.size() - 1);
     for (std::size_t k = 0; k < sources; ++k) {
-      tensors[k + 1] = destinations + next++;
+      tensors[k + 1] = destinations + (operation.source_parts.empty() ? next++ : operation.source_parts[k]);
     }
   }
   return all;

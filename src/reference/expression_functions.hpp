@@ -37,6 +37,9 @@ inline double hyperbolic_tangent(double a, double /*b*/) {
 inline double magnitude(double a, double /*b*/) {
   return std::fabs(a);
 }
+inline double nearest_whole(double a, double /*b*/) {
+  return std::nearbyint(a);
+}
 inline double greater(double a, double b) {
   return std::fmax(a, b);
 }
@@ -61,6 +64,8 @@ inline constexpr std::array functions{Function{"exp", 1, exponential, false, 3},
                                       Function{"tanhf", 1, hyperbolic_tangent, true, 3},
                                       Function{"fabs", 1, magnitude},
                                       Function{"fabsf", 1, magnitude, true},
+                                      Function{"rint", 1, nearest_whole},
+                                      Function{"rintf", 1, nearest_whole, true},
                                       Function{"fmax", 2, greater},
                                       Function{"fmaxf", 2, greater, true},
                                       Function{"fmin", 2, lesser},

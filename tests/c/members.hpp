@@ -104,6 +104,15 @@ void visit_members(tmajit_tiles_arguments& arguments, Visitor& visitor) {
       .TMAJIT_MEMBER(warps);
   visitor.TMAJIT_MEMBER(ctas_per_sm).TMAJIT_MEMBER(tiles_per_cta);
 }
+/// Recipes: each takes some of these arguments.
+template <class Recipe, class Visitor>
+void visit_members(Recipe& arguments, Visitor& visitor) {
+  if constexpr (requires { arguments.axis; }) visitor.TMAJIT_MEMBER(axis);
+  if constexpr (requires { arguments.eps; }) visitor.TMAJIT_MEMBER(eps);
+  if constexpr (requires { arguments.block; }) visitor.TMAJIT_MEMBER(block);
+  if constexpr (requires { arguments.to; }) visitor.TMAJIT_MEMBER(to);
+  if constexpr (requires { arguments.layout; }) visitor.TMAJIT_MEMBER(layout);
+}
 #undef TMAJIT_MEMBER
 
 /// Calls tmajit_<operation>_results(). Its signature tells whether it takes one tensor or an array.

@@ -37,6 +37,12 @@ TEST_CASE("a sum of no elements is 0 and accepted by every command") {
   CHECK(jitc::test::jitc(simulated(words) + Words{"--check"}).status == 0);
 }
 
+TEST_CASE("found: a planner divided by 0 for 2^32 - 1 rows whose elements are not neighbours") {
+  const auto result = jitc::test::jitc(
+      {"validate", "rowwise", "--shape", "4x4294967295", "--axes", "0", "--steps", "y = x - max(x)"});
+  CHECK(result.status == 0);
+}
+
 TEST_CASE("found: im2col without channels and convolution without outputs are no-ops") {
   check_that_nothing_moves({"im2col", "--shape", "2x5x6x0", "--filter", "3x3"});
   check_that_nothing_moves({"im2col", "--shape", "0x5x6x4", "--filter", "3x3"});
@@ -47,8 +53,8 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// A small command of each operation.
-const std::vector<Words>& commands() {
+/// Small commands of the operations that are no recipes.
+const std::vector<Words>& commands_by_hand() {
   static const std::vector<Words> all{
       {"copy", "--shape", "4x6", "--strides", "6,1", "--offset", "0"},
       {"permute", "--shape", "4x6", "--axes", "1,0"},
@@ -71,6 +77,25 @@ const std::vector<Words>& commands() {
       {"convolution", "--shape", "2x6x5x4", "--filter", "3x3", "--outputs", "3"},
       {"tiles", "--shape", "32x64", "--box", "4x16", "--element-strides", "2x1", "--stages", "2",
        "--ctas-per-sm", "2", "--tiles-per-cta", "1"}};
+  return all;
+}
+
+/// A small command of each operation.
+const std::vector<Words>& commands() {
+  static const std::vector<Words> all = [] {
+    std::vector<Words> listed = commands_by_hand();
+    for (const tmajit::OperationInfo& info : tmajit::operations()) {
+      if (info.sources.empty()) continue;
+      Words& words = listed.emplace_back(Words{std::string(info.name), "--shape", "4x6"});
+      for (const tmajit::Argument& argument : info.arguments) {
+        if (argument.type == tmajit::ArgumentType::choice) continue;
+        const bool counts = argument.type == tmajit::ArgumentType::count;
+        words.insert(words.end(),
+                     {std::string(argument.option), counts ? "2" : std::string(argument.example)});
+      }
+    }
+    return listed;
+  }();
   return all;
 }
 

@@ -181,8 +181,8 @@ TEST_CASE("an operation created by name equals the one that its function creates
   const Tensor from{TensorView::contiguous(ElementType::f32, {4, 6}), 0x10000};
   for (const OperationInfo& info : operations()) {
     INFO(info.name);
-    if (info.name == "convolution" || info.name == "im2col" || info.name == "split")
-      continue;  // these need sources of other shapes
+    if (info.name == "convolution" || info.name == "im2col" || info.name == "split" || !info.sources.empty())
+      continue;  // these need sources of other shapes; recipes_test.cpp has the recipes
     Arguments arguments = examples_of(info);
     if (info.name == "permute") arguments.set("axes", Dims{1, 0});
     if (info.name == "slice") arguments.set("slices", std::vector<Slice>{{0, 2, 1}});

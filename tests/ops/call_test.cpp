@@ -147,6 +147,63 @@ TEST_CASE("wrong numbers are refused: their order, their use, and those that an 
   is_in("legal are f32", refused([&] { (void)number(0.5, ElementType::bf16); }));
 }
 
+TEST_CASE("a repeated call of a recipe neither plans nor allocates, and moves each part with its tensor") {
+  CallFixture fixture;
+  std::vector<std::vector<std::byte>> seen;
+  fixture.device->on_launch = [&](const FakeDevice::Launch& launch) {
+    const auto* const bytes = static_cast<const std::byte*>(launch.parameters[0]);
+    seen.emplace_back(bytes, bytes + 48);  // the addresses, extents and strides begin here
+  };
+  const TensorView rows = TensorView::contiguous(ElementType::f32, {64, 96});
+  const TensorView half = TensorView::contiguous(ElementType::f32, {48});
+  const auto call = [&](DevicePtr shift) {
+    const std::array to{Tensor{rows, called_destination}};
+    const std::array from{Tensor{rows, called_source + shift}, Tensor{half, called_source + (2 << 20)},
+                          Tensor{half, called_source + (3 << 20)}};
+    rotary(fixture.runtime, to, from);
+  };
+  call(0);
+  call(1 << 20);
+  CHECK(fixture.device->loads == 1);
+  CHECK((seen.size() == 2 && seen[0] != seen[1]));
+  fixture.device->on_launch = nullptr;
+  const std::size_t before = allocations();
+  for (DevicePtr i = 0; i < 50; ++i) call(4096 * i);
+  CHECK(allocations() == before);
+  CHECK(fixture.device->loads == 1);
+}
+
+TEST_CASE("calls of recipes that differ in one option are different calls") {
+  CallFixture fixture;
+  const Tensor to = tensor_of({64, 64}, called_destination);
+  const Tensor from = tensor_of({64, 64}, called_source);
+  const Tensor eight_bits = tensor_of({64, 64}, called_destination, ElementType::i8);
+  const Tensor scales = tensor_of({64, 64}, called_destination + (1 << 20));
+  // Each call needs a kernel of its own.
+  const auto is_new = [&](const auto& call) {
+    const int before = fixture.device->loads;
+    call();
+    const int after = fixture.device->loads;
+    call();
+    CHECK(fixture.device->loads == after);
+    return after > before;
+  };
+  CHECK(is_new([&] { rms_norm(fixture.runtime, {to}, {from}); }));
+  CHECK(is_new([&] { rms_norm(fixture.runtime, {to}, {from}, {.axis = 0}); }));
+  CHECK(is_new([&] { rms_norm(fixture.runtime, {to}, {from}, {.eps = 0}); }));
+  CHECK(is_new([&] { rms_norm(fixture.runtime, {to}, {from}, {.eps = 1e-5}); }));
+  CHECK(is_new([&] { l2_normalize(fixture.runtime, {to}, {from}); }));
+  CHECK(is_new([&] { quantize_rows(fixture.runtime, {eight_bits, scales}, {from}, {.block = 1}); }));
+  const Tensor fewer = tensor_of({64, 32}, called_destination + (1 << 20));
+  CHECK(is_new([&] { quantize_rows(fixture.runtime, {eight_bits, fewer}, {from}, {.block = 2}); }));
+  CHECK_THROWS_AS(
+      quantize_rows(fixture.runtime, {eight_bits, fewer}, {from}, {.block = 2, .to = ElementType::e4m3}),
+      Error);
+  const Tensor angles = tensor_of({32}, called_source + (1 << 20));
+  CHECK(is_new([&] { rotary(fixture.runtime, {to}, {from, angles, angles}); }));
+  CHECK(is_new([&] { rotary(fixture.runtime, {to}, {from, angles, angles}, {.layout = "pairs"}); }));
+}
+
 TEST_CASE("calls that differ in more than addresses get plans of their own") {
   CallFixture fixture;
   std::vector<std::vector<std::byte>> seen;

@@ -6,6 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tmajit import _values
+
+#: The descriptions of recipes, by name.
+RECIPES = {operation["name"]: operation for operation in _values.OPERATIONS if operation["sources"]}
+
 
 def numbers(*shape: int) -> np.ndarray:
     """Whole numbers, so that sums are exact in any order."""
@@ -13,7 +18,7 @@ def numbers(*shape: int) -> np.ndarray:
 
 
 class Case(NamedTuple):
-    """One call; its sources are float32."""
+    """One call; its sources are float32, except for a recipe's labels and quantised rows."""
 
     name: str
     sources: np.ndarray | list
@@ -27,7 +32,7 @@ class Case(NamedTuple):
     @property
     def linear(self) -> bool:
         """Whether the results are linear in the sources, so that the call has gradients."""
-        if self.name in ("map", "stencil", "rowwise", "tiles"):
+        if self.name in ("map", "stencil", "rowwise", "tiles", *RECIPES):
             return False
         return self.arguments.get("op") in (None, "sum", "mean")
 
@@ -44,7 +49,7 @@ class Case(NamedTuple):
         function = getattr(module, self.name)
         if self.name in ("map", "stencil"):
             return function(arguments.pop("expression"), *sources, **arguments)
-        if self.name == "convolution":
+        if self.name == "convolution" or (self.name in RECIPES and self.many):
             return function(*sources, **arguments)
         return function(sources, **arguments)
 
@@ -93,6 +98,48 @@ CASES = [
         ("tiles", [numbers(32, 32)], {"family": "map", "expression": "x + 1", "box": (8, 32)}),
     ]
 ]
+
+
+def _source_shape(kind: str, joined: bool, first: bool, arguments: dict[str, Any]) -> tuple[int, ...]:
+    """The shape of a recipe's source for rows of the shape (4, 8)."""
+    axis, block = arguments.get("axis", -1), arguments.get("block")
+    shape = [4, 8]
+    if kind == "axis":
+        return (shape[axis],)
+    if kind == "row" or (kind == "block" and not block):
+        shape.pop(axis)
+    elif kind == "block":
+        shape[axis] //= block
+    elif kind == "half":
+        shape[axis] //= 2
+    elif kind == "rows_or_halves" and joined and not first:
+        shape[axis] *= 2
+    return tuple(shape)
+
+
+def _recipe_case(name: str, count: int, arguments: dict[str, Any]) -> Case:
+    """A call of a recipe with its first `count` sources, which follow from the descriptions."""
+    described = RECIPES[name]["sources"]
+    sources = []
+    for i, source in enumerate(described[:count]):
+        elements = numbers(*_source_shape(source["shape"], count < len(described), i == 0, arguments))
+        if source["elements"] == "integer":
+            elements = abs(elements).astype(np.int64) % 8
+        elif source["elements"] == "quantised":
+            elements = elements.astype(np.int8)
+        sources.append(elements)
+    return Case(name, sources if len(described) > 1 else sources[0], arguments)
+
+
+for _name, _described in RECIPES.items():
+    _given = {"to": "i8"} if _name == "quantize_rows" else {}  # PyTorch checks no operators of fp8
+    for _count in range(_described["min_sources"], _described["max_sources"] + 1):
+        CASES.append(_recipe_case(_name, _count, _given))
+    CASES.append(_recipe_case(_name, _described["max_sources"], {"axis": 0, **_given}))
+CASES.append(_recipe_case("quantize_rows", 1, {"block": 4, "to": "i8"}))
+CASES.append(_recipe_case("dequantize_rows", 2, {"block": 2, "axis": 0}))
+CASES.append(_recipe_case("rotary", 3, {"layout": "pairs"}))
+CASES.append(_recipe_case("rms_norm", 2, {"eps": 0.5}))
 LINEAR = [case for case in CASES if case.linear]
 
 

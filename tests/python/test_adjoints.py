@@ -27,7 +27,7 @@ def test_flat_arguments_mean_the_same(case):
     number, values = described(case)
     flat = tuple(_values.flattened(number, values))
     hash(flat)
-    sources = [("float32", x.shape) for x in as_list(case.sources)]
+    sources = [(x.dtype, x.shape) for x in as_list(case.sources)]
     found = _core.describe_results(
         number, sources, case.arguments.get("dtype"), _values.restored(number, flat)
     )
@@ -60,4 +60,49 @@ def test_adjoints(case):
 def test_calls_without_a_gradient():
     for case in CASES:
         number, values = described(case)
-        assert bool(_adjoints.why_not(case.name, _values.named(number, values))) != case.linear
+        has_gradient = case.linear or case.name in _adjoints.RECIPES
+        assert bool(_adjoints.why_not(case.name, _values.named(number, values))) != has_gradient
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.name in _adjoints.RECIPES], ids=str)
+def test_gradients_of_recipes(case):
+    """A gradient's product with a direction is the change of the results along it, by differences in f64."""
+    number, values = described(case)
+    rng = np.random.default_rng(3)
+    scaled = [x / 8 if x.dtype == np.float32 else x for x in as_list(case.sources)]
+    sources = [x.astype(np.float64) if x.dtype == np.float32 else x for x in scaled]
+    varies = [x.dtype == np.float64 for x in sources]
+    directions = [rng.normal(size=x.shape) if v else 0 for x, v in zip(sources, varies, strict=True)]
+
+    def results(step):
+        moved = [x + step * d if v else x for x, d, v in zip(sources, directions, varies, strict=True)]
+        return as_list(case.call_on(tmajit, moved if case.many else moved[0]))
+
+    made, after, before = results(0), results(1e-5), results(-1e-5)
+    given = [rng.normal(size=y.shape) for y in made]
+    wanted = sum(((a - b) / 2e-5 * g).sum() for a, b, g in zip(after, before, given, strict=True))
+    call = _adjoints.Call(
+        case.name,
+        [x.shape for x in sources],
+        [x.dtype for x in sources],
+        sources,
+        _values.named(number, values),
+        made,
+        varies,
+    )
+    found = _adjoints.gradients(tmajit, call, given)
+    for x, gradient, v in zip(sources, found, varies, strict=True):
+        assert (gradient is None) != v
+        assert gradient is None or (gradient.shape, gradient.dtype) == (x.shape, x.dtype)
+    product = sum((d * g).sum() for d, g, v in zip(directions, found, varies, strict=True) if v)
+    np.testing.assert_allclose(product, wanted, rtol=1e-6, atol=1e-8)
+
+
+def test_only_the_gradients_that_are_needed_are_computed():
+    x, weight = numbers(4, 8), numbers(8)
+    values = {"axis": None, "eps": None}
+    shapes, dtypes = [x.shape, weight.shape], [x.dtype, weight.dtype]
+    for needed in ([True, False], [False, True]):
+        call = _adjoints.Call("rms_norm", shapes, dtypes, [x, weight], values, [x], needed)
+        found = _adjoints.gradients(tmajit, call, [x])
+        assert [gradient is not None for gradient in found] == needed

@@ -12,6 +12,7 @@ import pytest
 import tmajit
 from operation_cases import CASES, LINEAR, as_list, numbers
 from tmajit import _core
+from tmajit._adjoints import RECIPES
 
 jax = pytest.importorskip("jax")
 
@@ -60,6 +61,18 @@ def test_gradients(case):
     order = 1 if case.name == "convolution" else 2
     # Differences of a linear function are exact for wide steps.
     check_grads(function_of(case, **named), arrays(case), order, eps=0.5, atol=1e-2, rtol=1e-3)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.name in RECIPES], ids=str)
+def test_gradients_of_recipes(case):
+    sources = [x / 8 if x.dtype == jnp.float32 else x for x in arrays(case)]
+    varies = [i for i, x in enumerate(sources) if x.dtype == jnp.float32]
+
+    def function(*given):
+        replaced = dict(zip(varies, given, strict=True))
+        return function_of(case)(*(replaced.get(i, x) for i, x in enumerate(sources)))
+
+    check_grads(function, [sources[i] for i in varies], 1, modes=["rev"], eps=1e-2, atol=2e-2, rtol=2e-2)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

@@ -1,63 +1,29 @@
-"""The recipes of docs/rowwise.md against NumPy."""
-
-import re
-from pathlib import Path
+"""rowwise with steps of the caller's."""
 
 import numpy as np
 import pytest
 
 import tmajit
 
-PAGE = Path(__file__).parents[2] / "docs" / "rowwise.md"
-RANDOM = np.random.default_rng(1)
-X, RESIDUAL = (RANDOM.standard_normal((5, 48)).astype(np.float32) for _ in range(2))
-WEIGHTS, BIAS = (RANDOM.standard_normal(48).astype(np.float32) for _ in range(2))
-LABELS = RANDOM.integers(0, 48, (5, 1))
+X = np.random.default_rng(1).standard_normal((5, 48)).astype(np.float32)
 
 
-def softmax(x):
-    powers = np.exp(x - x.max(-1, keepdims=True))
-    return powers / powers.sum(-1, keepdims=True)
+def test_one_destination_is_returned_alone_and_several_as_a_tuple():
+    total = tmajit.rowwise(X, "y = sum(x)")
+    assert isinstance(total, np.ndarray)
+    np.testing.assert_allclose(total, X.sum(-1), rtol=1e-4, atol=1e-5)
+    both = tmajit.rowwise(X, "y0 = sum(x); y1 = x - y0")
+    assert isinstance(both, tuple)
+    np.testing.assert_allclose(both[1], X - X.sum(-1, keepdims=True), rtol=1e-4, atol=1e-4)
 
 
-def rms_norm(x):
-    return x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-6)
-
-
-def layer_norm(x):
-    centred = x - x.mean(-1, keepdims=True)
-    return centred / np.sqrt((centred * centred).mean(-1, keepdims=True) + 1e-5)
-
-
-ONE_HOT = np.eye(48)[LABELS[:, 0]]
-SCALE = np.abs(X).max(-1) / 448
-RECIPES = {
-    "softmax": ([X], [softmax(X)]),
-    "log-softmax": ([X], [np.log(softmax(X))]),
-    "RMSNorm with weights": ([X, WEIGHTS], [rms_norm(X) * WEIGHTS]),
-    "LayerNorm with weights": ([X, WEIGHTS, BIAS], [layer_norm(X) * WEIGHTS + BIAS]),
-    "RMSNorm of a sum": ([X, RESIDUAL, WEIGHTS], [X + RESIDUAL, rms_norm(X + RESIDUAL) * WEIGHTS]),
-    "cross-entropy": (
-        [X, LABELS],
-        [-np.log((softmax(X) * ONE_HOT).sum(-1)), softmax(X) - ONE_HOT],
-    ),
-    "fp8 with a scale for each row": ([X], [X / SCALE[:, None], SCALE]),
-    "maximum and its index": ([X], [X.max(-1), X.argmax(-1)]),
-}
-
-
-def steps_of(recipe):
-    """The steps in the first row of the page's table that begins with these words."""
-    return re.search(rf"^\| {re.escape(recipe)}.*\| `(.+)` \|$", PAGE.read_text(), re.MULTILINE)[1]
-
-
-@pytest.mark.parametrize("recipe", RECIPES)
-def test_recipes(recipe):
-    sources, wanted = RECIPES[recipe]
-    results = tmajit.rowwise(sources, steps_of(recipe))
-    for result, expected in zip(results, wanted, strict=True):
-        assert result.shape == expected.shape
-        np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-5)
+def test_out_of_one_destination_is_an_array_or_a_list():
+    total = np.empty(5, np.float32)
+    assert tmajit.rowwise(X, "y = sum(x)", out=total) is total
+    np.testing.assert_allclose(total, X.sum(-1), rtol=1e-4, atol=1e-5)
+    given = [np.empty(5, np.float32)]
+    assert tmajit.rowwise(X, "y = sum(x)", out=given) is given
+    assert (given[0] == total).all()
 
 
 def test_rows_of_the_caller_s_axes_into_the_caller_s_arrays():

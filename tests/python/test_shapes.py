@@ -26,7 +26,11 @@ def check(number, sources, out, dtype, values):
 
 
 #: tmajit's functions, which call check() and do nothing else.
-checked = SimpleNamespace(**_conveniences.functions_over({"_one": check, "_all": check}))
+checked = SimpleNamespace(
+    **_conveniences.functions_over(
+        {"_one": check, "_some": check, "_all": check, "_given": _values.given_sources}
+    )
+)
 
 
 def zeros(shape):
@@ -40,7 +44,6 @@ def integers(numbers):
 
 def test_only_these_operations_have_no_symbolic_shapes():
     assert [name for name in OPERATIONS if not _shapes.is_described(name)] == [
-        "rowwise",
         "reduce_into",
         "tiles",
     ]
@@ -83,6 +86,32 @@ def test_random_calls():
         checked.reduce(x, "max", axis, keep_dims=True)
         checked.scan([x, y], "sum", axis, expression="x0 * x1")
         checked.copy_ragged([x, y])
+
+
+def test_random_rows():
+    print(f"seed {SEED}")
+    rng = np.random.default_rng(SEED)
+    for _ in range(100):
+        rank = int(rng.integers(1, 8))
+        shape = integers(2 * rng.integers(1, 4, rank))
+        x = zeros(shape)
+        axes = [d - rank * int(rng.integers(2)) for d in range(rank) if rng.integers(2)] or [-1]
+        axis = int(rng.integers(-rank, rank))
+        checked.rowwise([x, x[..., :1]], "m = max(x0); y0 = x0 - m; y1 = m; y2 = sum(x1)", axes)
+        checked.rowwise(x, "y = mean(x)")
+        checked.softmax(x, axis)
+        checked.layer_norm(x, zeros((shape[axis],)), axis=axis)
+        checked.max_with_index(x, axis)
+        checked.cross_entropy_with_gradient(
+            x, zeros(shape[:axis] + shape[axis % rank + 1 :]).astype("i8"), axis=axis
+        )
+        checked.quantize_rows(x, axis)
+        checked.quantize_rows(x, axis, 2)
+        checked.swiglu(x, axis=axis)
+        checked.swiglu(x, x, axis=axis)
+        checked.swiglu_backward(x, np.concatenate([x, x], axis), axis=axis)
+        checked.swiglu_backward(x, x, x, axis=axis)
+        checked.rotary(x, *2 * [np.split(x, 2, axis)[0]], axis=axis)
 
 
 def test_random_windows():

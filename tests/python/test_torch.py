@@ -9,6 +9,7 @@ import operation_cases
 import tmajit
 from operation_cases import CASES, LINEAR, as_list
 from tmajit import _core
+from tmajit._adjoints import RECIPES
 
 torch = pytest.importorskip("torch")
 
@@ -60,7 +61,8 @@ def test_operators_equal_the_direct_path(case, device):
         assert torch.equal(ours, theirs)
     if "dtype" not in case.arguments:
         out = [torch.zeros_like(one) for one in wanted]
-        case.call_on(operators, given, out=out if case.name in ("split", "copy_ragged") else out[0])
+        is_list = len(out) > 1 or case.name in ("split", "copy_ragged")
+        case.call_on(operators, given, out=out if is_list else out[0])
         assert all(map(torch.equal, out, wanted))
 
 
@@ -90,6 +92,55 @@ def test_gradients(case, device):
     assert torch.autograd.gradcheck(function, sources, eps=0.5, atol=1e-3, fast_mode=True)
     if case.name != "convolution":
         assert torch.autograd.gradgradcheck(function, sources, eps=0.5, atol=1e-3, fast_mode=True)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.name in RECIPES], ids=str)
+def test_gradients_of_recipes(case, device):
+    sources = []
+    for x in as_list(case.sources):
+        x = torch.from_numpy(x).to(device)
+        sources.append((x / 8).double().requires_grad_() if x.is_floating_point() else x)
+    assert torch.autograd.gradcheck(
+        lambda *given: case.call_on(operators, list(given) if case.many else given[0]), sources
+    )
+
+
+def test_norms_and_losses_are_pytorchs(device):
+    x, weight, bias = (numbers(*shape).to(device) / 4 for shape in ((6, 40), (40,), (40,)))
+    labels = torch.tensor([0, 5, 39, -100, 7, 7], device=device)
+    functional = torch.nn.functional
+    calls = [
+        (lambda x, w, b: operators.softmax(x), lambda x, w, b: torch.softmax(x, -1)),
+        (lambda x, w, b: operators.log_softmax(x, 0), lambda x, w, b: torch.log_softmax(x, 0)),
+        (lambda x, w, b: operators.logsumexp(x), lambda x, w, b: torch.logsumexp(x, -1)),
+        (operators.layer_norm, lambda x, w, b: functional.layer_norm(x, (40,), w, b)),
+        (
+            lambda x, w, b: operators.rms_norm(x, w, eps=1e-5),
+            lambda x, w, b: functional.rms_norm(x, (40,), w, 1e-5),
+        ),
+        (lambda x, w, b: operators.l2_normalize(x), lambda x, w, b: functional.normalize(x)),
+        (
+            lambda x, w, b: operators.cross_entropy(x, labels),
+            lambda x, w, b: functional.cross_entropy(x, labels, reduction="none"),
+        ),
+    ]
+    for ours, theirs in calls:
+        gradients = []
+        for function in (ours, theirs):
+            given = [one.clone().requires_grad_() for one in (x, weight, bias)]
+            result = function(*given)
+            (result * torch.arange(result.numel(), device=device).reshape(result.shape)).sum().backward()
+            gradients.append([result.detach(), *(one.grad for one in given if one.grad is not None)])
+        for found, wanted in zip(*gradients, strict=True):
+            torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-4)
+    a, b = x, x.flip(0)
+    torch.testing.assert_close(operators.swiglu(a, b), functional.silu(a) * b)
+
+
+def test_a_recipe_without_a_gradient_says_so(device):
+    x = numbers(4, 8).to(device).requires_grad_()
+    with pytest.raises(RuntimeError, match="tmajit.max_with_index has no gradient"):
+        operators.max_with_index(x)[0].sum().backward()
 
 
 def test_the_gradients_of_a_convolution_are_pytorchs(device):

@@ -39,13 +39,30 @@ LINEAR = {
     "reduce with extents of 1": lambda f, x: f.mean(x, -1, keep_dims=True),
     "scan": lambda f, x: f.cumsum(x, 1, exclusive=True),
 }
+RECIPES = {
+    "softmax": lambda f, x: f.softmax(x),
+    "log_softmax along the first axis": lambda f, x: f.log_softmax(x, 0),
+    "logsumexp": lambda f, x: f.logsumexp(x),
+    "rms_norm": lambda f, x: f.rms_norm(x, f.sum(x, 0)),
+    "layer_norm": lambda f, x: f.layer_norm(x, f.sum(x, 0), f.mean(x, 0)),
+    "add_rms_norm": lambda f, x: f.add_rms_norm(x, x)[0],
+    "l2_normalize": lambda f, x: f.l2_normalize(x),
+    "swiglu of one tensor": lambda f, x: f.swiglu(f.concat([x, x], -1)),
+    "swiglu of two tensors": lambda f, x: f.swiglu(x, x),
+    "rotary": lambda f, x: f.rotary(f.concat([x, x], 1), x, f.flip(x, 0)),
+}
 COMPUTATIONS = {
+    "rowwise with a value for each element": lambda f, x: f.rowwise(x, "y = x - max(x)"),
+    "rowwise with a value for each row": lambda f, x: f.rowwise(x, "y0 = max(x); y1 = x - y0", 0)[0],
+    "max_with_index": lambda f, x: f.max_with_index(x)[1],
+    "quantize_rows": lambda f, x: f.quantize_rows(x, to="i8")[1],
+    "quantize_rows in blocks": lambda f, x: f.quantize_rows(f.concat([x, x], 0), 0, 2, to="i8")[1],
     "map": lambda f, x: f.map("2 * x0 + x1", x, f.slice(x, (slice(0, 1),))),
     "stencil": lambda f, x: f.stencil("x(0, 1) - x(-1, 0)", x, boundary="clamp"),
     "reduce of an expression": lambda f, x: f.reduce([x, x], "max", 1, expression="x0 * x1"),
     "argmax": lambda f, x: f.argmax(x, 0),
 }
-CALLS = LINEAR | COMPUTATIONS
+CALLS = LINEAR | RECIPES | COMPUTATIONS
 
 
 def numbers(*shape):
@@ -70,12 +87,12 @@ def test_one_graph_serves_all_shapes(name):
     assert counter.frame_count == 1
 
 
-@pytest.mark.parametrize("name", LINEAR)
+@pytest.mark.parametrize("name", LINEAR | RECIPES)
 def test_one_graph_serves_the_gradients_of_all_shapes(name):
-    function, counter = compiled(lambda x: LINEAR[name](operators, x))
+    function, counter = compiled(lambda x: CALLS[name](operators, x))
     for shape in SHAPES:
         ours, theirs = (numbers(*shape).requires_grad_() for _ in range(2))
-        for one, call in ((ours, function), (theirs, lambda x: LINEAR[name](operators, x))):
+        for one, call in ((ours, function), (theirs, lambda x: CALLS[name](operators, x))):
             result = call(one)
             (result * torch.arange(result.numel()).reshape(result.shape)).sum().backward()
         assert torch.equal(ours.grad, theirs.grad)

@@ -38,6 +38,7 @@ class Builder {
     for (const auto& path : options_.in) problem_.files.emplace_back(path);
     count_inputs();
     types_ = choose_types(named, problem_.files, input_count_);
+    describe_recipe(named.all.size());
     make_inputs();
     read_views();
     read_numbers();
@@ -149,6 +150,21 @@ class Builder {
     }
   }
 
+  /// Sets the shapes of a recipe's inputs without files, which follow from --shape, and the types that
+  /// --dtype does not name one by one: labels are integers although one type is given for all.
+  void describe_recipe(std::size_t named_types) {
+    if (operation().sources.empty() || !problem_.files.empty() || options_.shape.empty()) return;
+    tmajit::Arguments given;
+    for (const auto& argument : operation().arguments) {
+      if (const auto& value = text(argument.option); !value.empty())
+        given.set(argument.name, tmajit::parse_argument(argument, value, argument.option));
+    }
+    const auto rows = TensorView::contiguous(types_.inputs.front(), parse_extents(options_.shape, "--shape"));
+    recipe_ = tmajit::sources_of(operation().name, rows, input_count_, given);
+    if (named_types > 1) return;
+    for (std::size_t i = 0; i < input_count_; ++i) types_.inputs[i] = recipe_[i].type;
+  }
+
   [[nodiscard]] Shape shape_of(std::size_t input) const {
     if (!problem_.files.empty()) return shape_of_file(problem_.files[input]);
     if (options_.shape.empty()) {
@@ -158,6 +174,10 @@ class Builder {
       if (text("--box").empty() || !has_mapped_rows()) return {4096, 4096};
       const auto box = tmajit::parse_extents(text("--box"), "--box");
       return {box.begin(), box.end()};
+    }
+    if (!recipe_.empty()) {
+      const auto shape = extents(recipe_[input]);
+      return {shape.begin(), shape.end()};
     }
     auto shape = parse_extents(options_.shape, "--shape");
     if (convolves() && input == 1) return filter_shape(shape);
@@ -409,6 +429,7 @@ class Builder {
   Purpose purpose_;
   std::size_t input_count_ = 1;
   OperandTypes types_;
+  std::vector<TensorView> recipe_;  ///< inputs of a recipe without files
   Problem problem_;
 };
 

@@ -3,11 +3,16 @@
 #include "report.hpp"
 #include "terminal.hpp"
 #include "text.hpp"
+#include "usage.hpp"
 
 #include <tmajit/operations.hpp>
 
 #include <algorithm>
+#include <memory>
+#include <span>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <spdlog/fmt/fmt.h>
@@ -27,9 +32,13 @@ std::string legal_text(const tmajit::Argument& argument) {
 
 constexpr std::size_t margin = 18;  // columns of the names
 
-/// A name, and beside it a text that is wrapped to the terminal.
+/// A name, and beside it, or below a long one, a text that is wrapped to the terminal.
 std::string fitted(std::string name, std::string_view text) {
   std::string page;
+  if (!name.ends_with(' ')) {
+    page = name + '\n';
+    name.assign(margin, ' ');
+  }
   for (const auto& line : wrap(text, std::max(columns(STDOUT_FILENO), margin + 40) - margin)) {
     page += name + line + '\n';
     name.assign(margin, ' ');
@@ -58,6 +67,17 @@ Json argument_json(const tmajit::Argument& argument) {
   return json;
 }
 
+Json operands_json(std::span<const tmajit::OperandInfo> operands) {
+  Json json = Json::array();
+  for (const auto& one : operands) {
+    json.push_back({{"name", one.name},
+                    {"shape", tmajit::name(one.shape)},
+                    {"elements", tmajit::name(one.elements)},
+                    {"required", one.required}});
+  }
+  return json;
+}
+
 void print_descriptions() {
   Json all = Json::array();
   for (const auto& operation : tmajit::operations()) {
@@ -69,8 +89,37 @@ void print_descriptions() {
                    {"max_sources", operation.max_sources},
                    {"takes_numbers", operation.takes_numbers},
                    {"arguments", arguments}});
+    if (operation.sources.empty()) continue;
+    all.back()["sources"] = operands_json(operation.sources);
+    all.back()["destinations"] = operands_json(operation.destinations);
   }
   print_json(all);
+}
+
+/// "x, [weight]": optional operands are in brackets.
+std::string operands_text(std::span<const tmajit::OperandInfo> operands) {
+  std::vector<std::string> names;
+  for (const auto& one : operands)
+    names.push_back(one.required ? std::string(one.name) : fmt::format("[{}]", one.name));
+  return fmt::to_string(fmt::join(names, ", "));
+}
+
+/// Prints the operands of each recipe, and its steps for all sources, of f32 if they may be.
+void print_recipes() {
+  for (const auto& operation : tmajit::operations()) {
+    if (operation.sources.empty()) continue;
+    const auto rows = tmajit::TensorView::contiguous(tmajit::ElementType::f32, {2, 2});
+    std::vector<tmajit::Tensor> sources;
+    std::vector<tmajit::Tensor> destinations;
+    const auto views = tmajit::sources_of(operation.name, rows, operation.max_sources, {});
+    for (const auto& view : views) sources.emplace_back(view);
+    for (const auto& view : tmajit::destinations_of(operation.name, views, {}))
+      destinations.emplace_back(view);
+    const auto made = tmajit::make_operation(operation.name, destinations, sources, {});
+    write_stdout(fmt::format("{}({}) -> {}\n    {}\n", operation.name, operands_text(operation.sources),
+                             operands_text(operation.destinations),
+                             std::get<tmajit::Rowwise>(made.moves.front().body).steps));
+  }
 }
 
 }  // namespace
@@ -80,9 +129,13 @@ void add_operations_command(CLI::App& app, Session& session) {
   command.footer(
       "Examples:\n"
       "  jitc operations\n"
+      "  jitc operations --recipes\n"
       "  jitc operations --json");
-  add_action(command, session, [](bool json) {
-    json ? print_descriptions() : print_table();
+  const auto recipes = std::make_shared<bool>(false);
+  command.add_flag("--recipes", *recipes, "The operands and the steps of each recipe (docs/rowwise.md)");
+  add_action(command, session, [recipes](bool json) {
+    if (*recipes && json) refuse("--recipes prints text; leave --json or --recipes out");
+    *recipes ? print_recipes() : json ? print_descriptions() : print_table();
     return exit_code::done;
   });
 }

@@ -159,7 +159,7 @@ class RowLayouts {
       if (!is_one(k)) base_.access[k] = RowAccess::elements;
     }
     const std::uint32_t held = held_vectors();
-    const auto columns = std::min(column_lanes, pow2_ceil(base_.rows));
+    const auto columns = pow2_ceil(std::min<std::uint64_t>(base_.rows, column_lanes));
     const auto tuning = [&](std::uint32_t turns) {
       const std::uint32_t most = max_team_threads / columns;
       const auto team =

@@ -34,6 +34,7 @@ void every_operation(Runtime& runtime) {
   expect_error(no_device, [&] { tiles(runtime, to, {}, {from}); });
   expect_error(no_device, [&] { scan(runtime, to, {.op = parse<ScanOp>("sum")}, {from}); });
   expect_error(no_device, [&] { rowwise(runtime, {to}, {.steps = "y = x / sum(x)"}, {from}); });
+  expect_error(no_device, [&] { rms_norm(runtime, {to}, {from}, {.eps = 1e-5}); });
   expect_error(no_device, [&] { reduce_into(runtime, to, CombineOp::add, from); });
   expect_error(no_device, [&] { copy_ragged(runtime, {to}, {from}); });
   expect_error(no_device, [&] {

@@ -46,5 +46,10 @@ void describe_operations() {
   expect(operation::scan(same, {}, {from}).moves.size() == 1, "operation::scan()");
   expect(operation::rowwise({same, sums}, {.steps = "y1 = sum(x); y0 = x / y1"}, {from}).moves.size() == 2,
          "operation::rowwise()");
+  expect(operation::softmax({same}, {from}, {.axis = 0}).moves.size() == 1, "operation::softmax()");
+  const std::vector<TensorView> cos = sources_of("rotary", from.view, 3, {});
+  expect(cos[1] == TensorView::contiguous(ElementType::f32, {4, 4}), "sources_of()");
+  expect(name(find_operation("rotary").sources[1].shape) == "half" && name(OperandElements::any) == "any",
+         "operands of a recipe");
   expect(operation::copy_ragged({same}, {from}).one_launch, "operation::copy_ragged()");
 }

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "operations/entry.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+TMAJIT_BEGIN
+
+/// The facts on which the steps of a recipe depend, besides its name.
+struct RecipeFacts {
+  std::size_t source_count = 0;
+  double eps = 0;
+  ElementType to = ElementType::e4m3;  ///< type of quantised elements
+};
+
+/// A row of the table of recipes.
+struct RecipeRow {
+  OperationInfo info;
+  double eps = 0;  ///< the default of the argument eps
+  /// The steps. Sources and destinations are x0, y0 …; an operand that is split in halves has two numbers.
+  /// `@` after a number or a function's name stands for the suffix f of float, and EPS for the argument.
+  std::string (*steps)(const RecipeFacts& facts) = nullptr;
+};
+
+[[nodiscard]] std::vector<TensorView> recipe_sources(const RecipeRow& row, const TensorView& rows,
+                                                     std::size_t count, const Arguments& given);
+[[nodiscard]] std::vector<TensorView> recipe_destinations(const RecipeRow& row,
+                                                          std::span<const TensorView> sources,
+                                                          const Arguments& given);
+[[nodiscard]] Operation make_recipe(const RecipeRow& row, std::span<const Tensor> destinations,
+                                    std::span<const Tensor> sources, const Arguments& given);
+
+TMAJIT_END
