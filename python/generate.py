@@ -107,6 +107,9 @@ def parameters(operation):
     if not arguments and not operation["moves_bits"]:
         dtype = ["dtype: DType"]  # the type is the only argument of the operation
     least, most = operation["min_sources"], operation["max_sources"]
+    if operation["has_indices"]:
+        first = ["x: Tensor", "index: Tensor | Sequence[Tensor]"]
+        return [*first, *required, *optional, "*", out, *dtype], "sources"
     if arguments and arguments[0]["name"] == "expression" and arguments[0]["required"]:
         return [*required, "*sources: Tensor", *optional, out, *dtype], "sources"
     if most > 8:
@@ -123,6 +126,8 @@ def parameters(operation):
 
 def sources_text(operation):
     least, most = operation["min_sources"], operation["max_sources"]
+    if operation["has_indices"]:
+        return "x", "the tensor whose elements are moved, with any strides."
     if most > 8:
         return "sources", "the tensors, in order."
     if least == 2 and most == 2:
@@ -149,6 +154,9 @@ def docstring(operation):
     entries = []
     name, text = sources_text(operation)
     entries.append((name, text))
+    if operation["has_indices"]:
+        text = "a tensor of integers of 32 or 64 bits, or one for each indexed dimension."
+        entries.append(("index", f"{text} Negative ones count from the end."))
     for argument in operation["arguments"]:
         values = accepted_values(argument)
         if argument["default"]:
@@ -209,6 +217,8 @@ def function(number, operation):
     lines += [") -> Any:"]
     lines += docstring(operation)
     run, dtype = "_all" if many else "_one", "dtype" if has_type else "None"
+    if operation["has_indices"]:
+        lines.append("    sources = (x, *index) if isinstance(index, (list, tuple)) else (x, index)")
     call = f"    return {run}({number}, {sources}, out, {dtype}, ({values}))"
     lines += wrapped(call, "", "        ").split("\n") if len(call) > 108 else [call]
     return lines

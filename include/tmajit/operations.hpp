@@ -28,6 +28,7 @@ struct OperationInfo {
   bool is_view = false;               ///< a copy of a view of its source
   bool is_batch = false;              ///< copies each source to its own destination, all in one launch
   bool several_destinations = false;  ///< its arguments say how many destinations it has
+  bool has_indices = false;           ///< all sources but the first are index tensors, of integers
 
   /// Whether it may have several destinations: those of a batch or of rows, or the parts of its source.
   [[nodiscard]] TMAJIT_API bool has_many_destinations() const noexcept;

@@ -146,9 +146,11 @@ class _Operator:
         if reason := _adjoints.why_not(call.name, call.values):
             raise RuntimeError(reason)
         if ctx.saved_tensors:
-            # A source is kept if the other source, whose gradient depends on it, needs a gradient.
-            needed = reversed(list(ctx.needs_input_grad[0]))
-            sources = [x if n else None for x, n in zip(ctx.saved_tensors, needed, strict=True)]
+            # A source is kept if another source, whose gradient depends on it, needs a gradient.
+            needed = list(ctx.needs_input_grad[0])
+            sources = [
+                x if any(needed[:i] + needed[i + 1 :]) else None for i, x in enumerate(ctx.saved_tensors)
+            ]
             call = call._replace(sources=sources)
         found = _adjoints.gradients(
             _functions, call, list(gradients[0]) if self.gives_many else list(gradients)
@@ -219,4 +221,4 @@ def _all(number: int, sources: Any, out: Any, dtype: Any, values: tuple) -> Any:
 
 
 FUNCTIONS = functions_over(globals())
-_functions = SimpleNamespace(**FUNCTIONS)
+_functions = SimpleNamespace(**FUNCTIONS, zeros=lambda shape, like: like.new_zeros(shape))

@@ -17,6 +17,9 @@
   USE(reduce)                          \
   USE(scan)                            \
   USE(rowwise)                         \
+  USE(gather)                          \
+  USE(scatter)                         \
+  USE(scatter_add)                     \
   USE(copy_ragged)                     \
   USE(reduce_into)                     \
   USE(im2col)                          \

@@ -14,7 +14,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.tmajit_findings  # findings do not fail it
-@pytest.mark.parametrize("page", ["docs/python.md", "docs/start_python.md", "docs/recipes.md", "README.md"])
+@pytest.mark.parametrize(
+    "page", ["docs/python.md", "docs/start_python.md", "docs/recipes.md", "docs/gather.md", "README.md"]
+)
 def test_every_block(page):
     text = (ROOT / page).read_text(encoding="utf-8")
     blocks = list(re.finditer(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL))

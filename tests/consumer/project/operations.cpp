@@ -46,5 +46,10 @@ void describe_operations() {
   expect(operation::scan(same, {}, {from}).moves.size() == 1, "operation::scan()");
   expect(operation::rowwise({same, sums}, {.steps = "y1 = sum(x); y0 = x / y1"}, {from}).moves.size() == 2,
          "operation::rowwise()");
+  const Tensor places = Tensor::contiguous(ElementType::i64, {4}, 3 << 20);
+  expect(operation::gather(same, from, {places}).moves.size() == 1, "operation::gather()");
+  expect(operation::scatter(same, from, {places}).moves.size() == 1, "operation::scatter()");
+  expect(operation::scatter_add(same, from, {places}).moves.size() == 1, "operation::scatter_add()");
+  expect(name(OutOfRange::clamp) == "clamp", "the name of an OutOfRange");
   expect(operation::copy_ragged({same}, {from}).one_launch, "operation::copy_ragged()");
 }
