@@ -133,6 +133,9 @@ def parameters(operation):
     if operation["sources"]:
         return recipe_parameters(operation["sources"], [*required, *optional], [out, *dtype])
     least, most = operation["min_sources"], operation["max_sources"]
+    if operation["has_indices"]:
+        first = ["x: Tensor", "index: Tensor | Sequence[Tensor]"]
+        return [*first, *required, *optional, "*", out, *dtype], "sources"
     if arguments and arguments[0]["name"] == "expression" and arguments[0]["required"]:
         return [*required, "*sources: Tensor", *optional, out, *dtype], "sources"
     if most > 8:
@@ -160,6 +163,8 @@ def sources_text(operation):
     numbers = " Python's numbers after them are p0, p1 …; their values share a kernel."
     if not operation["takes_numbers"]:
         numbers = ""
+    if operation["has_indices"]:
+        return "x", "the tensor whose elements are moved, with any strides."
     if most > 8:
         return "sources", "the tensors, in order."
     if least == 2 and most == 2:
@@ -189,6 +194,9 @@ def docstring(operation):
         entries.append((one["name"], f"{SHAPES[one['shape']]} ({ELEMENTS[one['elements']]})."))
     if not entries:
         entries.append(sources_text(operation))
+    if operation["has_indices"]:
+        text = "a tensor of integers of 32 or 64 bits, or one for each indexed dimension."
+        entries.append(("index", f"{text} Negative ones count from the end."))
     for argument in operation["arguments"]:
         values = accepted_values(argument)
         if argument["default"]:
@@ -260,6 +268,8 @@ def function(number, operation):
     lines += docstring(operation)
     run = "_some" if operation["one_result_alone"] else "_all" if many else "_one"
     dtype = "dtype" if has_type else "None"
+    if operation["has_indices"]:
+        lines.append("    sources = (x, *index) if isinstance(index, (list, tuple)) else (x, index)")
     call = f"    return {run}({number}, {sources}, out, {dtype}, ({values}))"
     lines += wrapped(call, "", "        ").split("\n") if len(call) > 108 else [call]
     return lines

@@ -6,6 +6,7 @@
 #include <tmajit/operations/convolution.hpp>
 #include <tmajit/operations/copy.hpp>
 #include <tmajit/operations/copy_ragged.hpp>
+#include <tmajit/operations/gather.hpp>
 #include <tmajit/operations/im2col.hpp>
 #include <tmajit/operations/map.hpp>
 #include <tmajit/operations/pad.hpp>
@@ -15,6 +16,8 @@
 #include <tmajit/operations/reduce_into.hpp>
 #include <tmajit/operations/rowwise.hpp>
 #include <tmajit/operations/scan.hpp>
+#include <tmajit/operations/scatter.hpp>
+#include <tmajit/operations/scatter_add.hpp>
 #include <tmajit/operations/slice.hpp>
 #include <tmajit/operations/split.hpp>
 #include <tmajit/operations/stencil.hpp>
@@ -29,8 +32,8 @@ TMAJIT_BEGIN
 
 /// The descriptor of a move's operation. Operations without their own descriptor, such as permute and cast,
 /// consist of moves with these.
-using MoveBody = std::variant<Copy, Padding, Map, Stencil, Reduction, Scan, Rowwise, ReduceInto, Im2col,
-                              Convolution, Tiles>;
+using MoveBody = std::variant<Copy, Padding, Map, Stencil, Reduction, Scan, Rowwise, Gather, Scatter,
+                              ScatterAdd, ReduceInto, Im2col, Convolution, Tiles>;
 
 /// One destination computed from sources. All operations consist of these. The descriptor says which shapes
 /// and types the sources have. Each move is a kernel, except that one kernel computes all destinations of

@@ -57,6 +57,7 @@ nb::list describe_operations() {
     described["reads_destination"] = operation.reads_destination;
     described["moves_bits"] = operation.moves_bits;
     described["takes_numbers"] = operation.takes_numbers;
+    described["has_indices"] = operation.has_indices;
     described["is_view"] = operation.is_view;
     described["is_batch"] = operation.is_batch;
     described["many_results"] = operation.has_many_destinations();

@@ -1,6 +1,7 @@
 """Gradients of the linear operations and of recipes, computed by other operations.
 
 In every function, the attributes of `f` are the operations for one array library: tmajit.torch, for example.
+Its function `zeros(shape, like)` makes an array of the type of `like`.
 """
 
 from __future__ import annotations
@@ -107,6 +108,14 @@ def _scan(f: Any, call: Call, gradients: list) -> list:
     return [f.scan(gradients[0], "sum", values["axis"], values["bound"], direction)]
 
 
+def _gather(f: Any, call: Call, gradients: list) -> list:
+    _, *index = call.sources
+    names = ("axes", "along", "out_of_range")
+    arguments = {name: call.values[name] for name in names}
+    zeros = f.zeros(call.shapes[0], gradients[0])
+    return [f.scatter_add(gradients[0], index, **arguments, out=zeros), *[None] * len(index)]
+
+
 def _im2col(f: Any, call: Call, gradients: list) -> list:
     windows = Windows(call.shapes, call.values)
     images, channels = call.shapes[0][0], call.shapes[0][-1]
@@ -180,12 +189,13 @@ _ADJOINTS: dict[str, Callable[[Any, Call, list], list]] = {
     "split": _split,
     "reduce": _reduce,
     "scan": _scan,
+    "gather": _gather,
     "im2col": _im2col,
     "convolution": _convolution,
 }
 _ADJOINTS |= RECIPES
 #: The operations whose gradients depend on the sources' elements.
-NEEDS_SOURCES = ("convolution",)
+NEEDS_SOURCES = ("convolution", "gather")
 #: The operators of reduce and scan that are linear.
 _LINEAR = {"reduce": ("sum", "mean"), "scan": ("sum",)}
 

@@ -78,8 +78,8 @@ def _differentiate(
     name, arguments = _name(number), _named(number, values)
     if reason := _adjoints.why_not(name, arguments):
         raise NotImplementedError(reason)
-    if name == "pad":
-        arguments["value"] = None  # the surrounding value is constant
+    if name in ("pad", "gather"):
+        arguments["value"] = None  # the value beside the source's elements is constant
         values = tuple(_values.flattened(number, tuple(arguments.values())))
     if name in _adjoints.NEEDS_SOURCES:
         terms = [
@@ -276,4 +276,4 @@ def _some(number: int, sources: Any, out: Any, dtype: Any, values: tuple) -> Any
 
 
 FUNCTIONS = functions_over(globals())
-_functions = SimpleNamespace(**FUNCTIONS)
+_functions = SimpleNamespace(**FUNCTIONS, zeros=lambda shape, like: jnp.zeros(shape, like.dtype))

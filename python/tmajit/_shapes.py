@@ -151,6 +151,14 @@ def _reduce(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
     return [tuple(n for axis, n in enumerate(whole) if axis not in reduced)]
 
 
+def _gather(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
+    source, index = shapes[0], common_shape(shapes[1:])
+    axes = axes_of(0 if values["axes"] is None else values["axes"], len(source))
+    if values["along"] in (True, "yes"):
+        return [common_shape([(*source[: axes[0]], 1, *source[axes[0] + 1 :]), index])]
+    return [(*source[: axes[0]], *index, *source[axes[-1] + 1 :])]
+
+
 def _windows(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
     windows = Windows(shapes, values)
     row = shapes[1][0] if len(shapes) > 1 else shapes[0][-1] * prod(windows.taps)
@@ -210,6 +218,7 @@ _RESULTS: dict[str, Callable[[Sequence[Shape], dict[str, Any]], list[Shape]]] = 
     "reduce": _reduce,
     "scan": _common,
     "rowwise": _rowwise,
+    "gather": _gather,
     "copy_ragged": _copy_ragged,
     "im2col": _windows,
     "convolution": _windows,

@@ -154,18 +154,19 @@ class _Operator:
         call = ctx.call
         if reason := _adjoints.why_not(call.name, call.values):
             raise RuntimeError(reason)
-        needed = ctx.needs_input_grad[0]
+        needed = list(ctx.needs_input_grad[0]) if self.takes_many else [ctx.needs_input_grad[0]]
         if self.name in _adjoints.RECIPES:
             count = ctx.source_count
             call = call._replace(
                 sources=list(ctx.saved_tensors[:count]),
                 results=list(ctx.saved_tensors[count:]),
-                needed=list(needed) if self.takes_many else [needed],
+                needed=needed,
             )
         elif ctx.saved_tensors:
-            # A source is kept if the other source, whose gradient depends on it, needs a gradient.
-            others = reversed(list(needed))
-            sources = [x if n else None for x, n in zip(ctx.saved_tensors, others, strict=True)]
+            # A source is kept if another source, whose gradient depends on it, needs a gradient.
+            sources = [
+                x if any(needed[:i] + needed[i + 1 :]) else None for i, x in enumerate(ctx.saved_tensors)
+            ]
             call = call._replace(sources=sources)
         found = _adjoints.gradients(
             _functions, call, list(gradients[0]) if self.gives_many else list(gradients)
@@ -244,4 +245,4 @@ def _some(number: int, sources: Any, out: Any, dtype: Any, values: tuple) -> Any
 
 
 FUNCTIONS = functions_over(globals())
-_functions = SimpleNamespace(**FUNCTIONS)
+_functions = SimpleNamespace(**FUNCTIONS, zeros=lambda shape, like: like.new_zeros(shape))

@@ -200,6 +200,9 @@ std::uint64_t Problem::bytes_written() const noexcept {
 
 std::uint64_t Problem::bytes_read(std::uint32_t operand) const noexcept {
   std::uint64_t elements = nest.empty() ? 0 : 1;
+  // Each selected element is read, although the operand has stride 0 in the indices' dimensions.
+  if (is<IndexedProblem>() && operand == as<IndexedProblem>().selected())
+    return sat_mul(nest.empty() ? 0 : nest.elements(), element_bytes(operand));
   if (const WindowProblem* const window = windows()) {
     const TensorView& source = operand == 1 ? window->images : window->filter;
     return elements == 0 ? 0 : sat_mul(source.elements(), element_bytes(operand));

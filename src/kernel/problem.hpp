@@ -76,6 +76,28 @@ struct RowwiseProblem {
   std::uint32_t row_dims = 0;
   std::uint64_t length = 1;  ///< elements of a row
 };
+/// The direction in which index tensors move elements.
+enum class IndexedUse : std::uint8_t { gather, scatter, scatter_add };
+/// Moves elements between a tensor, which has the nest's shape, and an operand whose elements index tensors
+/// select. Operand 2 + k is index tensor k. The selected operand has stride 0 in dimensions that come from an
+/// index; the element at the nest's offset plus the sum of index · stride is meant.
+struct IndexedProblem {
+  std::string_view operation;
+  IndexedUse use = IndexedUse::gather;
+  OutOfRange out_of_range = OutOfRange::skip;
+  double value = 0;  ///< what a gather stores for an index out of range
+  struct Axis {
+    std::uint64_t extent = 0;
+    std::int64_t stride = 0;  ///< of the selected operand, in elements
+  };
+  std::array<Axis, max_inputs - 1> axis{};  ///< of each index tensor
+
+  [[nodiscard]] bool gathers() const noexcept { return use == IndexedUse::gather; }
+  /// The operand whose elements indices select.
+  [[nodiscard]] std::uint32_t selected() const noexcept { return gathers() ? 1 : 0; }
+  /// The operand that has the nest's shape.
+  [[nodiscard]] std::uint32_t moved() const noexcept { return gathers() ? 0 : 1; }
+};
 /// Combines the destination's elements with the source's, in place.
 struct CombineProblem {
   static constexpr std::string_view operation = ReduceInto::operation;
@@ -98,9 +120,9 @@ struct TileProblem {
   std::vector<TensorView> views;  ///< the destination, then the sources
   Tiles tiles;
 };
-using ProblemBody =
-    std::variant<CopyProblem, PadProblem, MapProblem, StencilProblem, ReduceProblem, ScanProblem,
-                 RowwiseProblem, CombineProblem, Im2colProblem, ConvolutionProblem, TileProblem>;
+using ProblemBody = std::variant<CopyProblem, PadProblem, MapProblem, StencilProblem, ReduceProblem,
+                                 ScanProblem, RowwiseProblem, IndexedProblem, CombineProblem, Im2colProblem,
+                                 ConvolutionProblem, TileProblem>;
 
 /// A move in the form that families see: accesses, element types, addresses, operation. Operand 0 is the
 /// destination, the sources follow, then further destinations of RowwiseProblem.

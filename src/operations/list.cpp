@@ -102,7 +102,10 @@ std::vector<std::span<const Move>> kernels_of(std::span<const Move> moves) {
 }
 
 bool writes_elements(std::span<const Move> moves) noexcept {
-  return std::ranges::any_of(moves, [](const Move& move) { return move.destination.view.elements() > 0; });
+  return std::ranges::any_of(moves, [](const Move& move) {
+    const auto writes = rules_of_move(move).writes;
+    return move.destination.view.elements() > 0 && (writes == nullptr || writes(move));
+  });
 }
 
 Problem make_problem(std::span<const Move> moves) {

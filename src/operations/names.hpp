@@ -41,6 +41,9 @@
   USE(scan)                            \
   USE(rowwise)                         \
   TMAJIT_FOR_EACH_RECIPE(USE)          \
+  USE(gather)                          \
+  USE(scatter)                         \
+  USE(scatter_add)                     \
   USE(copy_ragged)                     \
   USE(reduce_into)                     \
   USE(im2col)                          \

@@ -18,6 +18,8 @@ struct OperationRules {
   void (*check_alone)(const Move& move, Violations& violations) = nullptr;
   /// The canonical problem of a legal move, which families see.
   Problem (*problem)(const Move& move) = nullptr;
+  /// Whether a move writes an element; null: it does if the destination has one.
+  bool (*writes)(const Move& move) = nullptr;
   /// The problem of several moves with the same sources, which one kernel computes; null: each move has a
   /// kernel of its own.
   Problem (*joint_problem)(std::span<const Move> moves) = nullptr;

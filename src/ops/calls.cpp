@@ -1,7 +1,9 @@
 #include "ops/call.hpp"
 
 #include <tmajit/move.hpp>
+#include <tmajit/tile_options.hpp>
 
+#include <algorithm>
 #include <array>
 
 TMAJIT_BEGIN
@@ -12,6 +14,28 @@ void add_windows(Call& call, const Windows& windows) {
   for (const Dims* list :
        {&windows.filter, &windows.strides, &windows.dilations, &windows.before, &windows.after})
     call.with(std::span<const std::int64_t>(*list));
+}
+
+/// The sources of an indexed call: the caller's source, then the index tensors.
+class IndexedSources {
+ public:
+  IndexedSources(const Tensor& source, List<Tensor> index) : count_(1 + std::min(index.size(), max_index)) {
+    tensors_.front() = source;
+    std::copy_n(index.begin(), count_ - 1, tensors_.begin() + 1);
+  }
+  [[nodiscard]] std::span<const Tensor> all() const noexcept { return std::span(tensors_).first(count_); }
+
+ private:
+  // One more than is legal: making the operation of a call with too many throws, so no plan has this key.
+  static constexpr std::size_t max_index = max_inputs;
+  std::array<Tensor, max_index + 1> tensors_;
+  std::size_t count_;
+};
+
+/// Adds the arguments that all indexed operations have to a call's key.
+template <class What>
+void add_indexing(Call& call, const What& what) {
+  call.with(std::span<const std::int64_t>(what.axes)).with(what.along).with(what.out_of_range);
 }
 
 }  // namespace
@@ -97,7 +121,7 @@ void rowwise(const Runtime& runtime, List<Tensor> destinations, const Rowwise& w
 
 void Recipe::operator()(const Runtime& runtime, List<Tensor> destinations, List<Tensor> sources,
                         const RecipeOptions& options, Stream stream) const {
-  Call(runtime, 'e', destinations, sources)
+  Call(runtime, 'g', destinations, sources)
       .with(std::span<const char>(name))
       .with(options.axis)
       .with(options.eps.has_value())
@@ -107,6 +131,27 @@ void Recipe::operator()(const Runtime& runtime, List<Tensor> destinations, List<
       .with(options.to.value_or(ElementType::e4m3))
       .with(std::span<const char>(options.layout))
       .run(stream, [&] { return (*this)(destinations, sources, options); });
+}
+
+void gather(const Runtime& runtime, const Tensor& destination, const Tensor& source, List<Tensor> index,
+            const Gather& what, Stream stream) {
+  Call call(runtime, 'q', {&destination, 1}, IndexedSources(source, index).all());
+  add_indexing(call, what);
+  call.with(what.value).run(stream, [&] { return operation::gather(destination, source, index, what); });
+}
+
+void scatter(const Runtime& runtime, const Tensor& destination, const Tensor& source, List<Tensor> index,
+             const Scatter& what, Stream stream) {
+  Call call(runtime, 'e', {&destination, 1}, IndexedSources(source, index).all());
+  add_indexing(call, what);
+  call.run(stream, [&] { return operation::scatter(destination, source, index, what); });
+}
+
+void scatter_add(const Runtime& runtime, const Tensor& destination, const Tensor& source, List<Tensor> index,
+                 const ScatterAdd& what, Stream stream) {
+  Call call(runtime, 'f', {&destination, 1}, IndexedSources(source, index).all());
+  add_indexing(call, what);
+  call.run(stream, [&] { return operation::scatter_add(destination, source, index, what); });
 }
 
 void reduce_into(const Runtime& runtime, const Tensor& destination, CombineOp op, const Tensor& source,

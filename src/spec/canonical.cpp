@@ -77,7 +77,7 @@ std::vector<Dimension> dimensions_of(std::span<const TensorView> views, const Ne
       dimension.reduced = options.reduced->reduced[d];
       dimension.place = options.reduced->place[d];
     }
-    if (dimension.strides[0] == 0 && extent > 1 && !dimension.reduced) {
+    if (options.primary == 0 && dimension.strides[0] == 0 && extent > 1 && !dimension.reduced) {
       refuse(fmt::format(
           "the destination has stride 0 in dimension {}, of {} elements: one element would be written {} "
           "times. Drop the dimension, or give it a stride.",
@@ -88,10 +88,10 @@ std::vector<Dimension> dimensions_of(std::span<const TensorView> views, const Ne
   return result;
 }
 
-/// Reverses a dimension in which the destination has a negative stride. In a reduced dimension, where the
-/// destination has stride 0, the first source's stride decides.
-void walk_forwards(Dimension& dimension, CanonicalNest& nest) {
-  if (dimension.strides[dimension.reduced ? 1 : 0] >= 0) return;
+/// Reverses a dimension in which the primary operand, mostly the destination, has a negative stride. In a
+/// reduced dimension, where the destination has stride 0, the first source's stride decides.
+void walk_forwards(Dimension& dimension, CanonicalNest& nest, std::uint32_t primary) {
+  if (dimension.strides[dimension.reduced ? 1 : primary] >= 0) return;
   for (std::uint32_t i = 0; i < nest.operands; ++i) {
     nest.operand[i].offset += dimension.strides[i] * static_cast<std::int64_t>(dimension.extent - 1);
     dimension.strides[i] = -dimension.strides[i];
@@ -132,10 +132,11 @@ CanonicalNest canonical(std::span<const TensorView> views, const NestOptions& op
   }
 
   std::vector<Dimension> dimensions = dimensions_of(views, options);
-  for (Dimension& dimension : dimensions) walk_forwards(dimension, nest);
-  const auto order = [](const Dimension& dimension) {
-    return std::tuple(!dimension.reduced, dimension.strides[0], std::abs(dimension.strides[1]),
-                      dimension.extent);
+  for (Dimension& dimension : dimensions) walk_forwards(dimension, nest, options.primary);
+  const auto order = [&](const Dimension& dimension) {
+    const std::uint32_t second = options.primary == 0 ? 1 : 0;
+    return std::tuple(!dimension.reduced, dimension.strides[options.primary],
+                      std::abs(dimension.strides[second]), dimension.extent);
   };
   std::stable_sort(dimensions.begin(), dimensions.end(),
                    [&](const Dimension& a, const Dimension& b) { return order(a) > order(b); });

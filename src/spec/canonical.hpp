@@ -69,6 +69,9 @@ struct NestOptions {
   bool keep_dimensions = false;  ///< do not merge dimensions, because an expression reads coordinates
   const SourceWindow* window = nullptr;
   const ReducedDimensions* reduced = nullptr;
+  /// The operand whose strides order the nest, instead of the destination's: it may have strides of 0, and so
+  /// may the destination.
+  std::uint32_t primary = 0;
 };
 
 /// Brings views of one shape, the destination first, to their canonical nest:

@@ -76,6 +76,25 @@ __device__ __forceinline__ void store_relaxed(void* to, u64 value) {
   asm volatile("st.relaxed.gpu.global.b64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
 }
 
+// st.relaxed.gpu: 1, 2, 4, 8 or 16 bytes, to a multiple of their number. Other threads may be storing there: up to 8 bytes
+// are those of one store.  PTX 6.0, sm_70.
+template <class Piece>
+__device__ __forceinline__ void store_piece_relaxed(void* to, const Piece& piece) {
+  if constexpr (sizeof(Piece) == 1) {
+    asm volatile("st.relaxed.gpu.global.u8 [%0], %1;" ::"l"(to), "r"(static_cast<u32>(piece)) : "memory");
+  } else if constexpr (sizeof(Piece) == 2) {
+    asm volatile("st.relaxed.gpu.global.u16 [%0], %1;" ::"l"(to), "h"(piece) : "memory");
+  } else if constexpr (sizeof(Piece) == 4) {
+    asm volatile("st.relaxed.gpu.global.b32 [%0], %1;" ::"l"(to), "r"(piece) : "memory");
+  } else if constexpr (sizeof(Piece) == 8) {
+    asm volatile("st.relaxed.gpu.global.b64 [%0], %1;" ::"l"(to), "l"(piece) : "memory");
+  } else {
+    const u64 low = static_cast<u64>(piece.word[1]) << 32 | piece.word[0];
+    const u64 high = static_cast<u64>(piece.word[3]) << 32 | piece.word[2];
+    asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %2};" ::"l"(to), "l"(low), "l"(high) : "memory");
+  }
+}
+
 // 1, 2, 4 or 8 bytes at a multiple of their number; the L1 cache evicts their line last.  PTX 7.4, sm_70.
 //@ # Volatile, so that loads written together are in flight together.
 template <u32 bytes, class Word>

@@ -34,6 +34,44 @@ __device__ __forceinline__ void global_reduce_add_f32(void* to, u32 value) {
                ::"l"(__cvta_generic_to_global(to)), "f"(__uint_as_float(value)) : "memory");
 }
 
+// Adds `value` to the element at `to`.
+__device__ __forceinline__ void global_reduce_add_f64(void* to, u64 value) {
+  asm volatile("red.relaxed.gpu.global.add.f64 [%0], %1;"
+               ::"l"(__cvta_generic_to_global(to)), "d"(__longlong_as_double(static_cast<i64>(value))) : "memory");
+}
+
+// Adds two f32 to those at `to`, a multiple of 8. Each is added on its own.  PTX 8.1, sm_90.
+__device__ __forceinline__ void global_reduce_add_v2_f32(void* to, const u32 (&word)[2]) {
+  asm volatile("red.relaxed.gpu.global.add.v2.f32 [%0], {%1, %2};"
+               ::"l"(__cvta_generic_to_global(to)), "f"(__uint_as_float(word[0])), "f"(__uint_as_float(word[1])) : "memory");
+}
+
+// Adds four f32 to those at `to`, a multiple of 16. Each is added on its own.  PTX 8.1, sm_90.
+__device__ __forceinline__ void global_reduce_add_v4_f32(void* to, const u32 (&word)[4]) {
+  asm volatile("red.relaxed.gpu.global.add.v4.f32 [%0], {%1, %2, %3, %4};"
+               ::"l"(__cvta_generic_to_global(to)), "f"(__uint_as_float(word[0])), "f"(__uint_as_float(word[1])),
+                 "f"(__uint_as_float(word[2])), "f"(__uint_as_float(word[3])) : "memory");
+}
+
+//@ each pair of f16x2 bf16x2
+// Adds two elements to those at `to`, a multiple of 4. Each is added on its own.
+__device__ __forceinline__ void global_reduce_add_noftz_$pair(void* to, u32 value) {
+  asm volatile("red.relaxed.gpu.global.add.noftz.$pair [%0], %1;" ::"l"(__cvta_generic_to_global(to)), "r"(value) : "memory");
+}
+
+// Adds four elements to those at `to`, a multiple of 8. Each is added on its own.  PTX 8.1, sm_90.
+__device__ __forceinline__ void global_reduce_add_noftz_v2_$pair(void* to, const u32 (&word)[2]) {
+  asm volatile("red.relaxed.gpu.global.add.noftz.v2.$pair [%0], {%1, %2};"
+               ::"l"(__cvta_generic_to_global(to)), "r"(word[0]), "r"(word[1]) : "memory");
+}
+
+// Adds eight elements to those at `to`, a multiple of 16. Each is added on its own.  PTX 8.1, sm_90.
+__device__ __forceinline__ void global_reduce_add_noftz_v4_$pair(void* to, const u32 (&word)[4]) {
+  asm volatile("red.relaxed.gpu.global.add.noftz.v4.$pair [%0], {%1, %2, %3, %4};"
+               ::"l"(__cvta_generic_to_global(to)), "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3]) : "memory");
+}
+
+//@ end
 // Replaces the element at `to` by `value` if it equals `expected`; returns the old element.
 __device__ __forceinline__ u16 compare_and_swap(u16* to, u16 expected, u16 value) {
   u16 found;

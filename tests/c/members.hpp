@@ -73,6 +73,18 @@ void visit_members(tmajit_rowwise_arguments& arguments, Visitor& visitor) {
   visitor.TMAJIT_MEMBER(steps).TMAJIT_MEMBER(axes);
 }
 template <class Visitor>
+void visit_members(tmajit_gather_arguments& arguments, Visitor& visitor) {
+  visitor.TMAJIT_MEMBER(axes).TMAJIT_MEMBER(along).TMAJIT_MEMBER(out_of_range).TMAJIT_MEMBER(value);
+}
+template <class Visitor>
+void visit_members(tmajit_scatter_arguments& arguments, Visitor& visitor) {
+  visitor.TMAJIT_MEMBER(axes).TMAJIT_MEMBER(along).TMAJIT_MEMBER(out_of_range);
+}
+template <class Visitor>
+void visit_members(tmajit_scatter_add_arguments& arguments, Visitor& visitor) {
+  visitor.TMAJIT_MEMBER(axes).TMAJIT_MEMBER(along).TMAJIT_MEMBER(out_of_range);
+}
+template <class Visitor>
 void visit_members(tmajit_reduce_into_arguments& arguments, Visitor& visitor) {
   visitor.TMAJIT_MEMBER(op);
 }

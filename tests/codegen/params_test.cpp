@@ -16,6 +16,7 @@
 #include <tmajit_params/divider.cuh>
 #include <tmajit_params/engine_grid.cuh>
 #include <tmajit_params/flat_tile.cuh>
+#include <tmajit_params/indexed_plan.cuh>
 #include <tmajit_params/row_plan.cuh>
 #include <tmajit_params/scalars.cuh>
 #include <tmajit_params/tile_grid.cuh>
@@ -43,6 +44,7 @@ void check_rank() {
   STATIC_CHECK(is_plain<params::Window<rank>>);
   STATIC_CHECK(is_plain<params::EngineGrid<rank>>);
   STATIC_CHECK(is_plain<params::FlatTile<rank>>);  // here a number of sources
+  STATIC_CHECK(is_plain<params::IndexedPlan<rank, 7>>);
   STATIC_CHECK(is_plain<params::Windows<rank>>);
   STATIC_CHECK(is_plain<params::WindowViews<rank>>);
   STATIC_CHECK(is_plain<params::Convolution<rank>>);
@@ -77,15 +79,15 @@ TEST_CASE("addresses are 64 bits on the host") {
 
 TEST_CASE("NVRTC lays parameters out as the host does") {
   std::string text;
-  for (const char* name :
-       {"divider", "engine_grid", "flat_tile", "scalars", "tile_grid", "view_pair", "views"}) {
+  for (const char* name : {"divider", "engine_grid", "flat_tile", "indexed_plan", "scalars", "tile_grid",
+                           "view_pair", "views"}) {
     text += "#include \"tmajit/" + std::string(name) + ".cuh\"\n";
   }
   text += "extern \"C\" __global__ void k() {}\n";
   const tmajit::Source source = tmajit::custom_source(text, "k");
   // The source has the assertions: a custom source gets headers whole.
   for (const char* layout : {"TileGridLayout<8>", "ViewPairLayout<8>", "ViewsLayout<8>",
-                             "EngineGridLayout<8>", "FlatTileLayout<8>"}) {
+                             "EngineGridLayout<8>", "FlatTileLayout<8>", "IndexedPlanLayout<8, 7>"}) {
     CHECK_THAT(source.text, Catch::Matchers::ContainsSubstring(layout));
   }
   CHECK_NOTHROW(compile(source));

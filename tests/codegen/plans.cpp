@@ -67,6 +67,10 @@ Move row_steps(const Tensor& destination, std::vector<Tensor> sources, const cha
   return operation::rowwise({destination}, {.steps = steps, .axes = {axis}}, sources).moves.front();
 }
 
+Tensor places(ElementType type, const Shape& shape) {
+  return {TensorView::contiguous(type, shape), from_address + (DevicePtr{1} << 36)};
+}
+
 Move windows_of(const Tensor& destination, const Tensor& source, const Windows& windows) {
   return operation::im2col(destination, source, windows).moves.front();
 }
@@ -199,6 +203,31 @@ std::vector<NamedMove> broad_moves() {
       {"softmax of columns", row_steps(to(f32, {500, 1000}), {from(f32, {500, 1000})}, softmax, 0)},
       {"softmax of odd rows that are loaded again",
        row_steps(to(f32, {2, 1'000'001}), {from(f32, {2, 1'000'001})}, softmax)},
+      {"rows by 64-bit indices", operation::gather(to(bf16, {1000, 4096}), from(bf16, {32000, 4096}),
+                                                   {places(ElementType::i64, {1000})})
+                                     .moves.front()},
+      {"columns by clamped 32-bit indices",
+       operation::gather(to(f32, {64, 100}), from(f32, {64, 99}), {places(ElementType::i32, {100})},
+                         {.axes = {1}, .out_of_range = OutOfRange::clamp})
+           .moves.front()},
+      {"elements of two axes, or a value",
+       operation::gather(to(f16, {10, 7, 33}), from(f16, {20, 30, 33}),
+                         {places(ElementType::u32, {10, 7}), places(ElementType::u32, {7})},
+                         {.axes = {0, 1}, .value = 1})
+           .moves.front()},
+      {"elements along an axis to places",
+       operation::scatter(to(u8, {64, 100}), from(u8, {64, 40}), {places(ElementType::u64, {64, 40})},
+                          {.axes = {1}, .along = true})
+           .moves.front()},
+      {"rows to places",
+       operation::scatter(to(f64, {900, 64}), from(f64, {100, 64}), {places(ElementType::i64, {100})})
+           .moves.front()},
+      {"rows added",
+       operation::scatter_add(to(bf16, {900, 64}), from(bf16, {100, 64}), {places(ElementType::i32, {100})})
+           .moves.front()},
+      {"numbers added",
+       operation::scatter_add(to(f32, {900}), from(f32, {10000}), {places(ElementType::i32, {10000})})
+           .moves.front()},
       // Both contiguous in the last dimension, all at multiples of 16 bytes.
       {"dense copy", {to(f32, {4096, 4096}), {square}}},
       {"dense copy of bytes", {to(u8, {1 << 20}), {from(u8, {1 << 20})}}},

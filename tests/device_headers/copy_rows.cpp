@@ -132,6 +132,10 @@ std::vector<HeaderRow> copy_rows() {
   }
   rows.push_back({"ptx::store_relaxed(memory, wide);", "st.relaxed.gpu.global.b64 [memory], wide;",
                   "STG.E.64.STRONG.GPU"});
+  rows.push_back({"ptx::store_piece_relaxed(memory, wide);", "st.relaxed.gpu.global.b64 [memory], wide;",
+                  "STG.E.64.STRONG.GPU"});
+  rows.push_back({"ptx::store_piece_relaxed(memory, narrow);", "st.relaxed.gpu.global.b32 [memory], wide;",
+                  "STG.E.STRONG.GPU"});
   rows.push_back({"out64[0] = ptx::load_relaxed(memory);", "ld.relaxed.gpu.global.b64 wide0, [memory];",
                   "LDG.E.64.STRONG.GPU"});
   return rows;

@@ -59,6 +59,24 @@ void add_global_reductions(std::vector<HeaderRow>& rows) {
     add(form, "wide", "wide");
   }
   for (const char* form : {"add.noftz.f16", "add.noftz.bf16"}) add(form, "static_cast<u16>(wide)", "wide");
+  add("add.f64", "wide", "wide");
+  const auto add_vector = [&](std::string form) {
+    std::string name = form;
+    std::ranges::replace(name, '.', '_');
+    const bool has_four = form.find("v4") != std::string::npos;
+    rows.push_back({fmt::format("ptx::global_reduce_{}(memory, {{{}}});", name,
+                                has_four ? "narrow, narrow, narrow, narrow" : "narrow, narrow"),
+                    fmt::format("red.relaxed.gpu.global.{} [memory], {{{}}};", form,
+                                has_four ? "wide, wide, wide, wide" : "wide, wide"),
+                    "RED"});
+  };
+  for (const char* form : {"add.v2.f32", "add.v4.f32"}) add_vector(form);
+  for (const char* pair : {"f16x2", "bf16x2"}) {
+    rows.push_back({fmt::format("ptx::global_reduce_add_noftz_{}(memory, narrow);", pair),
+                    fmt::format("red.relaxed.gpu.global.add.noftz.{} [memory], wide;", pair), "RED"});
+    add_vector(fmt::format("add.noftz.v2.{}", pair));
+    add_vector(fmt::format("add.noftz.v4.{}", pair));
+  }
   rows.push_back(
       {"*reinterpret_cast<volatile u16*>(out) = ptx::compare_and_swap(reinterpret_cast<u16*>(memory), 3, 4);",
        "atom.relaxed.gpu.global.cas.b16 out0, [memory], 3, 4;", "ATOMG.E.CAS"});

@@ -76,7 +76,10 @@ const std::vector<Words>& commands_by_hand() {
        "--dilation", "1,1"},
       {"convolution", "--shape", "2x6x5x4", "--filter", "3x3", "--outputs", "3"},
       {"tiles", "--shape", "32x64", "--box", "4x16", "--element-strides", "2x1", "--stages", "2",
-       "--ctas-per-sm", "2", "--tiles-per-cta", "1"}};
+       "--ctas-per-sm", "2", "--tiles-per-cta", "1"},
+      {"gather", "--shape", "4x6", "--index-shape", "3", "--axes", "1"},
+      {"scatter", "--shape", "4x6", "--axes", "1", "--along", "yes"},
+      {"scatter_add", "--shape", "4x6", "--index-shape", "4"}};
   return all;
 }
 

@@ -66,6 +66,11 @@ TEST_CASE("operations on random arrays agree with the reference") {
       {"copy", "--shape", "20x48", "--element-strides", "3x1", "--box", "4x16"},  // two rows of four
       {"bulk", "--shape", "3x5x31", "--type", "i32", "--expr", "x"},
       {"reduce_into", "--op", "add", "--shape", "33x77", "--type", "bf16"},
+      {"gather", "--shape", "33x77", "--index-shape", "5x4", "--type", "bf16", "--value", "1"},
+      {"gather", "--shape", "33x77", "--axes", "1", "--along", "yes", "--type", "f32,i32"},
+      {"gather", "--shape", "9x8x7", "--axes", "1,2", "--flip", "0", "--out-of-range", "clamp"},
+      {"scatter", "--shape", "33x77", "--axes", "-1", "--out-of-range", "clamp"},
+      {"scatter_add", "--shape", "4x33x8", "--axes", "1", "--type", "f16,f16,u32"},
       {"reduce_into", "--op", "max", "--shape", "33x77", "--type", "i64", "--box", "8x16"},
       {"copy_ragged", "--shape", "4x33", "--axis", "0", "--parts", "4,0,70", "--type", "u8"},
       {"transpose", "--axes", "1,0", "--shape", "64x96", "--type", "u16"},

@@ -65,6 +65,58 @@ TEST_CASE("the references of operations give results computed by hand") {
     run("rowwise", {first.host()}, {from.host()}, {{"steps", "y = arg_min(0 - x)"}, {"axes", Dims{0}}});
     CHECK(first.values == Values{1, 1, 1});
   }
+  SECTION("gather") {
+    Ints rows({3}, {1}, 3);
+    rows.values = {1, -2, 1};
+    Ints taken({3, 3}, {3, 1}, 9);
+    run("gather", {taken.host()}, {from.host(), rows.host()});
+    CHECK(taken.values == Values{3, 4, 5, 0, 1, 2, 3, 4, 5});
+    rows.values = {2, 0, -3};
+    run("gather", {taken.host()}, {from.host(), rows.host()}, {{"value", 7.0}});
+    CHECK(taken.values == Values{7, 7, 7, 0, 1, 2, 7, 7, 7});
+    run("gather", {taken.host()}, {from.host(), rows.host()}, {{"out_of_range", "clamp"}});
+    CHECK(taken.values == Values{3, 4, 5, 0, 1, 2, 0, 1, 2});
+    rows.values = {2, 0, 1};
+    Ints turned({2, 3}, {3, 1}, 6);
+    run("gather", {turned.host()}, {from.host(), rows.host()}, {{"axes", Dims{-1}}});
+    CHECK(turned.values == Values{2, 0, 1, 5, 3, 4});
+    // Index tensors of two axes are broadcast to each other.
+    Ints outer({2, 1}, {1, 1}, 2);
+    Ints inner({3}, {1}, 3);
+    inner.values = {2, 0, -2};
+    Ints picked({2, 3}, {3, 1}, 6);
+    run("gather", {picked.host()}, {from.host(), outer.host(), inner.host()}, {{"axes", Dims{0, 1}}});
+    CHECK(picked.values == Values{2, 0, 1, 5, 3, 4});
+    Ints place({2, 1}, {1, 1}, 2);
+    place.values = {2, 1};
+    Ints along({2, 1}, {1, 1}, 2);
+    run("gather", {along.host()}, {from.host(), place.host()}, {{"axes", Dims{1}}, {"along", "yes"}});
+    CHECK(along.values == Values{2, 4});
+  }
+  SECTION("scatter and scatter_add") {
+    Ints rows({2}, {1}, 2);
+    rows.values = {2, -4};
+    Ints to({4, 3}, {3, 1}, 12);
+    run("scatter", {to.host()}, {from.host(), rows.host()});
+    CHECK(to.values == Values{3, 4, 5, 3, 4, 5, 0, 1, 2, 9, 10, 11});
+    rows.values = {4, 1};  // the first one is out of range
+    run("scatter", {to.host()}, {from.host(), rows.host()});
+    CHECK(to.values == Values{3, 4, 5, 3, 4, 5, 0, 1, 2, 9, 10, 11});
+    run("scatter", {to.host()}, {from.host(), rows.host()}, {{"out_of_range", "clamp"}});
+    CHECK(to.values == Values{3, 4, 5, 3, 4, 5, 0, 1, 2, 0, 1, 2});
+    rows.values = {1, 1};
+    run("scatter_add", {to.host()}, {from.host(), rows.host()});
+    CHECK(to.values == Values{3, 4, 5, 6, 9, 12, 0, 1, 2, 0, 1, 2});
+    Ints place({2, 1}, {1, 1}, 2);
+    place.values = {2, 0};
+    Ints values({2, 1}, {1, 1}, 2);
+    values.values = {50, 60};
+    Ints along({2, 3}, {3, 1}, 6);
+    run("scatter", {along.host()}, {values.host(), place.host()}, {{"axes", Dims{1}}, {"along", "yes"}});
+    CHECK(along.values == Values{0, 1, 50, 60, 4, 5});
+    run("scatter_add", {along.host()}, {values.host(), place.host()}, {{"axes", Dims{1}}, {"along", "yes"}});
+    CHECK(along.values == Values{0, 1, 100, 120, 4, 5});
+  }
   SECTION("permute") {
     Ints to({3, 2}, {2, 1}, 6);
     run("permute", {to.host()}, {from.host()}, {{"axes", Dims{1, 0}}});

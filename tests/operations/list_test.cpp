@@ -177,11 +177,53 @@ TEST_CASE("shapes and types of destinations are derived from the sources") {
          rows[2] == dense(ElementType::i64, {6, 8})));
 }
 
+TEST_CASE("the destinations of indexed operations have the indices' dimensions") {
+  const auto dense = [](ElementType type, const Dims& shape) { return TensorView::contiguous(type, shape); };
+  const TensorView source = dense(ElementType::bf16, {4, 6, 8});
+  const auto made = [&](std::string_view operation, const std::vector<TensorView>& index,
+                        const Arguments& arguments) {
+    std::vector<TensorView> sources{source};
+    sources.insert(sources.end(), index.begin(), index.end());
+    return destinations_of(operation, sources, arguments).front();
+  };
+  const auto index = [&](const Dims& shape) { return dense(ElementType::i64, shape); };
+  CHECK(made("gather", {index({5, 3})}, {}) == dense(ElementType::bf16, {5, 3, 6, 8}));
+  CHECK(made("gather", {index({})}, {{"axes", Dims{-2}}}) == dense(ElementType::bf16, {4, 8}));
+  CHECK(made("gather", {index({5, 1}), index({2})}, {{"axes", Dims{1, 2}}}) ==
+        dense(ElementType::bf16, {4, 5, 2}));
+  CHECK(made("gather", {index({4, 9, 1})}, {{"axes", Dims{1}}, {"along", "yes"}}) ==
+        dense(ElementType::bf16, {4, 9, 8}));
+  // A scatter has room for as many elements as its indices can select.
+  CHECK(made("scatter", {index({4})}, {}) == source);
+  CHECK(made("scatter", {index({4, 6})}, {}) == dense(ElementType::bf16, {24, 8}));
+  CHECK(made("scatter_add", {index({6}), index({6})}, {{"axes", Dims{1, 2}}}) ==
+        dense(ElementType::bf16, {4, 6, 1, 8}));
+  CHECK(made("scatter", {index({4, 6, 1})}, {{"axes", Dims{0}}, {"along", "yes"}}) == source);
+  const auto error = [&](const std::string& words) { return MessageMatches(ContainsSubstring(words)); };
+  CHECK_THROWS_MATCHES(made("gather", {index({5})}, {{"axes", Dims{3}}}), Error,
+                       error("indexed axes: 3; needed: different neighbours"));
+  CHECK_THROWS_MATCHES(made("gather", {index({5}), index({5})}, {{"axes", Dims{0, 2}}}), Error,
+                       error("indexed axes: 0,2"));
+  CHECK_THROWS_MATCHES(made("gather", {index({5})}, {{"axes", Dims{0, 1}}}), Error,
+                       error("1 tensor for 2 indexed dimensions"));
+  CHECK_THROWS_MATCHES(made("gather", {dense(ElementType::f32, {5})}, {}), Error,
+                       error("the index tensor: type: f32; needed: integers of 4 or 8 bytes"));
+  CHECK_THROWS_MATCHES(made("gather", {index({5}), dense(ElementType::i32, {5})}, {{"axes", Dims{0, 1}}}),
+                       Error, error("index tensor 1: type: i32; needed: i64"));
+  CHECK_THROWS_MATCHES(made("gather", {index({5}), index({4})}, {{"axes", Dims{0, 1}}}), Error,
+                       error("index tensor 1: shape: 4; needed: a shape that can be broadcast to 5"));
+  CHECK_THROWS_MATCHES(made("gather", {index({5})}, {{"along", "yes"}}), Error,
+                       error("1 tensor, the first with 1 dimension; needed: one, of the rank of the source"));
+  CHECK_THROWS_MATCHES(made("scatter", {index({1, 1, 1, 1})}, {}), Error,
+                       error("the source needs the dimensions of the indices"));
+}
+
 TEST_CASE("an operation created by name equals the one that its function creates") {
   const Tensor from{TensorView::contiguous(ElementType::f32, {4, 6}), 0x10000};
   for (const OperationInfo& info : operations()) {
     INFO(info.name);
-    if (info.name == "convolution" || info.name == "im2col" || info.name == "split" || !info.sources.empty())
+    if (info.name == "convolution" || info.name == "im2col" || info.name == "split" || info.has_indices ||
+        !info.sources.empty())
       continue;  // these need sources of other shapes; recipes_test.cpp has the recipes
     Arguments arguments = examples_of(info);
     if (info.name == "permute") arguments.set("axes", Dims{1, 0});
@@ -211,6 +253,8 @@ TEST_CASE("every name of an enumeration is a choice of its argument") {
   };
   check("tiles", "op", all_combine_ops);
   check("reduce_into", "op", all_combine_ops);
+  for (const char* const indexed : {"gather", "scatter", "scatter_add"})
+    check(indexed, "out_of_range", all_out_of_range);
   check("tiles", "swizzle", std::array{Swizzle::none, Swizzle::b32, Swizzle::b64, Swizzle::b128});
   check("tiles", "interleave", std::array{Interleave::none, Interleave::b16, Interleave::b32});
   check("tiles", "oob", std::array{OobFill::zero, OobFill::nan});

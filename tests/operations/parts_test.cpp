@@ -21,6 +21,7 @@ struct Example {
   std::string_view operation;
   std::vector<std::vector<std::uint64_t>> sources;
   Arguments arguments = {};
+  std::vector<std::int32_t> extents = {};  ///< of the dimensions that the sources after the first index
 };
 
 std::vector<Example> examples() {
@@ -47,6 +48,12 @@ std::vector<Example> examples() {
   for (const char* op : {"sum", "mean", "max", "arg_min", "any"})
     all.push_back({"reduce", {cube}, {{"op", op}, {"axes", Dims{1}}}});
   all.push_back({"reduce", {cube, cube}, {{"op", "sum"}, {"axes", Dims{0, 2}}, {"expression", "x0 * x1"}}});
+  for (const char* const indexed : {"gather", "scatter", "scatter_add"}) {
+    const std::vector<std::uint64_t> rows{7};
+    all.push_back({indexed, {cube, rows}, {{"axes", Dims{1}}}, {7}});
+    all.push_back({indexed, {cube, {5, 7, 1}}, {{"axes", Dims{1}}, {"along", "yes"}}, {7}});
+    all.push_back({indexed, {cube, rows, {1}}, {{"axes", Dims{1, 2}}}, {7, 1}});
+  }
   all.push_back({"rowwise",
                  {cube, {1, 7, 1}},
                  {{"steps", "m = max(x0); y0 = (x0 - m) * x1; y1 = sum(x0)"}, {"axes", Dims{0, 2}}}});
@@ -66,6 +73,13 @@ struct Memory {
       : bytes(view.elements() * size_of(view.type)), tensor{view, 0} {
     reference::RandomElements(view.type, seed).fill(bytes);
     tensor.address = reinterpret_cast<DevicePtr>(bytes.data());
+  }
+  /// Makes the memory an index tensor of i32: places in a dimension, one after the other.
+  void fill_with_places(std::int32_t extent) {
+    for (std::size_t i = 0; i < bytes.size() / sizeof extent; ++i) {
+      const auto place = static_cast<std::int32_t>(i) % extent;
+      std::memcpy(&bytes[i * sizeof extent], &place, sizeof place);
+    }
   }
   std::vector<std::byte> bytes;
   Tensor tensor;
@@ -97,8 +111,11 @@ TEST_CASE("computing a part writes the elements of the whole result within the p
     std::vector<TensorView> views;
     std::vector<Tensor> from;
     for (const auto& shape : example.sources) {
-      views.push_back(TensorView::contiguous(ElementType::f32, shape));
-      from.push_back(sources.emplace_back(views.back(), random()).tensor);
+      const bool is_index = !views.empty() && !example.extents.empty();
+      views.push_back(TensorView::contiguous(is_index ? ElementType::i32 : ElementType::f32, shape));
+      Memory& memory = sources.emplace_back(views.back(), random());
+      from.push_back(memory.tensor);
+      if (is_index) memory.fill_with_places(example.extents.at(views.size() - 2));
     }
     // Growing this list moves the vectors but not their memory, so addresses stay valid.
     std::vector<Memory> whole;

@@ -17,8 +17,12 @@ def numbers(*shape: int) -> np.ndarray:
     return np.random.default_rng(7).integers(-8, 9, shape).astype(np.float32)
 
 
+def indices(*places: int) -> np.ndarray:
+    return np.array(places, np.int32)
+
+
 class Case(NamedTuple):
-    """One call; its sources are float32, except for a recipe's labels and quantised rows."""
+    """One call; its sources are float32, except index tensors and a recipe's labels and quantised rows."""
 
     name: str
     sources: np.ndarray | list
@@ -31,8 +35,8 @@ class Case(NamedTuple):
 
     @property
     def linear(self) -> bool:
-        """Whether the results are linear in the sources, so that the call has gradients."""
-        if self.name in ("map", "stencil", "rowwise", "tiles", *RECIPES):
+        """Whether the results are linear in all sources, so that each has gradients."""
+        if self.name in ("map", "stencil", "rowwise", "gather", "tiles", *RECIPES):
             return False
         return self.arguments.get("op") in (None, "sum", "mean")
 
@@ -49,6 +53,8 @@ class Case(NamedTuple):
         function = getattr(module, self.name)
         if self.name in ("map", "stencil"):
             return function(arguments.pop("expression"), *sources, **arguments)
+        if self.name == "gather":
+            return function(sources[0], list(sources[1:]), **arguments)
         if self.name == "convolution" or (self.name in RECIPES and self.many):
             return function(*sources, **arguments)
         return function(sources, **arguments)
@@ -83,6 +89,13 @@ CASES = [
             "rowwise",
             [numbers(4, 6), numbers(6)],
             {"steps": "y0 = x0 * x1 - mean(x0); y1 = max(x0)", "axes": (0,)},
+        ),
+        ("gather", [numbers(5, 4), indices(2, -1, 0, 2, 7)], {"value": 1.5}),
+        ("gather", [numbers(3, 4), indices(3, 0, -2).reshape(3, 1)], {"axes": 1, "along": True}),
+        (
+            "gather",
+            [numbers(2, 3, 4), indices(0, 2).reshape(2, 1), indices(3, -9, 1)],
+            {"axes": (-2, -1), "out_of_range": "clamp"},
         ),
         ("copy_ragged", [numbers(3, 4), numbers(2, 1)], {}),
         ("im2col", numbers(2, 5, 6, 2), {"filter": (3, 2), "padding": ((4, 1), (0, 1)), "strides": (2, 1)}),

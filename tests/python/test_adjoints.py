@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -18,8 +20,9 @@ def described(case):
 
 
 def test_every_operation_has_a_case():
-    wanted = {operation["name"] for operation in _values.OPERATIONS} - {"reduce_into"}
-    assert {case.name for case in CASES} == wanted
+    wanted = {operation["name"] for operation in _values.OPERATIONS}
+    needs_out = {"reduce_into", "scatter", "scatter_add"}
+    assert {case.name for case in CASES} == wanted - needs_out
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -27,7 +30,7 @@ def test_flat_arguments_mean_the_same(case):
     number, values = described(case)
     flat = tuple(_values.flattened(number, values))
     hash(flat)
-    sources = [(x.dtype, x.shape) for x in as_list(case.sources)]
+    sources = [(x.dtype.name, x.shape) for x in as_list(case.sources)]
     found = _core.describe_results(
         number, sources, case.arguments.get("dtype"), _values.restored(number, flat)
     )
@@ -57,10 +60,31 @@ def test_adjoints(case):
     assert case.name == "convolution" or product == 0
 
 
+@pytest.mark.parametrize("case", [case for case in CASES if case.name == "gather"], ids=str)
+def test_the_adjoint_of_gather(case):
+    number, values = described(case)
+    x, *index = case.sources
+    functions = SimpleNamespace(
+        scatter_add=tmajit.scatter_add, zeros=lambda shape, like: np.zeros(shape, like.dtype)
+    )
+    result = case.call(tmajit, lambda x: x, value=0)
+    given = numbers(*result.shape)
+    call = _adjoints.Call(
+        "gather",
+        [source.shape for source in case.sources],
+        [source.dtype for source in case.sources],
+        [None, *index],
+        _values.named(number, values),
+    )
+    gradient, *rest = _adjoints.gradients(functions, call, [given])
+    assert rest == [None] * len(index)
+    assert (x * gradient).sum() == (result * given).sum()
+
+
 def test_calls_without_a_gradient():
     for case in CASES:
         number, values = described(case)
-        has_gradient = case.linear or case.name in _adjoints.RECIPES
+        has_gradient = case.linear or case.name == "gather" or case.name in _adjoints.RECIPES
         assert bool(_adjoints.why_not(case.name, _values.named(number, values))) != has_gradient
 
 

@@ -15,7 +15,15 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 @pytest.mark.tmajit_findings  # findings do not fail it
 @pytest.mark.parametrize(
-    "page", ["docs/python.md", "docs/start_python.md", "docs/recipes.md", "docs/rowwise.md", "README.md"]
+    "page",
+    [
+        "docs/python.md",
+        "docs/start_python.md",
+        "docs/recipes.md",
+        "docs/rowwise.md",
+        "docs/gather.md",
+        "README.md",
+    ],
 )
 def test_every_block(page):
     text = (ROOT / page).read_text(encoding="utf-8")

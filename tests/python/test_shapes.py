@@ -44,6 +44,8 @@ def integers(numbers):
 
 def test_only_these_operations_have_no_symbolic_shapes():
     assert [name for name in OPERATIONS if not _shapes.is_described(name)] == [
+        "scatter",
+        "scatter_add",
         "reduce_into",
         "tiles",
     ]
@@ -65,6 +67,14 @@ def test_random_calls():
         axis = int(rng.integers(-rank, rank))
         y = zeros([n if rng.integers(2) else 1 for n in shape][int(rng.integers(rank)) :])
         checked.permute(x, integers(rng.permutation(rank)))
+        first = int(rng.integers(rank))
+        index = np.broadcast_to(np.int32(0), integers(rng.integers(0, 4, rng.integers(1, 3))))
+        last = min(first + int(rng.integers(1, 3)), rank)
+        if rank + index.ndim <= 8:
+            checked.gather(x, [index] * (last - first), tuple(range(first, last)))
+        places = [1 if rng.integers(4) == 0 else n for n in shape]
+        places[first] = int(rng.integers(4))
+        checked.gather(x, np.broadcast_to(np.int32(0), places), first - rank, along=True)
         checked.flip(x, axes)
         checked.pad(x, [integers(pair) for pair in rng.integers(0, 4, (rank, 2))])
         checked.pad(x, [(-(n // 2), -(n // 3)) for n in shape])

@@ -1,6 +1,7 @@
 #include "device_arrays.hpp"
 
 #include "arrays.hpp"
+#include "index_inputs.hpp"
 #include "operations/references.hpp"
 #include "reference/random_elements.hpp"
 #include "terminal.hpp"
@@ -55,7 +56,11 @@ DeviceArrays::DeviceArrays(std::shared_ptr<tmajit::Device> device, const Problem
     if (problem.files.empty()) {
       auto& generated =
           generated_.emplace_back(memory.bytes == 0 ? 0 : view.elements() * tmajit::size_of(view.type));
-      fill_with_random(generated, view.type, seed + i);
+      if (i > 0 && problem.request.operation->has_indices) {
+        fill_with_places(generated, problem, i, seed + i);
+      } else {
+        fill_with_random(generated, view.type, seed + i);
+      }
       elements = generated;
     } else {
       layout = problem.files[i].layout();

@@ -1,4 +1,5 @@
 #include "arrays.hpp"
+#include "index_inputs.hpp"
 #include "operand_types.hpp"
 #include "parse.hpp"
 #include "problem.hpp"
@@ -28,7 +29,10 @@ class Builder {
     check_arguments(problem_.request, options_);
     if (is("cast") && options_.out_dtype.empty())
       refuse("cast needs --out-dtype, the type to which elements are converted: --out-dtype bf16");
-    if (!combines() && !options_.into.empty()) refuse("{} takes no --into; reduce_into does", problem_.word);
+    if (!combines() && !options_.into.empty())
+      refuse("{} takes no --into; reduce_into, scatter and scatter_add do", problem_.word);
+    if (!operation().has_indices && !options_.index_shape.empty())
+      refuse("{} takes no --index-shape; gather, scatter and scatter_add do", problem_.word);
     check_filter();
     // Options that can be read without the inputs come first, so that a missing file does not hide a wrong
     // word.
@@ -37,15 +41,16 @@ class Builder {
     read_ranges();
     for (const auto& path : options_.in) problem_.files.emplace_back(path);
     count_inputs();
-    types_ = choose_types(named, problem_.files, input_count_);
+    types_ = choose_types(named, problem_.files, input_count_, operation().has_indices);
     describe_recipe(named.all.size());
     make_inputs();
     read_views();
     read_numbers();
     require_same_bits();
     read_arguments();
+    if (!options_.into.empty()) problem_.into.emplace(options_.into);
     make_outputs();
-    if (!options_.into.empty()) read_into();
+    if (!options_.into.empty()) check_into();
     keep_booleans();
     return std::move(problem_);
   }
@@ -116,6 +121,8 @@ class Builder {
       input_count_ = problem_.files.size();
     } else if (options_.inputs) {
       input_count_ = *options_.inputs;
+    } else if (operation().has_indices) {
+      input_count_ = 1 + indexed_axes(options_).size();
     } else {
       input_count_ = is("concat") ? 2 : inputs_read;
     }
@@ -166,11 +173,12 @@ class Builder {
   }
 
   [[nodiscard]] Shape shape_of(std::size_t input) const {
-    if (!problem_.files.empty()) return shape_of_file(problem_.files[input]);
+    if (!problem_.files.empty()) return shape_of_file(problem_.files[input], is_index(input));
     if (options_.shape.empty()) {
       if (purpose_ == Purpose::run) {
         refuse("{} needs its inputs: --in a.npy, or --shape 4096x4096 for made-up elements", problem_.word);
       }
+      if (is_index(input)) return index_shape(options_, {4096, 4096}, operation().reads_destination);
       if (text("--box").empty() || !has_mapped_rows()) return {4096, 4096};
       const auto box = tmajit::parse_extents(text("--box"), "--box");
       return {box.begin(), box.end()};
@@ -181,6 +189,7 @@ class Builder {
     }
     auto shape = parse_extents(options_.shape, "--shape");
     if (convolves() && input == 1) return filter_shape(shape);
+    if (is_index(input)) return index_shape(options_, shape, operation().reads_destination);
     if (parts_are_inputs()) {
       if (text("--axis").empty())
         refuse("{} takes --axis and --parts together: --axis 0 --parts 100,37,5", problem_.word);
@@ -192,6 +201,14 @@ class Builder {
     return shape;
   }
 
+  /// Whether an input is an index tensor.
+  [[nodiscard]] bool is_index(std::size_t input) const { return operation().has_indices && input > 0; }
+
+  /// The number of files of index tensors, which come last.
+  [[nodiscard]] std::ptrdiff_t index_count() const {
+    return operation().has_indices ? static_cast<std::ptrdiff_t>(input_count_) - 1 : 0;
+  }
+
   [[nodiscard]] Shape filter_shape(const Shape& images) const {
     Shape shape = parse_extents(text("--filter"), "--filter");
     shape.insert(shape.begin(), *options_.outputs);
@@ -199,9 +216,10 @@ class Builder {
     return shape;
   }
 
-  [[nodiscard]] Shape shape_of_file(const InputArray& file) const {
+  [[nodiscard]] Shape shape_of_file(const InputArray& file, bool is_index_tensor) const {
     const auto& shape = file.header().shape;
-    if (!options_.shape.empty() && !convolves() && shape != parse_extents(options_.shape, "--shape")) {
+    if (!options_.shape.empty() && !convolves() && !is_index_tensor &&
+        shape != parse_extents(options_.shape, "--shape")) {
       refuse("{} has shape {}, but --shape says {}; leave --shape out", file.path().string(),
              fmt::join(shape, "x"), options_.shape);
     }
@@ -358,9 +376,9 @@ class Builder {
     if (parts_are_inputs()) append_argument("--parts", text("--parts"));
   }
 
-  /// Opens the file of --into, the output's initial content, which has the output's type and shape.
-  void read_into() {
-    const auto& file = problem_.into.emplace(options_.into);
+  /// Checks that the file of --into, the output's initial content, has the output's type and shape.
+  void check_into() const {
+    const auto& file = *problem_.into;
     const auto& output = problem_.outputs.front();
     file.check(output.view.type);
     if (!std::ranges::equal(file.header().shape, extents(output.view))) {
@@ -376,7 +394,10 @@ class Builder {
 
   [[nodiscard]] std::vector<TensorView> source_views() const {
     std::vector<TensorView> sources;
-    for (const auto& input : problem_.inputs) sources.push_back(problem_.views.of(input.view).view);
+    for (std::size_t i = 0; i < problem_.inputs.size(); ++i) {
+      const auto& view = problem_.inputs[i].view;
+      sources.push_back(is_index(i) ? view : problem_.views.of(view).view);
+    }
     for (const auto& number : problem_.numbers) sources.push_back(number.view);
     return sources;
   }
@@ -385,7 +406,12 @@ class Builder {
     if (input_count_ == 0) return add_output(types_.output, shape_of(0), "output");
     if (writes_images() && !options_.out_strides.empty())
       refuse("{} writes plain bytes and takes no --out-strides", problem_.word);
-    const auto views = tmajit::destinations_of(problem_.operation_name, source_views(), problem_.given);
+    auto views = tmajit::destinations_of(problem_.operation_name, source_views(), problem_.given);
+    // The indices do not say how many elements the output of a scatter has.
+    if (operation().has_indices && problem_.into) {
+      auto& view = views.front();
+      view = TensorView::contiguous(view.type, problem_.into->header().shape);
+    }
     for (std::size_t i = 0; i < views.size(); ++i) {
       add_output(types_.is_default || writes_images() ? views[i].type : types_.output, extents(views[i]),
                  views.size() == 1 ? "output" : fmt::format("output {}", i));
@@ -396,7 +422,8 @@ class Builder {
   void require_same_bits() const {
     if (!operation().moves_bits) return;
     const auto to = types_.output;
-    for (const auto from : types_.inputs) {
+    for (std::size_t i = 0; i < types_.inputs.size() && !is_index(i); ++i) {
+      const auto from = types_.inputs[i];
       if (from != types_.inputs.front()) {
         refuse("{} moves bits, but inputs have the types {} and {}; cast converts values", problem_.word,
                tmajit::name(types_.inputs.front()), tmajit::name(from));
@@ -417,9 +444,9 @@ class Builder {
   void keep_booleans() {
     const bool moves = moves_bits();
     const auto is_boolean = [](const InputArray& file) { return file.header().kind == 'b'; };
-    problem_.outputs_are_booleans = moves && options_.dtypes.empty() && options_.out_dtype.empty() &&
-                                    !problem_.files.empty() &&
-                                    std::ranges::all_of(problem_.files, is_boolean);
+    problem_.outputs_are_booleans =
+        moves && options_.dtypes.empty() && options_.out_dtype.empty() && !problem_.files.empty() &&
+        std::all_of(problem_.files.begin(), problem_.files.end() - index_count(), is_boolean);
     const double pad_value = problem_.given.number("value");
     if (problem_.outputs_are_booleans && pad_value != 0 && pad_value != 1)
       refuse("--pad-value {}: the elements are booleans; legal are 0 and 1", pad_value);

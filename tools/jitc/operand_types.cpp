@@ -13,7 +13,8 @@ NamedTypes read_types(const ProblemOptions& options) {
   return types;
 }
 
-OperandTypes choose_types(const NamedTypes& names, std::span<const InputArray> files, std::size_t count) {
+OperandTypes choose_types(const NamedTypes& names, std::span<const InputArray> files, std::size_t count,
+                          bool has_indices) {
   const auto& named = names.all;
   if (named.size() > 1 && named.size() != count && named.size() != count + 1) {
     refuse("--dtype names {} types; legal are 1 for all{}, or {} with the output's first", named.size(),
@@ -22,9 +23,12 @@ OperandTypes choose_types(const NamedTypes& names, std::span<const InputArray> f
   OperandTypes types;
   const bool names_output = named.size() == count + 1;  // before the inputs'
   for (std::size_t i = 0; i < count; ++i) {
-    types.inputs.push_back(!named.empty()  ? named[named.size() == 1 ? 0 : i + (names_output ? 1 : 0)]
-                           : files.empty() ? ElementType::f32
-                                           : files[i].type());
+    const bool is_index = has_indices && i > 0;
+    const bool is_named = !named.empty() && !(is_index && named.size() == 1);
+    types.inputs.push_back(is_named         ? named[named.size() == 1 ? 0 : i + (names_output ? 1 : 0)]
+                           : !files.empty() ? files[i].type()
+                           : is_index       ? ElementType::i64
+                                            : ElementType::f32);
     if (!files.empty()) files[i].check(types.inputs.back());
   }
   types.is_default = !names.output && !names_output;

@@ -60,7 +60,12 @@ void add_tensor_options(CLI::App& command, ProblemOptions& values) {
       "A number that expressions read: 2 or 0.5; repeat the option for p0, p1 …. All values share a "
       "kernel");
   group.add("--into", values.into, "FILE",
-            "Initial content of reduce_into's output, as .npy; default: made-up elements");
+            "Initial content of the output of reduce_into, scatter or scatter_add, as .npy; default: made-up "
+            "elements");
+  group.add(
+      "--index-shape", values.index_shape, "1000",
+      "Shape of the index tensors of gather, scatter and scatter_add, if no files give them. Default: the "
+      "extent of the indexed dimension of --shape; with --along yes, --shape");
   group.add("--outputs", values.outputs, "N",
             "Number of outputs of a convolution's filter, if no file gives the filter");
 }

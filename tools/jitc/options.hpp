@@ -32,7 +32,8 @@ struct ProblemOptions {
   std::uint64_t offset = 0;
   std::uint64_t out_offset = 0;
   std::optional<std::uint32_t> inputs = {};   ///< default: as many as the files, or as the expression reads
-  std::filesystem::path into = {};            ///< for reduce_into: previous content of the output
+  std::filesystem::path into = {};            ///< previous content of an output that is read
+  std::string index_shape = {};               ///< of made-up index tensors
   std::optional<std::uint64_t> outputs = {};  ///< outputs of a convolution's filter, if no file gives it
 
   /// Arguments of operations as texts, by option: "--axes" -> "0,2,1,3". Arguments that are not given are

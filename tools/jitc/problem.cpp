@@ -34,7 +34,10 @@ Tensor InputViews::of(Tensor tensor) const {
 
 tmajit::Operation Problem::operation(const Addresses& at) const {
   auto sources = tensors_of(inputs, at.inputs);
-  for (auto& source : sources) source = views.of(source);
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    // Index tensors are used as they are.
+    if (i == 0 || !request.operation->has_indices) sources[i] = views.of(sources[i]);
+  }
   sources.insert(sources.end(), numbers.begin(), numbers.end());
   return tmajit::make_operation(operation_name, tensors_of(outputs, at.outputs), sources, given);
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <sstream>
 
 namespace reference {
@@ -71,6 +72,34 @@ void fill_small_numbers(const TestCase& test_case, std::size_t buffer, Random& r
   }
 }
 
+/// Numbers outside of a dimension, as near to it as possible and as far away.
+std::int64_t draw_outside(ElementType type, std::int64_t extent, Random& random) {
+  const std::int64_t highest = size_of(type) == 4 ? std::numeric_limits<std::int32_t>::max()
+                                                  : std::numeric_limits<std::int64_t>::max();
+  const std::uint64_t drawn = between(random, 0, is_unsigned(type) ? 2 : 4);
+  if (drawn == 0) return extent;
+  if (drawn == 1) return extent + static_cast<std::int64_t>(between(random, 1, 1000));
+  if (drawn == 2) return is_unsigned(type) ? -1 : highest;
+  return drawn == 3 ? -extent - 1 : -highest - 1;
+}
+
+void fill_indices(const IndexContents& contents, const Tensor& tensor, Random& random) {
+  const TensorView& view = tensor.view;
+  const auto extent = static_cast<std::int64_t>(contents.extent);
+  std::vector<std::int64_t> places(contents.extent);
+  std::iota(places.begin(), places.end(), 0);
+  std::shuffle(places.begin(), places.end(), random);
+  std::uint64_t number = 0;
+  for_each_index(view.rank, whole(view), [&](const Index& index) {
+    std::uint64_t place = contents.axis ? index.at(*contents.axis) : number++;
+    if (!contents.distinct) place = between(random, 0, contents.extent - 1);
+    std::int64_t value = places.at(place);
+    if (!is_unsigned(view.type) && one_in(random, 3)) value -= extent;
+    if (contents.outside && one_in(random, 16)) value = draw_outside(view.type, extent, random);
+    std::memcpy(element_at(tensor, offset_of(view, index)), &value, size_of(view.type));
+  });
+}
+
 std::string hex(const std::byte* bytes, std::size_t count) {
   std::ostringstream out;
   out << "0x" << std::hex;
@@ -129,6 +158,11 @@ Buffers random_buffers(const TestCase& test_case, std::uint64_t seed) {
       std::memcpy(&buffer[at], &bits, std::min<std::size_t>(8, buffer.size() - at));
     }
     if (test_case.contents != Contents::bits) fill_small_numbers(test_case, i, random, buffer);
+  }
+  for (const IndexContents& contents : test_case.indices) {
+    const BufferView& source = test_case.sources[contents.source];
+    const auto address = reinterpret_cast<DevicePtr>(buffers[source.buffer].data());
+    fill_indices(contents, {source.view, address + source.offset}, random);
   }
   return buffers;
 }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +29,17 @@ enum class Contents : std::uint8_t {
   units,    ///< 1, −1 and a few 2, whose products are exact in any order
 };
 
+/// The content of a source that is an index tensor: numbers of places in a dimension of `extent` elements,
+/// some of them counted from its end.
+struct IndexContents {
+  std::size_t source = 0;
+  std::uint64_t extent = 0;
+  /// All places are different: in the whole tensor, or along dimension `axis`.
+  bool distinct = false;
+  std::optional<std::size_t> axis = std::nullopt;
+  bool outside = false;  ///< some numbers are outside of the dimension
+};
+
 /// A case of the tests of correctness: an operation, by its name, with its arguments and tensors. Most cases
 /// are random. Buffers begin at multiples of 256 bytes.
 struct TestCase {
@@ -38,7 +50,8 @@ struct TestCase {
   std::vector<tmajit::Tensor> numbers = {};  ///< sources that are numbers; they follow `sources`
   std::vector<std::uint64_t> buffers = {};   ///< size of each buffer in bytes
   Contents contents = Contents::bits;
-  bool has_nan = false;         ///< some floating-point elements of Contents::whole are NaN
+  std::vector<IndexContents> indices = {};  ///< sources that do not have `contents`
+  bool has_nan = false;                     ///< some floating-point elements of Contents::whole are NaN
   std::uint64_t alignment = 1;  ///< alignment of addresses that the operation needs, besides the elements'
 
   /// The largest alignment that a tensor needs: buffers may move by multiples of it.

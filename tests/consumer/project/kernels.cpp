@@ -35,6 +35,11 @@ void every_operation(Runtime& runtime) {
   expect_error(no_device, [&] { scan(runtime, to, {.op = parse<ScanOp>("sum")}, {from}); });
   expect_error(no_device, [&] { rowwise(runtime, {to}, {.steps = "y = x / sum(x)"}, {from}); });
   expect_error(no_device, [&] { rms_norm(runtime, {to}, {from}, {.eps = 1e-5}); });
+  const Tensor places = Tensor::contiguous(ElementType::i64, {from.view.shape[0]}, 1 << 28);
+  expect_error(no_device,
+               [&] { gather(runtime, to, from, {places}, {.out_of_range = parse<OutOfRange>("clamp")}); });
+  expect_error(no_device, [&] { scatter(runtime, to, from, {places}); });
+  expect_error(no_device, [&] { scatter_add(runtime, to, from, {places}); });
   expect_error(no_device, [&] { reduce_into(runtime, to, CombineOp::add, from); });
   expect_error(no_device, [&] { copy_ragged(runtime, {to}, {from}); });
   expect_error(no_device, [&] {

@@ -51,5 +51,10 @@ void describe_operations() {
   expect(cos[1] == TensorView::contiguous(ElementType::f32, {4, 4}), "sources_of()");
   expect(name(find_operation("rotary").sources[1].shape) == "half" && name(OperandElements::any) == "any",
          "operands of a recipe");
+  const Tensor places = Tensor::contiguous(ElementType::i64, {4}, 3 << 20);
+  expect(operation::gather(same, from, {places}).moves.size() == 1, "operation::gather()");
+  expect(operation::scatter(same, from, {places}).moves.size() == 1, "operation::scatter()");
+  expect(operation::scatter_add(same, from, {places}).moves.size() == 1, "operation::scatter_add()");
+  expect(name(OutOfRange::clamp) == "clamp", "the name of an OutOfRange");
   expect(operation::copy_ragged({same}, {from}).one_launch, "operation::copy_ragged()");
 }

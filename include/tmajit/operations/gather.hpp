@@ -1,0 +1,42 @@
+#pragma once
+
+#include <tmajit/dims.hpp>
+#include <tmajit/list.hpp>
+#include <tmajit/out_of_range.hpp>
+#include <tmajit/tensor.hpp>
+
+#include <string_view>
+
+TMAJIT_BEGIN
+
+class Runtime;
+struct Operation;
+
+/// Takes elements of a source by index tensors, bit for bit.
+struct Gather {
+  static constexpr std::string_view operation = "gather";
+  /// The dimensions of the source that are indexed, one for each index tensor; a negative one counts from the
+  /// end. Several must be neighbours, in order. In the destination's shape the dimensions of the index
+  /// tensors, which are broadcast to each other, replace them: NumPy's take(x, index, axis) and x[i0, i1].
+  Dims axes = {0};
+  /// NumPy's take_along_axis: the one index tensor has the source's rank. Both are broadcast to the
+  /// destination's shape, which has the index tensor's extent along the axis.
+  bool along = false;
+  OutOfRange out_of_range = OutOfRange::skip;
+  /// The element that `skip` stores, converted to the destination's type as Map does.
+  double value = 0;
+};
+
+namespace operation {
+/// The elements of `source` that 1 to 7 index tensors select. Elements have the size of the destination's.
+/// Index tensors have one type: i32, i64, u32 or u64. The destination may not overlap another tensor.
+/// plan() throws SpecError for axes, shapes or types that do not fit.
+[[nodiscard]] TMAJIT_API Operation gather(const Tensor& destination, const Tensor& source, List<Tensor> index,
+                                          const Gather& what = {});
+}  // namespace operation
+
+/// One call: plan(runtime, operation::gather(…)) and a launch (docs/gather.md).
+TMAJIT_API void gather(const Runtime& runtime, const Tensor& destination, const Tensor& source,
+                       List<Tensor> index, const Gather& what = {}, Stream stream = nullptr);
+
+TMAJIT_END

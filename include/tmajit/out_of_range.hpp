@@ -1,0 +1,24 @@
+#pragma once
+
+#include <tmajit/names.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+TMAJIT_BEGIN
+
+/// The element that an index outside of its dimension selects. Negative indices first count from the end: −1
+/// is the last one.
+enum class OutOfRange : std::uint8_t {
+  skip,   ///< none: gather stores a value in its place; scatter and scatter_add store nothing
+  clamp,  ///< the nearest one
+};
+inline constexpr std::array all_out_of_range{OutOfRange::skip, OutOfRange::clamp};
+/// "skip", "clamp".
+[[nodiscard]] TMAJIT_API std::string_view name(OutOfRange policy) noexcept;
+/// The policy of that name. Throws Error{invalid_argument} that lists the names.
+template <>
+[[nodiscard]] TMAJIT_API OutOfRange parse<OutOfRange>(std::string_view name);
+
+TMAJIT_END

@@ -1,0 +1,247 @@
+#include "families/list.hpp"
+#include "families/shared/chunks.hpp"
+#include "spec/saturate.hpp"
+
+#include <tmajit/indexed_plan.cuh>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr std::uint32_t indexed_threads = 256;
+constexpr std::uint32_t max_piece_bytes = 16;
+/// Kernels of tensors of rank 1 and 2 are the same, so that a single row needs no kernel of its own.
+constexpr std::uint32_t min_indexed_rank = 2;
+/// A thread has several vectors only if every SM has this many CTAs then.
+constexpr std::uint64_t full_ctas_per_sm = 4;
+/// Dividends of a params::Divider must be smaller.
+constexpr std::uint64_t max_narrow_vectors = (std::uint64_t{1} << 31) - (std::uint64_t{1} << 20);
+
+/// The facts that an `indexed` kernel is specialised for.
+struct IndexedFacts {
+  std::uint32_t use = 0;  ///< an IndexedUse
+  /// The elements' type, an ElementType. Kernels that need only bits have the unsigned integer of a vector's
+  /// size, so that types share them.
+  std::uint32_t type = 0;
+  std::uint32_t rank = min_indexed_rank;
+  std::uint32_t indices = 1;
+  std::uint32_t index_type = 0;  ///< an ElementType
+  std::uint32_t vector_bytes = 1;
+  std::uint32_t turns = 1;  ///< most vectors of a thread
+  Flag clamps = 0;
+  Flag pads = 0;  ///< a gather stores a value other than 0 where an index selects nothing
+  Flag wide = 0;  ///< there are too many vectors for 32-bit numbers
+
+  [[nodiscard]] IndexedUse indexed_use() const noexcept { return static_cast<IndexedUse>(use); }
+  [[nodiscard]] ElementType element_type() const noexcept { return static_cast<ElementType>(type); }
+};
+
+struct IndexedChoice {
+  std::uint32_t vectors = 1;  ///< vectors of a thread
+  static constexpr auto members() { return std::array{choice_number("vectors", &IndexedChoice::vectors)}; }
+  [[nodiscard]] std::string text() const {
+    return fmt::format("{} threads of {} vector{}", indexed_threads, vectors, vectors == 1 ? "" : "s");
+  }
+};
+
+/// Elements of a vector: as many as are contiguous and aligned in both tensors, and selected by one index.
+std::uint32_t vector_elements(const Problem& problem) {
+  const CanonicalNest& nest = problem.nest;
+  if (nest.rank == 0) return 1;
+  const auto& body = problem.as<IndexedProblem>();
+  const std::uint32_t last = nest.rank - 1;
+  const std::uint32_t size = problem.element_bytes(0);
+  std::uint64_t bits = max_piece_bytes | nest.shape[last] * size;
+  for (std::uint32_t i = 0; i < nest.operands; ++i) {
+    if (i >= 2) {
+      if (nest.operand[i].strides[last] != 0) return 1;
+      bits |= static_cast<std::uint64_t>(body.axis[i - 2].stride) * size;
+    } else {
+      if (nest.operand[i].strides[last] != 1) return 1;
+      bits |= problem.alignment(i, last);
+    }
+  }
+  return std::max((1U << std::countr_zero(bits)) / size, 1U);
+}
+
+std::uint64_t vectors_of(const Problem& problem, std::uint32_t vector_bytes) {
+  return problem.nest.elements() / (vector_bytes / problem.element_bytes(0));
+}
+
+IndexedFacts facts_of_problem(const Problem& problem) {
+  const auto& body = problem.as<IndexedProblem>();
+  const std::uint32_t vector_bytes = vector_elements(problem) * problem.element_bytes(0);
+  const bool pads = body.gathers() && body.out_of_range == OutOfRange::skip &&
+                    std::bit_cast<std::uint64_t>(body.value) != 0;
+  const bool needs_type = pads || body.use == IndexedUse::scatter_add;
+  // With more vectors, the registers of their addresses would limit the threads of an SM.
+  const std::uint32_t turns = vector_bytes == max_piece_bytes ? 4 : 8;
+  return {.use = static_cast<std::uint32_t>(body.use),
+          .type = static_cast<std::uint32_t>(needs_type ? problem.type[0]
+                                                        : unsigned_of(std::min(vector_bytes, 8U))),
+          .rank = std::max(problem.nest.rank, min_indexed_rank),
+          .indices = problem.sources() - 1,
+          .index_type = static_cast<std::uint32_t>(problem.type[2]),
+          .vector_bytes = vector_bytes,
+          .turns = turns,
+          .clamps = body.out_of_range == OutOfRange::clamp ? 1U : 0U,
+          .pads = pads ? 1U : 0U,
+          .wide = vectors_of(problem, vector_bytes) < max_narrow_vectors ? 0U : 1U};
+}
+
+template <std::uint32_t rank, std::uint32_t indices>
+params::IndexedPlan<rank, indices> indexed_plan(const IndexedFacts& facts, std::uint32_t turns,
+                                                const Problem& problem) {
+  const auto& body = problem.as<IndexedProblem>();
+  const CanonicalNest& nest = problem.nest;
+  params::IndexedPlan<rank, indices> plan{};
+  set_address(plan.destination, problem.address[0]);
+  set_address(plan.source, problem.address[1]);
+  for (std::uint32_t k = 0; k < indices; ++k) {
+    set_address(plan.index[k].first, problem.address[k + 2]);
+    plan.index[k].extent = static_cast<std::int64_t>(body.axis[k].extent);
+    plan.index[k].step = body.axis[k].stride * static_cast<std::int64_t>(problem.element_bytes(0));
+  }
+  const std::uint64_t vector = facts.vector_bytes / problem.element_bytes(0);
+  for (std::uint32_t n = 0; n < rank; ++n) {
+    auto& digit = plan.digit[rank - 1 - n];
+    digit.extent = 1;
+    if (n < nest.rank) {
+      const std::uint32_t d = nest.rank - 1 - n;
+      const auto elements = static_cast<std::int64_t>(n == 0 ? vector : 1);
+      digit.extent = nest.shape[d] / static_cast<std::uint64_t>(elements);
+      digit.destination = problem.step(0, d) * elements;
+      digit.source = problem.step(1, d) * elements;
+      for (std::uint32_t k = 0; k < indices; ++k) digit.index[k] = problem.step(k + 2, d) * elements;
+    }
+    if (facts.wide == 0) digit.count = make_divider<params::Divider>(digit.extent);
+  }
+  plan.vectors = vectors_of(problem, facts.vector_bytes);
+  plan.value = body.value;
+  plan.turns = turns;
+  return plan;
+}
+
+std::string_view use_policy(IndexedUse use) noexcept {
+  switch (use) {
+    case IndexedUse::gather: return "Gathers";
+    case IndexedUse::scatter: return "Scatters";
+    case IndexedUse::scatter_add: return "Adds";
+  }
+  return {};
+}
+
+class IndexedFamily final : public TypedFamily<IndexedFacts, IndexedChoice> {
+ public:
+  IndexedFamily()
+      : TypedFamily({.name = "indexed",
+                     .summary = "moves or adds vectors between a tensor and the elements of another that "
+                                "index tensors select",
+                     .operations = {Gather::operation, Scatter::operation, ScatterAdd::operation},
+                     .max_inputs = max_inputs}) {}
+
+  void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
+    const IndexedFacts facts = facts_of_problem(problem);
+    const std::uint64_t full = full_ctas_per_sm * problem.sm_count * indexed_threads * facts.turns;
+    const bool fills_chip = vectors_of(problem, facts.vector_bytes) >= full;
+    for (const std::uint32_t turns : {1U, facts.turns}) {
+      Candidate made = candidate(facts, {.vectors = turns}, problem.nest);
+      made.common = (turns > 1) == fills_chip;
+      if (made.common) made.default_choice = DefaultChoice::yes;
+      candidates.push_back(std::move(made));
+    }
+  }
+
+  [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {
+    const IndexedFacts& facts = data(candidate).facts;
+    const std::uint64_t vectors = vectors_of(problem, facts.vector_bytes);
+    const std::uint64_t of_cta = std::uint64_t{indexed_threads} * data(candidate).choice.vectors;
+    Footprint footprint{.threads = indexed_threads,
+                        .tiles = ceil_div(vectors, of_cta),
+                        .registers = 64,
+                        .bytes_in_flight = of_cta * facts.vector_bytes,
+                        .rounds = 2};
+    std::uint64_t remaining = of_cta * (facts.vector_bytes / problem.element_bytes(0));
+    for (std::uint32_t d = problem.nest.rank; d-- > 0;) {
+      footprint.box[d] = sat_cast<std::uint32_t>(std::min(problem.nest.shape[d], remaining));
+      remaining = ceil_div(remaining, std::max<std::uint64_t>(problem.nest.shape[d], 1));
+    }
+    // An estimate: divisions and addresses for each dimension and tensor, and the access itself.
+    footprint.instructions = static_cast<double>(vectors) * (12 + 6.0 * facts.rank + 8.0 * facts.indices);
+    return footprint;
+  }
+
+  [[nodiscard]] std::string why(const Candidate& candidate, const Problem& /*problem*/) const override {
+    const IndexedFacts& facts = data(candidate).facts;
+    return fmt::format(
+        "Threads load the indices of {} vectors of {} bytes, then the vectors themselves, so that many loads "
+        "are in flight.",
+        data(candidate).choice.vectors, facts.vector_bytes);
+  }
+
+  void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
+            LaunchShape& shape) const override {
+    const IndexedFacts& facts = data(candidate).facts;
+    with_constant(facts.rank, [&](auto rank) {
+      with_constant(facts.indices, [&](auto indices) {
+        using Plan = params::IndexedPlan<rank, indices>;
+        const std::uint32_t at =
+            parameters.add({"params::IndexedPlan", rank, indices}, "plan",
+                           indexed_plan<rank, indices>(facts, data(candidate).choice.vectors, problem));
+        parameters.add_address(at + static_cast<std::uint32_t>(offsetof(Plan, destination)), 0);
+        parameters.add_address(at + static_cast<std::uint32_t>(offsetof(Plan, source)), 1);
+        for (std::uint32_t k = 0; k < indices; ++k) {
+          parameters.add_address(
+              at + static_cast<std::uint32_t>(offsetof(Plan, index) + k * sizeof(params::IndexTensor)),
+              k + 2);
+        }
+      });
+    });
+    shape.grid = grid_of(footprint(candidate, problem).tiles);
+  }
+
+  [[nodiscard]] SourceParts source(const Candidate& candidate,
+                                   std::string_view /*expression*/) const override {
+    const IndexedFacts& facts = data(candidate).facts;
+    SourceParts parts{.why =
+                          "A thread moves vectors as wide as rows allow. The copy engine is not used: it "
+                          "would need an instruction for each row.",
+                      .max_threads = indexed_threads,
+                      .call = "move_indexed(plan)"};
+    parts.facts = number_fact("rank", facts.rank) + number_fact("indices", facts.indices, "index tensors") +
+                  number_fact("threads", indexed_threads) +
+                  number_fact("turns", facts.turns, "most vectors of a thread") +
+                  number_fact("vector_bytes", facts.vector_bytes);
+    parts.facts +=
+        fmt::format("using Number = {};  // number of a vector\n", facts.wide != 0 ? "u64" : "u32");
+    parts.facts +=
+        fmt::format("using IndexElement = {};\n", device_type(static_cast<ElementType>(facts.index_type)));
+    parts.facts += policy_fact("Range", facts.clamps != 0 ? "Clamped" : "Skipped", "indices out of range");
+    parts.facts += policy_fact("Use", use_policy(facts.indexed_use()));
+    if (facts.indexed_use() == IndexedUse::gather)
+      parts.facts += policy_fact("Missing", facts.pads != 0 ? "ValueBits" : "ZeroBits");
+    parts.element_bytes = size_of(facts.element_type());
+    if (facts.pads != 0 || facts.indexed_use() == IndexedUse::scatter_add) {
+      parts.facts += fmt::format("struct Destination {{\n  using Element = {};\n}};\n",
+                                 device_type(facts.element_type()));
+      parts.elements = {facts.element_type()};
+      parts.result = facts.element_type();
+      parts.pads = facts.pads != 0;
+    }
+    return parts;
+  }
+};
+
+}  // namespace
+
+const Family& indexed_family() {
+  static const IndexedFamily family;
+  return family;
+}
+
+TMAJIT_END

@@ -1,0 +1,108 @@
+#include "operations/drawing/draw_indexed.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+namespace reference {
+
+using namespace tmajit;
+
+namespace {
+
+constexpr std::array index_types{ElementType::i64, ElementType::i32, ElementType::u32, ElementType::u64};
+
+/// The shapes of a case.
+struct IndexedShapes {
+  Shape selected;
+  Shape moved;
+  std::vector<Shape> index;  ///< of each index tensor
+  std::size_t axis = 0;      ///< the first indexed dimension of the selected tensor
+  bool along = false;
+};
+
+/// The shape to which index tensors are broadcast: at most `most` elements.
+Shape draw_index_shape(TestCaseDraw& draw, std::uint64_t rank, std::uint64_t most) {
+  Shape shape(rank);
+  std::uint64_t left = most;
+  for (std::uint64_t& extent : shape) {
+    extent = draw.extent(between(draw.kernel_property_random, 1, std::clamp<std::uint64_t>(left, 1, 60)));
+    left /= extent;
+  }
+  return shape;
+}
+
+IndexedShapes draw_shapes(TestCaseDraw& draw, DrawnUse use) {
+  Random& random = draw.kernel_property_random;
+  IndexedShapes drawn{.selected = draw.tensor_shape(1, 5), .moved = {}, .index = {}};
+  const std::size_t rank = drawn.selected.size();
+  drawn.along = one_in(random, 3);
+  const std::size_t count =
+      drawn.along || rank == 1 || !one_in(random, 3) ? 1 : between(random, 2, std::min<std::size_t>(rank, 3));
+  drawn.axis = between(random, 0, rank - count);
+  const auto first = drawn.selected.begin() + static_cast<std::ptrdiff_t>(drawn.axis);
+  // If each element is stored once, the indices along the first indexed dimension are different.
+  const std::uint64_t most = use == DrawnUse::scatter ? *first : UINT64_MAX;
+  const std::uint64_t others = std::max<std::uint64_t>(element_count(drawn.selected) / *first, 1);
+  const std::uint64_t budget = std::min(most, std::max<std::uint64_t>(draw.element_limit / others, 1));
+  if (drawn.along) {
+    drawn.moved = drawn.selected;
+    drawn.moved[drawn.axis] = draw_index_shape(draw, 1, budget).front();
+    Shape index = drawn.moved;
+    for (std::size_t d = 0; d < rank; ++d) {
+      const bool repeats = one_in(random, 5);
+      const bool source_repeats = one_in(random, 8);
+      if (d == drawn.axis) continue;
+      if (repeats) index[d] = 1;
+      if (source_repeats && !repeats && use == DrawnUse::gather) drawn.selected[d] = 1;
+    }
+    drawn.index = {index};
+    return drawn;
+  }
+  const Shape index = draw_index_shape(draw, between(random, 0, 3), budget);
+  drawn.moved.assign(drawn.selected.begin(), first);
+  drawn.moved.insert(drawn.moved.end(), index.begin(), index.end());
+  drawn.moved.insert(drawn.moved.end(), first + static_cast<std::ptrdiff_t>(count), drawn.selected.end());
+  drawn.index = {index};
+  for (std::size_t k = 1; k < count; ++k) drawn.index.push_back(draw.broadcastable(index));
+  return drawn;
+}
+
+}  // namespace
+
+void draw_indexed_case(TestCaseDraw& draw, DrawnUse use) {
+  Random& random = draw.kernel_property_random;
+  const IndexedShapes shapes = draw_shapes(draw, use);
+  const bool gathers = use == DrawnUse::gather;
+  const bool clamps = one_in(random, 3);
+  const ElementType type = use == DrawnUse::scatter_add ? draw.type : draw.same_size_type();
+  const TensorView to = draw.view(draw.type, gathers ? shapes.moved : shapes.selected, false);
+  const TensorView from = draw.view(type, gathers ? shapes.selected : shapes.moved, true);
+  draw.add_destination(to);
+  draw.add_source(from);
+  const ElementType index_type = one_of(random, index_types);
+  std::vector<std::int64_t> axes;
+  const auto rank = static_cast<std::int64_t>(shapes.selected.size());
+  for (std::size_t k = 0; k < shapes.index.size(); ++k) {
+    axes.push_back(static_cast<std::int64_t>(shapes.axis + k) - (one_in(random, 3) ? rank : 0));
+    const bool distinct = use == DrawnUse::scatter && k == 0;
+    draw.add_source(draw.view(index_type, shapes.index[k], !distinct));
+    draw.test_case.indices.push_back(
+        {.source = k + 1,
+         .extent = shapes.selected[shapes.axis + k],
+         .distinct = distinct,
+         .axis = shapes.along ? std::optional(shapes.axis) : std::nullopt,
+         // Clamped indices would not be distinct.
+         .outside = !(use == DrawnUse::scatter && clamps) && one_in(draw.launch_parameter_random, 2)});
+  }
+  draw.test_case.arguments = {{"axes", Dims(axes)},
+                              {"along", std::string(shapes.along ? "yes" : "no")},
+                              {"out_of_range", std::string(clamps ? "clamp" : "skip")}};
+  if (gathers && one_in(random, 3)) {
+    draw.test_case.arguments.set(
+        "value", one_of(draw.launch_parameter_random, std::array{1.0, -1.0, 0.3, 1e9, std::nan(""), 255.0}));
+  }
+}
+
+}  // namespace reference

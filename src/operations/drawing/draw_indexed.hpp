@@ -1,0 +1,17 @@
+#pragma once
+
+#include "operations/drawing/random_case.hpp"
+
+namespace reference {
+
+/// Where the elements of an indexed operation come from and go to.
+enum class DrawnUse : std::uint8_t {
+  gather,
+  scatter,      ///< each element is stored once, so that the result does not depend on an order
+  scatter_add,  ///< both tensors have one type
+};
+
+/// Draws a gather, a scatter or a scatter_add: shapes, views, indices and arguments.
+void draw_indexed_case(TestCaseDraw& draw, DrawnUse use);
+
+}  // namespace reference

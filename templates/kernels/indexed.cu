@@ -1,0 +1,172 @@
+// indexed: moves vectors between a tensor and elements of another tensor that index tensors select.
+//
+//   index tensors --> registers --offsets of the selected vectors--> loads of `turns` vectors --> stores or additions
+//
+// The vectors of the moved tensor are numbered, its last dimension first. A thread divides the numbers of its vectors into
+// indices. It loads all its indices first, then all its vectors, so that many loads are in flight.
+//@ # Facts of the kernel: rank, indices, threads, turns, vector_bytes, Number, IndexElement, Range, Use, Missing;
+//@ # with ValueBits or Adds also Destination.
+#include "tmajit/division.cuh"
+#include "tmajit/global.cuh"
+#include "tmajit/global_add.cuh"
+#include "tmajit/indexed_plan.cuh"
+#include "tmajit/values.cuh"
+#include "tmajit/vector16.cuh"
+
+namespace tmajit {
+
+using Plan = params::IndexedPlan<rank, indices>;
+using Piece = typename Bits<vector_bytes>::Type;
+
+// Offsets of a vector in bytes, and those of its indices in the index tensors.
+struct Place {
+  i64 destination;
+  i64 source;
+  i64 index[indices];
+};
+
+// Returns the index of a digit's dimension; `number` becomes the number in the dimensions before it.
+template <class Digit, class N>
+__device__ __forceinline__ N take_index(const Digit& digit, N& number) {
+  if constexpr (sizeof(N) == 4) {
+    return take(digit.count, number);
+  } else {
+    const N whole = number;
+    number = whole / digit.extent;
+    return whole - number * digit.extent;
+  }
+}
+
+__device__ __forceinline__ Place place_of(const Plan& plan, Number number) {
+  Place place{};
+#pragma unroll
+  for (u32 n = 0; n < rank; ++n) {
+    const u32 d = rank - 1 - n;
+    const Number at = d > 0 ? take_index(plan.digit[d], number) : number;
+    const i64 i = static_cast<i64>(at);
+    place.destination += i * plan.digit[d].destination;
+    place.source += i * plan.digit[d].source;
+#pragma unroll
+    for (u32 k = 0; k < indices; ++k) place.index[k] += i * plan.digit[d].index[k];
+  }
+  return place;
+}
+
+// The nearest index of the dimension takes the place of one outside.
+struct Clamped {
+  static __device__ __forceinline__ u64 index(i64 i, i64 extent, bool& exists) {
+    return static_cast<u64>(i < 0 ? 0 : i < extent ? i : extent - 1);
+  }
+};
+// An index outside of the dimension selects no element.
+struct Skipped {
+  static __device__ __forceinline__ u64 index(i64 i, i64 extent, bool& exists) {
+    exists = exists && static_cast<u64>(i) < static_cast<u64>(extent);
+    return static_cast<u64>(i);
+  }
+};
+
+// The offset in bytes that an index adds in the selected tensor.
+__device__ __forceinline__ i64 selected_offset(const params::IndexTensor& tensor, IndexElement given, bool& exists) {
+  constexpr bool is_signed = static_cast<IndexElement>(-1) < static_cast<IndexElement>(0);
+  constexpr i64 highest = static_cast<i64>(~u64(0) >> 1);
+  // Unsigned numbers beyond all 64-bit signed ones are outside of every dimension.
+  i64 i = sizeof(IndexElement) == 8 && !is_signed && static_cast<i64>(given) < 0 ? highest : static_cast<i64>(given);
+  if constexpr (is_signed) i += i < 0 ? tensor.extent : 0;
+  return static_cast<i64>(Range::index(i, tensor.extent, exists)) * tensor.step;
+}
+
+// ---- the vectors ----
+
+// The vectors that a gather stores where an index selects no element: zeros, or a value.
+struct ZeroBits {
+  static __device__ __forceinline__ Piece piece(const Plan&) { return Piece{}; }
+};
+struct ValueBits {
+  static __device__ __forceinline__ Piece piece(const Plan& plan) {
+    u64 bits = padding_bits(plan.value);
+#pragma unroll
+    for (u32 width = 8 * sizeof(Destination::Element); width < 64; width *= 2) bits |= bits << width;
+    if constexpr (vector_bytes == 16) {
+      const u32 low = static_cast<u32>(bits);
+      const u32 high = static_cast<u32>(bits >> 32);
+      return {{low, high, low, high}};
+    } else {
+      return static_cast<Piece>(bits);
+    }
+  }
+};
+
+// Takes selected elements of the source.
+struct Gathers {
+  static __device__ __forceinline__ Piece load(const Plan& plan, const Place& place, i64 selected, bool exists) {
+    Piece piece = Missing::piece(plan);
+    if (exists) piece = *reinterpret_cast<const Piece*>(plan.source + place.source + selected);
+    return piece;
+  }
+  static __device__ __forceinline__ void store(const Plan& plan, const Place& place, i64, bool, const Piece& piece) {
+    *reinterpret_cast<Piece*>(plan.destination + place.destination) = piece;
+  }
+};
+
+// Stores the source at selected elements. Several threads may store to one element.
+struct Scatters {
+  static __device__ __forceinline__ Piece load(const Plan& plan, const Place& place, i64, bool) {
+    return *reinterpret_cast<const Piece*>(plan.source + place.source);
+  }
+  static __device__ __forceinline__ void store(const Plan& plan, const Place& place, i64 selected, bool exists, const Piece& piece) {
+    if (exists) ptx::store_piece_relaxed(plan.destination + place.destination + selected, piece);
+  }
+};
+// Adds the source to selected elements.
+struct Adds {
+  static __device__ __forceinline__ Piece load(const Plan& plan, const Place& place, i64, bool) {
+    return *reinterpret_cast<const Piece*>(plan.source + place.source);
+  }
+  static __device__ __forceinline__ void store(const Plan& plan, const Place& place, i64 selected, bool exists, const Piece& piece) {
+    if (exists) GlobalAddition<Destination::Element>::add(plan.destination + place.destination + selected, piece);
+  }
+};
+
+// Moves the thread's vectors: `count` numbers from `first` on, `threads` apart.
+template <u32 count>
+__device__ __forceinline__ void move_vectors(const Plan& plan, Number first) {
+  const Number last = static_cast<Number>(plan.vectors - 1);
+  Place place[count];
+  IndexElement given[count][indices];
+#pragma unroll
+  for (u32 turn = 0; turn < count; ++turn) {
+    const Number number = first + turn * threads;
+    // A thread without a vector loads the indices and the elements of the last one.
+    place[turn] = place_of(plan, number < last ? number : last);
+#pragma unroll
+    for (u32 k = 0; k < indices; ++k) {
+      given[turn][k] = *reinterpret_cast<const IndexElement*>(plan.index[k].first + place[turn].index[k]);
+    }
+  }
+  i64 selected[count] = {};
+  bool exists[count];
+  Piece piece[count];
+#pragma unroll
+  for (u32 turn = 0; turn < count; ++turn) {
+    exists[turn] = true;
+#pragma unroll
+    for (u32 k = 0; k < indices; ++k) selected[turn] += selected_offset(plan.index[k], given[turn][k], exists[turn]);
+    piece[turn] = Use::load(plan, place[turn], selected[turn], exists[turn]);
+  }
+#pragma unroll
+  for (u32 turn = 0; turn < count; ++turn) {
+    if (first + turn * threads <= last) Use::store(plan, place[turn], selected[turn], exists[turn], piece[turn]);
+  }
+}
+
+__device__ __forceinline__ void move_indexed(const Plan& plan) {
+  const Number first = static_cast<Number>(blockIdx.x) * (plan.turns * threads) + threadIdx.x;
+  if (plan.turns == 1) {
+    move_vectors<1>(plan, first);
+  } else {
+    move_vectors<turns>(plan, first);
+  }
+}
+
+}  // namespace tmajit

@@ -1,0 +1,56 @@
+// The launch parameters of a kernel that moves elements by index tensors: addresses, and the divisors that split a vector's
+// number into indices.
+#pragma once
+#include "tmajit/divider.cuh"
+
+namespace tmajit::params {
+
+// The last digit varies fastest. Steps are bytes from one index of a dimension to the next.
+template <u32 indices>
+struct IndexedDigit {
+  i64 destination;
+  i64 source;
+  i64 index[indices];
+  // The number of the dimension's indices, twice; `count` is valid only where all vectors' numbers are below 2^31.
+  u64 extent;
+  Divider count;
+  u32 unused;
+};
+
+struct IndexTensor {
+  Address<const u8> first;
+  i64 extent;  // of the dimension that it indexes
+  i64 step;    // bytes from one index of that dimension to the next
+};
+
+template <u32 rank, u32 indices>
+struct IndexedPlan {
+  Address<u8> destination;
+  Address<const u8> source;
+  IndexTensor index[indices];
+  IndexedDigit<indices> digit[rank];
+  u64 vectors;
+  double value;  // what a gather stores where an index selects no element
+  u32 turns;     // vectors of a thread
+  u32 unused;
+};
+
+//@ if host
+template <u32 rank, u32 indices>
+struct IndexedPlanLayout : IndexedPlanLayout<rank, indices - 1> {
+  using Digit = IndexedDigit<indices>;
+  static_assert(TMAJIT_OFFSET(Digit, extent) == 16 + 8 * indices && sizeof(Digit) == 40 + 8 * indices);
+  using Plan = IndexedPlan<rank, indices>;
+  static_assert(TMAJIT_OFFSET(Plan, index) == 16 && TMAJIT_OFFSET(Plan, digit) == 16 + 24 * indices);
+  static_assert(TMAJIT_OFFSET(Plan, vectors) == 16 + 24 * indices + rank * sizeof(Digit));
+  static_assert(sizeof(Plan) == TMAJIT_OFFSET(Plan, vectors) + 24 && alignof(Plan) == 8);
+};
+template <u32 rank>
+struct IndexedPlanLayout<rank, 0> : IndexedPlanLayout<rank - 1, 7> {};
+template <>
+struct IndexedPlanLayout<0, 7> {};
+static_assert(sizeof(IndexedPlanLayout<8, 7>) > 0);  // checks ranks 1 to 8 with 1 to 7 index tensors
+static_assert(sizeof(IndexTensor) == 24 && TMAJIT_OFFSET(IndexTensor, step) == 16);
+//@ end
+
+}  // namespace tmajit::params

@@ -1,0 +1,139 @@
+/// The family `indexed` on the simulated device: indices that select one element several times, all types
+/// that are added, many shapes by one kernel, and numbers of vectors beyond 32 bits.
+#include "ops/own_memory.hpp"
+#include "ops/run_case.hpp"
+#include "ptx_alone.hpp"
+
+#include <tmajit/error.hpp>
+#include <tmajit/operations.hpp>
+#include <tmajit/sim.hpp>
+
+#include <cstring>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+using reference::TestCase;
+
+namespace indexed_test {
+namespace {
+
+Runtime sim_runtime(std::uint64_t seed) {
+  return Runtime({.device = make_sim_device({.mode = SimOptions::Mode::random, .seed = seed}),
+                  .cache_directory = tests::shared_kernels(),
+                  .compile = tests::ptx_alone});
+}
+
+/// A case of dense tensors: the rows of a matrix of `extent` rows, by `count` indices.
+TestCase rows_case(const char* operation, ElementType type, std::uint64_t extent, std::uint64_t count,
+                   std::uint64_t length, std::uint64_t shift = 0) {
+  const bool gathers = std::string_view(operation) == "gather";
+  const TensorView table = TensorView::contiguous(type, {extent, length});
+  const TensorView rows = TensorView::contiguous(type, {count, length});
+  TestCase made = reference::dense_case(
+      operation, {}, {gathers ? rows : table},
+      {gathers ? table : rows, TensorView::contiguous(ElementType::i64, {count})}, shift);
+  made.indices = {{.source = 1, .extent = extent, .outside = true}};
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("all types are added, by vectors and one by one, to few rows and to many") {
+  Runtime runtime = sim_runtime(1);
+  using enum ElementType;
+  for (const ElementType type : {i32, u32, i64, u64, f16, bf16, f32, f32_ftz, f64}) {
+    for (const std::uint64_t length : {1, 2, 3, 4, 8, 24}) {
+      for (const std::uint64_t extent : {1, 50}) {
+        const TestCase made = rows_case("scatter_add", type, extent, 40, length, length % 3);
+        INFO(made.text());
+        CHECK(tests::run_candidates(runtime, made, length) == "");
+      }
+    }
+  }
+}
+
+TEST_CASE("an element that several indices select becomes one of theirs, whole") {
+  const auto device = make_sim_device({.mode = SimOptions::Mode::random, .seed = 3});
+  const Runtime runtime(
+      {.device = device, .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
+  for (const std::uint64_t length : {1, 2, 4}) {
+    constexpr std::uint64_t count = 600;
+    std::vector<std::uint64_t> rows(count * length);
+    for (std::uint64_t i = 0; i < rows.size(); ++i) rows[i] = (i / length) * 0x1'0000'0001 + 7;
+    const std::vector<std::int32_t> places(count, 2);
+    const Buffer from(device, rows.size() * 8);
+    const Buffer index(device, places.size() * 4);
+    const Buffer to(device, 4 * length * 8);
+    device->memory().copy_in(from.address(), std::as_bytes(std::span(rows)), nullptr);
+    device->memory().copy_in(index.address(), std::as_bytes(std::span(places)), nullptr);
+    device->memory().fill(to.address(), std::byte{0x11}, to.bytes(), nullptr);
+    scatter(runtime, Tensor::contiguous(ElementType::u64, {4, length}, to.address()),
+            Tensor::contiguous(ElementType::u64, {count, length}, from.address()),
+            {Tensor::contiguous(ElementType::i32, {count}, index.address())});
+    std::vector<std::uint64_t> found(4 * length);
+    device->streams().synchronize(nullptr);
+    device->memory().copy_out(std::as_writable_bytes(std::span(found)), to.address(), nullptr);
+    device->streams().synchronize(nullptr);
+    for (std::uint64_t i = 0; i < found.size(); ++i) {
+      if (i / length != 2) {
+        CHECK(found[i] == 0x1111'1111'1111'1111);
+        continue;
+      }
+      const std::uint64_t low = (found[i] - 7) & 0xffff'ffff;
+      CHECK(low < count);
+      CHECK(found[i] - 7 == low * 0x1'0000'0001);
+    }
+  }
+}
+
+TEST_CASE("64 lengths of one operation need at most 4 kernels") {
+  for (const char* const operation : {"gather", "scatter", "scatter_add"}) {
+    std::set<std::string> keys;
+    for (std::uint64_t n = 1; n <= 64; ++n) {
+      const TestCase made = rows_case(operation, ElementType::bf16, 4000, n * 37 % 1000 + 1, 4096);
+      const Operation each =
+          reference::operation_of(made, std::vector<DevicePtr>{1ULL << 32, 2ULL << 32, 3ULL << 32});
+      for (const KernelPlan& plan : plan_kernels(each)) keys.emplace(plan.key());
+    }
+    INFO(operation);
+    CHECK(keys.size() == 1);
+  }
+}
+
+TEST_CASE("a source without elements writes nothing, and an empty dimension has no element to select") {
+  Runtime runtime = sim_runtime(4);
+  TestCase none = rows_case("scatter", ElementType::f32, 5, 0, 8);
+  CHECK(tests::run_candidates(runtime, none, 1) == "");
+  const auto device = runtime.device();
+  const std::vector<std::int64_t> places{0, 1, -1};
+  const Buffer index(device, 3 * 8);
+  const Buffer to(device, 3 * 4 * 4);
+  device->memory().copy_in(index.address(), std::as_bytes(std::span(places)), nullptr);
+  const Tensor empty = Tensor::contiguous(ElementType::f32, {0, 4}, 1 << 20);
+  const Tensor rows = Tensor::contiguous(ElementType::f32, {3, 4}, to.address());
+  const Tensor at = Tensor::contiguous(ElementType::i64, {3}, index.address());
+  gather(runtime, rows, empty, {at}, {.value = 2});
+  std::vector<float> found(12);
+  device->streams().synchronize(nullptr);
+  device->memory().copy_out(std::as_writable_bytes(std::span(found)), to.address(), nullptr);
+  device->streams().synchronize(nullptr);
+  CHECK(found == std::vector<float>(12, 2));
+  CHECK_THROWS_AS(gather(runtime, rows, empty, {at}, {.out_of_range = OutOfRange::clamp}), SpecError);
+  CHECK(plan_kernels(operation::scatter(empty, rows, {at})).empty());
+}
+
+TEST_CASE("more vectors than 32 bits count are numbered by 64 bits") {
+  const Tensor byte = Tensor::strided(ElementType::u8, {std::uint64_t{1} << 32}, {2}, 1ULL << 40);
+  const Tensor table = Tensor::contiguous(ElementType::u8, {256}, 1ULL << 36);
+  const Tensor index = Tensor::strided(ElementType::i32, {std::uint64_t{1} << 32}, {0}, 1ULL << 37);
+  const std::vector<KernelPlan> plans = plan_kernels(operation::gather(byte, table, {index}));
+  REQUIRE(plans.size() == 1);
+  CHECK(source(plans.front()).text.find("using Number = u64;") != std::string::npos);
+  CHECK(plans.front().bytes_read() >= std::uint64_t{1} << 32);
+}
+
+}  // namespace indexed_test

@@ -1,0 +1,58 @@
+#include "index_inputs.hpp"
+
+#include "parse.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <vector>
+
+namespace jitc {
+
+tmajit::Dims indexed_axes(const ProblemOptions& options) {
+  const auto& given = options.argument("--axes");
+  return given.empty() ? tmajit::Dims{0} : tmajit::parse_numbers(given, "--axes");
+}
+
+Shape index_shape(const ProblemOptions& options, const Shape& first, bool scatters) {
+  if (!options.index_shape.empty()) return parse_extents(options.index_shape, "--index-shape");
+  if (options.argument("--along") == "yes") return first;
+  const auto axes = indexed_axes(options);
+  // The source of a scatter has one dimension, the index tensors', in place of the indexed ones.
+  const std::size_t rank = first.size() - (scatters && !first.empty() ? 1 : 0) + (scatters ? axes.size() : 0);
+  const std::int64_t axis = axes[0] < 0 ? axes[0] + static_cast<std::int64_t>(rank) : axes[0];
+  const bool exists = axis >= 0 && axis < static_cast<std::int64_t>(first.size());
+  return {exists ? first[static_cast<std::size_t>(axis)] : 1};
+}
+
+void fill_with_places(std::span<std::byte> elements, const Problem& problem, std::size_t input,
+                      std::uint64_t seed) {
+  const bool scatters = problem.request.operation->reads_destination;
+  const auto& selected =
+      scatters ? problem.outputs.front().view : problem.views.of(problem.inputs.front().view).view;
+  const auto axes = problem.given.has("axes") ? problem.given.dims("axes") : tmajit::Dims{0};
+  const auto rank = selected.rank;
+  const auto dimension =
+      static_cast<std::uint32_t>(axes[input - 1] < 0 ? axes[input - 1] + rank : axes[input - 1]);
+  const std::uint64_t extent = selected.shape.at(dimension);
+  const auto type = problem.inputs[input].view.type;
+  const std::size_t size = tmajit::size_of(type);
+  const std::uint64_t count = elements.size() / size;
+  if (extent == 0) return;
+  std::mt19937_64 random(seed);
+  std::vector<std::uint64_t> places;
+  if (scatters && count <= extent) {
+    places.resize(extent);
+    std::iota(places.begin(), places.end(), 0);
+    std::ranges::shuffle(places, random);
+  }
+  const bool is_signed = type == tmajit::ElementType::i32 || type == tmajit::ElementType::i64;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t place = places.empty() ? random() % extent : places[i];
+    const auto number = static_cast<std::int64_t>(is_signed && random() % 4 == 0 ? place - extent : place);
+    std::memcpy(elements.data() + i * size, &number, size);
+  }
+}
+
+}  // namespace jitc
