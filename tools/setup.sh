@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Installs or fetches packages that a build of tmajit needs and this machine lacks. Can be run repeatedly; quick if
-# nothing is missing. demo.sh and test.sh call it.
+# nothing is missing. demo.sh, test.sh and wheel.sh call it.
+#
+#   --tests                   also a package that only a test needs: a headless browser, if apt has one
 #
 #   TMAJIT_NO_SYSTEM_CUDA=1   use CUDA's parts from the wheels even if a toolkit is installed
 #   TMAJIT_JOBS=N             build with N jobs (default: one for each core)
@@ -9,6 +11,17 @@
 . "$ROOT/tools/lib/catch2.sh"
 . "$ROOT/tools/lib/cuda.sh"
 . "$ROOT/tools/lib/python.sh"
+. "$ROOT/tools/lib/browser.sh"
+
+for_tests=0
+case $#:${1:-} in
+  0:) ;;
+  1:--tests) for_tests=1 ;;
+  *)
+    echo "usage: tools/setup.sh [--tests]" >&2
+    exit 2
+    ;;
+esac
 
 start=$EPOCHREALTIME
 heading "Set-up"
@@ -17,6 +30,7 @@ if ((${#missing[@]})); then install_packages "${missing[@]}"; fi
 provide_catch2
 provide_cuda
 provide_python
+if ((for_tests)); then provide_browser; fi
 note "compiler: $("$(compiler)" --version | head -n 1)"
 note "CUDA: $CUDA_ROOT; nvdisasm: ${NVDISASM:-none}"
 note "everything needed is here ($(seconds_since "$start") s)"

@@ -113,7 +113,7 @@ run_rooms() {
   run_tests "$preset" -L "^($(IFS='|' && echo "${programs[*]#test_}"))$" ${except:+-E "$except"}
 }
 
-"$ROOT/tools/setup.sh"
+"$ROOT/tools/setup.sh" --tests
 
 heading "Build"
 # CMake configures on one core, so both builds are configured at the same time. If asan cannot be configured, its pass tries

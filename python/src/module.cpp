@@ -97,11 +97,18 @@ nb::object run_some(std::uint32_t operation, nb::handle sources, nb::handle out,
   return nb::len(made) == 1 ? nb::object(made[0]) : nb::object(nb::tuple(made));
 }
 
+/// Python refuses the module by itself only where an interpreter checks for it, by default from Python 3.12 on.
+void refuse_sub_interpreters() {
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
+    throw nb::import_error("tmajit._core does not support loading in subinterpreters");
+}
+
 }  // namespace
 }  // namespace tmajit::python
 
 NB_MODULE(_core, module) {
   using namespace tmajit::python;
+  refuse_sub_interpreters();
   module.doc() = "The binding of libtmajit; use the functions of tmajit.";
   module.attr("__version__") = TMAJIT_VERSION_STRING;
   register_errors();

@@ -204,8 +204,9 @@ def check(
         )
         findings += [Finding(found_by="simulator", **fields) for fields in found]
     report = Report(findings, kernels, printed, instructions)
-    if _collected is not None:
-        _collected.append(report)
+    collected = _collected  # another thread may set it to None
+    if collected is not None:
+        collected.append(report)
     return report
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import sysconfig
 
 import pytest
 
@@ -29,12 +30,22 @@ def test_the_import_is_quick():
 
 
 @pytest.mark.skipif(
-    sys.version_info < (3, 12), reason="_xxsubinterpreters does not refuse modules before 3.12"
+    not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this interpreter is not free-threaded"
 )
-def test_sub_interpreters_are_refused_with_a_sentence():
-    name = "_interpreters" if sys.version_info >= (3, 13) else "_xxsubinterpreters"
+def test_the_import_does_not_enable_the_gil():
+    assert run("import sys, tmajit; print(sys._is_gil_enabled())").strip() == "False"
+
+
+@pytest.mark.parametrize("own_gil", [True, False])
+def test_sub_interpreters_are_refused_with_a_sentence(own_gil):
+    if sys.version_info >= (3, 13):
+        name, config = "_interpreters", "'isolated'" if own_gil else "'legacy'"
+    else:
+        name, config = "_xxsubinterpreters", f"isolated={own_gil}"
     code = (
-        f"import {name} as i; n = i.create();"
-        "r = i.run_string(n, 'try:\\n import tmajit\\nexcept ImportError as e: print(e, flush=True)')"
+        f"import {name} as i; n = i.create({config});"
+        "i.run_string(n, 'try:\\n import tmajit\\nexcept ImportError as e: print(e, flush=True)');"
+        "i.destroy(n); import tmajit; print(tmajit.__version__)"
     )
-    assert "main interpreter only" in run(code)
+    sentence, version = run(code).splitlines()
+    assert "main interpreter only" in sentence and version

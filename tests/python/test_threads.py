@@ -7,8 +7,11 @@ import sys
 import threading
 
 import numpy as np
+import pytest
 
 import tmajit
+from operation_cases import CASES, as_list
+from support import SEED, bits
 
 THREADS = 8
 
@@ -104,3 +107,88 @@ def test_a_list_of_sources_changes_during_the_call():
     finally:
         ended.set()
         thread.join()
+
+
+def test_a_list_of_axes_changes_during_the_call():
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    axes = [0, 1]
+    ended = threading.Event()
+
+    def exchange():
+        while not ended.is_set():
+            axes[0], axes[1] = axes[1], axes[0]
+
+    thread = threading.Thread(target=exchange)
+    thread.start()
+    try:
+        for _ in range(200):
+            try:
+                y = tmajit.permute(x, axes)
+            except tmajit.ArgumentError:  # it read one axis twice
+                continue
+            assert bits(y) == bits(x if y.shape == x.shape else x.T)
+    finally:
+        ended.set()
+        thread.join()
+
+
+def all_work():
+    """Calls of every part of the package that has state, by name. Equal calls return equal values."""
+    x = np.arange(60, dtype=np.float32).reshape(12, 5)
+    plan = tmajit.plan("permute", x, axes=(1, 0))
+    text = 'extern "C" __global__ void add(float* y, float a) { y[threadIdx.x] += a; }'
+    kernel = tmajit.kernel(text)
+
+    def launched(made):
+        y = np.zeros(32, np.float32)
+        made(y, 2.5, grid=1, block=32)
+        return bits(y)
+
+    def checked():
+        y = np.zeros(16, np.float32)
+        report = tmajit.check(kernel, y, 2.5, grid=1, block=32)
+        return [one.rule for one in report], bits(y)
+
+    def of_a_new_type():
+        kind = type("Array", (np.ndarray,), {})  # the package keeps a table of the types of arrays
+        return bits(tmajit.permute(x.view(kind), (1, 0)))
+
+    def refused(call, *arguments, **named):
+        with pytest.raises(tmajit.Error) as caught:
+            call(*arguments, **named)
+        return caught.value.code, str(caught.value)
+
+    work = {
+        str(case): lambda case=case: [bits(y) for y in as_list(case.call(tmajit, np.array))] for case in CASES
+    }
+    return work | {
+        "a launch of a shared plan": lambda: bits(plan(x)),
+        "a shared plan's attributes": lambda: (repr(plan), plan.source, plan.ptx, plan.kernels),
+        "a shared plan's explanation": lambda: str(plan.explain()),
+        "a new plan": lambda: bits(tmajit.plan("reduce", x, op="sum", axes=1)(x)),
+        "a launch of a shared kernel": lambda: launched(kernel),
+        "a new kernel": lambda: launched(tmajit.kernel(text.replace("add", "other"))),
+        "a check": checked,
+        "an array of a new type": of_a_new_type,
+        "an illegal argument": lambda: refused(tmajit.permute, x, (0, 2)),
+        "tensors that break a rule": lambda: refused(tmajit.permute, x[:5], (1, 0), out=x[1:6]),
+        "a text that does not compile": lambda: refused(tmajit.map, "x +", x),
+    }
+
+
+@pytest.mark.tmajit_findings
+def test_threads_do_all_work_at_once():
+    work = all_work()
+    names = list(work)
+    found = {name: [None] * (2 * THREADS) for name in names}
+
+    def call(number):
+        rng = np.random.default_rng(SEED + number)
+        for turn in (2 * number, 2 * number + 1):
+            for i in rng.permutation(len(names)):
+                found[names[i]][turn] = work[names[i]]()
+
+    in_threads(call)
+    for name in names:
+        wanted = work[name]()
+        assert all(one == wanted for one in found[name]), name

@@ -342,7 +342,7 @@ def main() -> int:
     options = parser.parse_args()
     program = find_browser()
     if program is None:
-        print("SKIPPED: no browser: install chromium, or name one with $TMAJIT_BROWSER")
+        print("SKIPPED: no browser: tools/setup.sh --tests installs one, or name one with $TMAJIT_BROWSER")
         return 4
     options.work.mkdir(parents=True, exist_ok=True)
     with Browser(program) as browser:

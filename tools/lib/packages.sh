@@ -71,7 +71,15 @@ apt_update() {
   APT_UPDATED=1
 }
 
-# install_packages NAME…
+# apt_install STEP NAME…: installs packages without those that they only recommend.
+apt_install() {
+  local step=$1
+  shift
+  step "$step" "install $*" as_root env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -q --no-install-recommends "$@"
+}
+
+# install_packages NAME…: installs required packages, or ends the set-up.
 install_packages() {
   can_install || die "this machine lacks packages that tmajit is built with, and setup.sh cannot install them
   (no apt-get, or neither root nor sudo). In Debian's and Ubuntu's names they are:
@@ -80,7 +88,5 @@ install_packages() {
   # sudo may ask for a password. A step has no terminal for that, so let sudo ask before.
   if [[ $(id -u) != 0 ]]; then sudo -v; fi
   apt_update || die "apt-get update failed; needed are: $*"
-  step apt-install "install $*" as_root env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -q --no-install-recommends "$@" ||
-    die "apt-get could not install: $*"
+  apt_install apt-install "$@" || die "apt-get could not install: $*"
 }
