@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Random gathers, scatters and additions by index tensors beside PyTorch and CuPy, on a GPU. Compares each result with PyTorch's.
+
+Rows: tables of 64 MiB to 4 GiB with rows of 64 bytes to 16 KiB, 2^12 to 2^20 random indices of 32 or 64 bits. Along: one index
+for each element. Tokens: rows of a token's activations, each taken by 8 experts, as a mixture of experts moves them. Bytes are
+those of the moved rows, read and written once, and of the indices.
+"""
+
+import argparse
+import math
+import random
+import statistics
+import sys
+
+import cupy
+import torch
+
+import tmajit
+
+DTYPES = (torch.uint8, torch.bfloat16, torch.float32)
+
+
+def device_us(call, runs=12):
+    """The median time on the device, after a first call."""
+    call()
+    times = []
+    for _ in range(runs):
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        begin.record()
+        call()
+        end.record()
+        end.synchronize()
+        times.append(1e3 * begin.elapsed_time(end))
+    return statistics.median(times)
+
+
+def equal(y, wanted, what):
+    if not torch.equal(y.view(torch.uint8), wanted.view(torch.uint8)):
+        sys.exit(f"{what} is wrong")
+
+
+def gather_rows(draw):
+    dtype = draw.choice(DTYPES)
+    row = int(2 ** draw.uniform(6, 14)) // dtype.itemsize
+    if draw.random() < 0.6:
+        row = max(64 // dtype.itemsize, row // 64 * 64)
+    table = max(2, int(2 ** draw.uniform(26, 32)) // (row * dtype.itemsize))
+    count = min(int(2 ** draw.uniform(12, 20)), (1 << 30) // (row * dtype.itemsize))
+    x = torch.empty(table, row, dtype=dtype, device="cuda")
+    x.view(torch.uint8).random_(0, 255)
+    kind = draw.choice((torch.int32, torch.int64))
+    index = torch.randint(0, table, (count,), device="cuda", dtype=kind)
+    y = torch.empty(count, row, dtype=dtype, device="cuda")
+    what = f"gather of {count} rows of {row} {dtype} from {table}"
+    equal(tmajit.gather(x, index, 0, out=y), torch.index_select(x, 0, index), what)
+    ours = device_us(lambda: tmajit.gather(x, index, 0, out=y))
+    other = cupy.empty((count, row), f"u{dtype.itemsize}")
+    table_of_bits = cupy.from_dlpack(
+        x.view((None, torch.uint8, torch.int16, None, torch.int32)[dtype.itemsize])
+    )
+    table_of_bits = table_of_bits.view(f"u{dtype.itemsize}")
+    cupy_index = cupy.from_dlpack(index)
+    peers = {
+        "index_select": device_us(lambda: torch.index_select(x, 0, index, out=y)),
+        "CuPy": device_us(lambda: cupy.take(table_of_bits, cupy_index, 0, out=other)),
+    }
+    moved = count * (2 * row * dtype.itemsize + kind.itemsize)
+    return what, ours, moved, peers
+
+
+def gather_along(draw):
+    dtype = draw.choice(DTYPES)
+    shape = [int(2 ** draw.uniform(6, 13)) for _ in range(2)]
+    shape[draw.randrange(2)] = max(1, int(2 ** draw.uniform(20, 25)) // shape[0])
+    axis = draw.randrange(2)
+    x = torch.empty(shape, dtype=dtype, device="cuda")
+    x.view(torch.uint8).random_(0, 255)
+    index = torch.randint(0, shape[axis], shape, device="cuda")
+    y = torch.empty_like(x)
+    what = f"gather along {axis} of {shape} {dtype}"
+    equal(tmajit.gather(x, index, axis, along=True, out=y), torch.take_along_dim(x, index, axis), what)
+    ours = device_us(lambda: tmajit.gather(x, index, axis, along=True, out=y))
+    peers = {"take_along_dim": device_us(lambda: torch.take_along_dim(x, index, axis, out=y))}
+    return what, ours, x.numel() * (2 * dtype.itemsize + 8), peers
+
+
+def scatter_add_rows(draw):
+    dtype = draw.choice(DTYPES[1:])
+    row = int(2 ** draw.uniform(6, 13)) // dtype.itemsize
+    if draw.random() < 0.6:
+        row = max(64 // dtype.itemsize, row // 64 * 64)
+    table = max(2, int(2 ** draw.uniform(24, 30)) // (row * dtype.itemsize))
+    count = min(int(2 ** draw.uniform(12, 18)), (1 << 30) // (row * dtype.itemsize))
+    x = torch.randint(-4, 5, (count, row), device="cuda").to(dtype)  # sums are exact in any order
+    index = torch.randint(0, table, (count,), device="cuda")
+    y, wanted = (torch.zeros(table, row, dtype=dtype, device="cuda") for _ in range(2))
+    what = f"scatter_add of {count} rows of {row} {dtype} to {table}"
+    tmajit.scatter_add(x, index, 0, out=y)
+    equal(y, wanted.index_add_(0, index, x), what)
+    ours = device_us(lambda: tmajit.scatter_add(x, index, 0, out=y))
+    peers = {"index_add_": device_us(lambda: wanted.index_add_(0, index, x))}
+    return what, ours, count * (3 * row * dtype.itemsize + 8), peers
+
+
+def tokens(hidden, count, experts):
+    """Each token's row is copied once for each of its 8 experts, in the order of the experts."""
+    x = torch.randn(count, hidden, device="cuda").to(torch.bfloat16)
+    chosen = torch.rand(count, experts, device="cuda").topk(8).indices.flatten()
+    index = (torch.argsort(chosen, stable=True) // 8).to(torch.int32)
+    y = torch.empty(8 * count, hidden, dtype=x.dtype, device="cuda")
+    what = f"{count} tokens of {hidden} to {experts} experts"
+    equal(tmajit.gather(x, index, 0, out=y), x[index], what)
+    ours = device_us(lambda: tmajit.gather(x, index, 0, out=y))
+    peers = {"index_select": device_us(lambda: torch.index_select(x, 0, index, out=y))}
+    return what, ours, count * hidden * 2 * 9 + 8 * count * 4, peers
+
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("--cases", type=int, default=100, help="number of random cases (100)")
+parser.add_argument("--seed", type=int, default=random.randrange(1 << 32), help="default: any")
+arguments = parser.parse_args()
+draw = random.Random(arguments.seed)
+size = 1 << 30
+copied = [torch.empty(size, dtype=torch.uint8, device="cuda") for _ in range(2)]
+copy = 2 * size / device_us(lambda: copied[0].copy_(copied[1]))
+del copied
+print(f"{torch.cuda.get_device_name()}, seed {arguments.seed}: a copy of 1 GiB at {copy / 1e6:.2f} TB/s")
+print("time; TB/s and its share of the copy's; times of peers, divided by tmajit's")
+ratios: dict[str, list[float]] = {}
+
+
+def report(what, ours, moved, peers):
+    texts = ", ".join(f"{name} {time / ours:.2f}" for name, time in peers.items())
+    print(
+        f"{what}: {ours:.1f} us, {moved / ours / 1e6:.2f} TB/s, {moved / ours / copy:.2f}; {texts}",
+        flush=True,
+    )
+    return min(peers.values()) / ours
+
+
+for hidden in (2048, 4096, 7168):
+    for count in (32, 128, 512, 4096, 16384):
+        report(*tokens(hidden, count, draw.choice((128, 256, 384))))
+for _ in range(arguments.cases):
+    kind = draw.choice((gather_rows, gather_rows, gather_along, scatter_add_rows))
+    what, ours, moved, peers = kind(draw)
+    ratios.setdefault(kind.__name__, []).append(report(what, ours, moved, peers))
+for name, all_of in ratios.items():
+    ordered = sorted(all_of)
+    mean = math.exp(statistics.fmean(map(math.log, ordered)))
+    share = sum(ratio >= 0.97 for ratio in ordered) * 100 // len(ordered)
+    print(
+        f"{name}: {len(ordered)} cases, best peer {ordered[0]:.2f} to {ordered[-1]:.2f}, mean {mean:.2f}, {share} % at least 0.97"
+    )
