@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Random gathers, scatters and additions by index tensors beside PyTorch and CuPy, on a GPU. Compares each result with PyTorch's.
+"""Random gathers and additions by index tensors beside PyTorch and CuPy, on a GPU.
 
-Rows: tables of 64 MiB to 4 GiB with rows of 64 bytes to 16 KiB, 2^12 to 2^20 random indices of 32 or 64 bits. Along: one index
-for each element. Tokens: rows of a token's activations, each taken by 8 experts, as a mixture of experts moves them. Bytes are
-those of the moved rows, read and written once, and of the indices.
+Rows: tables of 64 MiB to 4 GiB with rows of 64 bytes to 16 KiB, 2^12 to 2^20 random indices of 32 or 64 bits.
+Along: one index for each element. Tokens: rows of activations, each taken by 8 experts, as a mixture of
+experts moves them. Bytes are those of the moved rows, read and written once, and of the indices. Compares each result
+with PyTorch's.
 """
 
 import argparse
@@ -120,10 +121,15 @@ parser.add_argument("--cases", type=int, default=100, help="number of random cas
 parser.add_argument("--seed", type=int, default=random.randrange(1 << 32), help="default: any")
 arguments = parser.parse_args()
 draw = random.Random(arguments.seed)
-size = 1 << 30
-copied = [torch.empty(size, dtype=torch.uint8, device="cuda") for _ in range(2)]
-copy = 2 * size / device_us(lambda: copied[0].copy_(copied[1]))
-del copied
+
+
+def copy_speed():
+    """Bytes in a microsecond, each counted when it is read and when it is written."""
+    to, source = (torch.empty(1 << 30, dtype=torch.uint8, device="cuda") for _ in range(2))
+    return (2 << 30) / device_us(lambda: to.copy_(source))
+
+
+copy = copy_speed()
 print(f"{torch.cuda.get_device_name()}, seed {arguments.seed}: a copy of 1 GiB at {copy / 1e6:.2f} TB/s")
 print("time; TB/s and its share of the copy's; times of peers, divided by tmajit's")
 ratios: dict[str, list[float]] = {}
@@ -150,5 +156,6 @@ for name, all_of in ratios.items():
     mean = math.exp(statistics.fmean(map(math.log, ordered)))
     share = sum(ratio >= 0.97 for ratio in ordered) * 100 // len(ordered)
     print(
-        f"{name}: {len(ordered)} cases, best peer {ordered[0]:.2f} to {ordered[-1]:.2f}, mean {mean:.2f}, {share} % at least 0.97"
+        f"{name}: {len(ordered)} cases, best peer {ordered[0]:.2f} to {ordered[-1]:.2f}, mean {mean:.2f}, "
+        f"{share} % at least 0.97"
     )

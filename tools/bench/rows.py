@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Random softmaxes and norms by tmajit.rowwise beside other libraries' kernels and PyTorch's copy, on a GPU: bf16 and f32, rows
-of 32 to 262,144 elements, six in ten a multiple of 64, 2^24 to 2^27 elements. Compares each result with PyTorch's in f32.
+"""Random softmaxes and norms by tmajit.rowwise beside other libraries' kernels and PyTorch's copy, on a GPU.
 
-The peers: eager PyTorch; torch.compile, for one shape at a time; one Triton program for each row, as in Triton's tutorials;
-Liger, if it is installed. A peer that refuses a case is left out of it.
+bf16 and f32, rows of 32 to 262,144 elements, six in ten a multiple of 64, 2^24 to 2^27 elements. Compares
+each result with PyTorch's in f32.
+
+The peers: eager PyTorch; torch.compile, for one shape at a time; one Triton program for each row, as in
+Triton's tutorials; Liger, if it is installed. A peer that refuses a case is left out of it.
 """
 
 import argparse
@@ -146,9 +148,8 @@ parser.add_argument("--cases", type=int, default=100, help="number of cases (100
 parser.add_argument("--seed", type=int, default=random.randrange(1 << 32), help="default: any")
 parser.add_argument("--peers", nargs="*", choices=PEERS, default=list(PEERS), help="default: all")
 arguments = parser.parse_args()
-print(
-    f"{torch.cuda.get_device_name()}, seed {arguments.seed}: times of the copy and of peers, divided by tmajit's"
-)
+print(f"{torch.cuda.get_device_name()}, seed {arguments.seed}")
+print("times of the copy and of peers, divided by tmajit's")
 draw = random.Random(arguments.seed)
 refusals: dict[str, list[str]] = {}
 cases = [measure(draw, arguments.peers, refusals) for _ in range(arguments.cases)]
@@ -160,8 +161,8 @@ for name in dict.fromkeys(name for case in cases for name in case):
         for least in (0.92, 0.97)
     )
     print(
-        f"{name}: {len(ordered)} cases, {ordered[0]:.2f} to {ordered[-1]:.2f}, tenth {ordered[len(ordered) // 10]:.2f}, "
-        f"mean {mean:.2f}; {shares}"
+        f"{name}: {len(ordered)} cases, {ordered[0]:.2f} to {ordered[-1]:.2f}, "
+        f"tenth {ordered[len(ordered) // 10]:.2f}, mean {mean:.2f}; {shares}"
     )
 for peer, cases_of in refusals.items():
     print(f"{peer} refused {len(cases_of)} cases, first {cases_of[0][:200]}")
