@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Random gathers and additions by index tensors beside PyTorch and CuPy, on a GPU.
 
-Rows: tables of 64 MiB to 4 GiB with rows of 64 bytes to 16 KiB, 2^12 to 2^20 random indices of 32 or 64 bits.
-Along: one index for each element. Tokens: rows of activations, each taken by 8 experts, as a mixture of
-experts moves them. Bytes are those of the moved rows, read and written once, and of the indices. Compares each result
-with PyTorch's.
+Rows: tables of 64 MiB to 4 GiB with rows of 64 bytes to 16 KiB, 2^12 to 2^20 random indices of 32 or 64
+bits. Along: one index for each element. Tokens: rows of activations, each taken by 8 experts, as a mixture
+of experts moves them. Bytes are those of the moved rows, read and written once, and of the indices.
+Compares each result with PyTorch's.
 """
 
 import argparse
