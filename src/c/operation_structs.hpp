@@ -233,6 +233,31 @@ inline constexpr ArgumentMember rotary_members[] = {
 inline constexpr OperationStruct rotary_operation{
     "rotary", "tmajit_rotary_arguments", sizeof(tmajit_rotary_arguments), rotary_members};
 
+inline constexpr ArgumentMember gather_members[] = {
+    {"axes", offsetof(tmajit_gather_arguments, axes)},
+    {"along", offsetof(tmajit_gather_arguments, along)},
+    {"out_of_range", offsetof(tmajit_gather_arguments, out_of_range)},
+    {"value", offsetof(tmajit_gather_arguments, value)},
+};
+inline constexpr OperationStruct gather_operation{
+    "gather", "tmajit_gather_arguments", sizeof(tmajit_gather_arguments), gather_members};
+
+inline constexpr ArgumentMember scatter_members[] = {
+    {"axes", offsetof(tmajit_scatter_arguments, axes)},
+    {"along", offsetof(tmajit_scatter_arguments, along)},
+    {"out_of_range", offsetof(tmajit_scatter_arguments, out_of_range)},
+};
+inline constexpr OperationStruct scatter_operation{
+    "scatter", "tmajit_scatter_arguments", sizeof(tmajit_scatter_arguments), scatter_members};
+
+inline constexpr ArgumentMember scatter_add_members[] = {
+    {"axes", offsetof(tmajit_scatter_add_arguments, axes)},
+    {"along", offsetof(tmajit_scatter_add_arguments, along)},
+    {"out_of_range", offsetof(tmajit_scatter_add_arguments, out_of_range)},
+};
+inline constexpr OperationStruct scatter_add_operation{
+    "scatter_add", "tmajit_scatter_add_arguments", sizeof(tmajit_scatter_add_arguments), scatter_add_members};
+
 inline constexpr OperationStruct copy_ragged_operation{
     "copy_ragged", "tmajit_copy_ragged_arguments", sizeof(tmajit_copy_ragged_arguments), {}};
 

@@ -712,6 +712,69 @@ tmajit_status tmajit_rotary_results(const tmajit_tensor* sources, size_t source_
   return results(rotary_operation, {sources, source_count}, arguments, destination, error);
 }
 
+tmajit_status tmajit_gather(tmajit_runtime* runtime, const tmajit_tensor* destination,
+                            const tmajit_tensor* sources, size_t source_count,
+                            const tmajit_gather_arguments* arguments, void* stream, tmajit_error** error) {
+  return run(gather_operation, runtime, {destination, 1}, {sources, source_count}, arguments, stream, error);
+}
+
+tmajit_status tmajit_gather_plan(tmajit_runtime* runtime, const tmajit_tensor* destination,
+                                 const tmajit_tensor* sources, size_t source_count,
+                                 const tmajit_gather_arguments* arguments, const char* family,
+                                 tmajit_plan** plan, tmajit_error** error) {
+  return make_plan(gather_operation, runtime, {destination, 1}, {sources, source_count}, arguments, family,
+                   plan, error);
+}
+
+tmajit_status tmajit_gather_results(const tmajit_tensor* sources, size_t source_count,
+                                    const tmajit_gather_arguments* arguments, tmajit_tensor* destination,
+                                    tmajit_error** error) {
+  return results(gather_operation, {sources, source_count}, arguments, destination, error);
+}
+
+tmajit_status tmajit_scatter(tmajit_runtime* runtime, const tmajit_tensor* destination,
+                             const tmajit_tensor* sources, size_t source_count,
+                             const tmajit_scatter_arguments* arguments, void* stream, tmajit_error** error) {
+  return run(scatter_operation, runtime, {destination, 1}, {sources, source_count}, arguments, stream,
+             error);
+}
+
+tmajit_status tmajit_scatter_plan(tmajit_runtime* runtime, const tmajit_tensor* destination,
+                                  const tmajit_tensor* sources, size_t source_count,
+                                  const tmajit_scatter_arguments* arguments, const char* family,
+                                  tmajit_plan** plan, tmajit_error** error) {
+  return make_plan(scatter_operation, runtime, {destination, 1}, {sources, source_count}, arguments, family,
+                   plan, error);
+}
+
+tmajit_status tmajit_scatter_results(const tmajit_tensor* sources, size_t source_count,
+                                     const tmajit_scatter_arguments* arguments, tmajit_tensor* destination,
+                                     tmajit_error** error) {
+  return results(scatter_operation, {sources, source_count}, arguments, destination, error);
+}
+
+tmajit_status tmajit_scatter_add(tmajit_runtime* runtime, const tmajit_tensor* destination,
+                                 const tmajit_tensor* sources, size_t source_count,
+                                 const tmajit_scatter_add_arguments* arguments, void* stream,
+                                 tmajit_error** error) {
+  return run(scatter_add_operation, runtime, {destination, 1}, {sources, source_count}, arguments, stream,
+             error);
+}
+
+tmajit_status tmajit_scatter_add_plan(tmajit_runtime* runtime, const tmajit_tensor* destination,
+                                      const tmajit_tensor* sources, size_t source_count,
+                                      const tmajit_scatter_add_arguments* arguments, const char* family,
+                                      tmajit_plan** plan, tmajit_error** error) {
+  return make_plan(scatter_add_operation, runtime, {destination, 1}, {sources, source_count}, arguments,
+                   family, plan, error);
+}
+
+tmajit_status tmajit_scatter_add_results(const tmajit_tensor* sources, size_t source_count,
+                                         const tmajit_scatter_add_arguments* arguments,
+                                         tmajit_tensor* destination, tmajit_error** error) {
+  return results(scatter_add_operation, {sources, source_count}, arguments, destination, error);
+}
+
 tmajit_status tmajit_copy_ragged(tmajit_runtime* runtime, const tmajit_tensor* destinations,
                                  size_t destination_count, const tmajit_tensor* sources,
                                  size_t source_count, const tmajit_copy_ragged_arguments* arguments,

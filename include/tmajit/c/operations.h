@@ -763,6 +763,82 @@ TMAJIT_C_API tmajit_status tmajit_rotary_results(const tmajit_tensor* sources, s
                                                  const tmajit_rotary_arguments* arguments,
                                                  tmajit_tensor* destination, tmajit_error** error);
 
+/// Takes the elements of the source that index tensors select. It takes 2 to 8 sources.
+typedef struct tmajit_gather_arguments {
+  size_t size;  ///< sizeof(tmajit_gather_arguments)
+  /// the neighbouring dimensions that are indexed, one for each index tensor; default: 0
+  tmajit_dims axes;
+  /// whether the one index tensor has the rank of the indexed tensor: NumPy's take_along_axis and
+  /// put_along_axis: "no", "yes"; default: no
+  const char* along;
+  /// the element that an index outside of its dimension selects: none, or the nearest one: "skip", "clamp";
+  /// default: skip
+  const char* out_of_range;
+  /// the element that is stored where an index selects none; default: 0
+  tmajit_number value;
+} tmajit_gather_arguments;
+TMAJIT_C_API tmajit_status tmajit_gather(tmajit_runtime* runtime, const tmajit_tensor* destination,
+                                         const tmajit_tensor* sources, size_t source_count,
+                                         const tmajit_gather_arguments* arguments, void* stream,
+                                         tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_gather_plan(tmajit_runtime* runtime, const tmajit_tensor* destination,
+                                              const tmajit_tensor* sources, size_t source_count,
+                                              const tmajit_gather_arguments* arguments, const char* family,
+                                              tmajit_plan** plan, tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_gather_results(const tmajit_tensor* sources, size_t source_count,
+                                                 const tmajit_gather_arguments* arguments,
+                                                 tmajit_tensor* destination, tmajit_error** error);
+
+/// Stores the source's elements where index tensors say; other elements stay. It takes 2 to 8 sources.
+typedef struct tmajit_scatter_arguments {
+  size_t size;  ///< sizeof(tmajit_scatter_arguments)
+  /// the neighbouring dimensions that are indexed, one for each index tensor; default: 0
+  tmajit_dims axes;
+  /// whether the one index tensor has the rank of the indexed tensor: NumPy's take_along_axis and
+  /// put_along_axis: "no", "yes"; default: no
+  const char* along;
+  /// the element that an index outside of its dimension selects: none, or the nearest one: "skip", "clamp";
+  /// default: skip
+  const char* out_of_range;
+} tmajit_scatter_arguments;
+TMAJIT_C_API tmajit_status tmajit_scatter(tmajit_runtime* runtime, const tmajit_tensor* destination,
+                                          const tmajit_tensor* sources, size_t source_count,
+                                          const tmajit_scatter_arguments* arguments, void* stream,
+                                          tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_scatter_plan(tmajit_runtime* runtime, const tmajit_tensor* destination,
+                                               const tmajit_tensor* sources, size_t source_count,
+                                               const tmajit_scatter_arguments* arguments,
+                                               const char* family, tmajit_plan** plan, tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_scatter_results(const tmajit_tensor* sources, size_t source_count,
+                                                  const tmajit_scatter_arguments* arguments,
+                                                  tmajit_tensor* destination, tmajit_error** error);
+
+/// Adds the source's elements to those that index tensors select. It takes 2 to 8 sources.
+typedef struct tmajit_scatter_add_arguments {
+  size_t size;  ///< sizeof(tmajit_scatter_add_arguments)
+  /// the neighbouring dimensions that are indexed, one for each index tensor; default: 0
+  tmajit_dims axes;
+  /// whether the one index tensor has the rank of the indexed tensor: NumPy's take_along_axis and
+  /// put_along_axis: "no", "yes"; default: no
+  const char* along;
+  /// the element that an index outside of its dimension selects: none, or the nearest one: "skip", "clamp";
+  /// default: skip
+  const char* out_of_range;
+} tmajit_scatter_add_arguments;
+TMAJIT_C_API tmajit_status tmajit_scatter_add(tmajit_runtime* runtime, const tmajit_tensor* destination,
+                                              const tmajit_tensor* sources, size_t source_count,
+                                              const tmajit_scatter_add_arguments* arguments, void* stream,
+                                              tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_scatter_add_plan(tmajit_runtime* runtime,
+                                                   const tmajit_tensor* destination,
+                                                   const tmajit_tensor* sources, size_t source_count,
+                                                   const tmajit_scatter_add_arguments* arguments,
+                                                   const char* family, tmajit_plan** plan,
+                                                   tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_scatter_add_results(const tmajit_tensor* sources, size_t source_count,
+                                                      const tmajit_scatter_add_arguments* arguments,
+                                                      tmajit_tensor* destination, tmajit_error** error);
+
 /// Copies each source to a destination, tensors of different sizes in one launch. It takes as many sources as
 /// destinations.
 typedef struct tmajit_copy_ragged_arguments {
