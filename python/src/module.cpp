@@ -71,7 +71,8 @@ nb::object run_all(std::uint32_t operation, nb::handle sources, nb::handle out, 
   return out.is_none() ? nb::object(nb::tuple(made)) : nb::borrow(out);
 }
 
-/// Python refuses the module by itself only where an interpreter checks for it, by default from Python 3.12 on.
+/// Python itself refuses the module only in interpreters that check for it: from 3.12 on, those with a GIL of
+/// their own.
 void refuse_sub_interpreters() {
   if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
     throw nb::import_error("tmajit._core does not support loading in subinterpreters");
