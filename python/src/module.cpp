@@ -97,7 +97,8 @@ nb::object run_some(std::uint32_t operation, nb::handle sources, nb::handle out,
   return nb::len(made) == 1 ? nb::object(made[0]) : nb::object(nb::tuple(made));
 }
 
-/// Python refuses the module by itself only where an interpreter checks for it, by default from Python 3.12 on.
+/// Python itself refuses the module only in interpreters that check for it: from 3.12 on, those with a GIL of
+/// their own.
 void refuse_sub_interpreters() {
   if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
     throw nb::import_error("tmajit._core does not support loading in subinterpreters");

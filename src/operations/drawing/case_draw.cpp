@@ -171,8 +171,9 @@ void TestCaseDraw::add_number() {
 std::string TestCaseDraw::with_numbers(std::string text) {
   if (!one_in(kernel_property_random, 3) || test_case.sources.size() + 2 > tmajit::max_inputs) return text;
   if (text.empty()) text = "x";
-  // One operation, so that no product is contracted with a sum: the values stay exact.
-  const char operation = one_in(kernel_property_random, 2) ? '*' : '+';
+  // No product is added, since a kernel may contract that: the values stay exact.
+  const bool has_product = text.find('*') != std::string::npos;
+  const char operation = has_product || one_in(kernel_property_random, 2) ? '*' : '+';
   for (std::uint64_t count = between(kernel_property_random, 1, operation == '+' ? 2 : 1); count > 0;
        --count) {
     text = "(" + text + ") " + operation + " p" + std::to_string(test_case.numbers.size());
