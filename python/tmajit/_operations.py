@@ -1061,6 +1061,119 @@ def rotary(
     return _one(33, _given(x, cos, sin), out, dtype, (axis, layout))
 
 
+def gather(
+    x: Tensor,
+    index: Tensor | Sequence[Tensor],
+    axes: Axes | None = None,
+    along: bool | None = None,
+    out_of_range: str | None = None,
+    value: float | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Any:
+    """Takes the elements of the source that index tensors select.
+
+    Args:
+        x: the tensor whose elements are moved, with any strides.
+        index: a tensor of integers of 32 or 64 bits, or one for each indexed dimension. Negative ones count
+            from the end.
+        axes: the neighbouring dimensions that are indexed, one for each index tensor (dimensions; -1 is the
+            last; default: 0). For example (1, 2).
+        along: whether the one index tensor has the rank of the indexed tensor: NumPy's take_along_axis and
+            put_along_axis (a bool; default: False). For example True.
+        out_of_range: the element that an index outside of its dimension selects: none, or the nearest one
+            ("skip", "clamp"; default: skip). For example "clamp".
+        value: the element that is stored where an index selects none (a number; default: 0). For example 1.
+        out: the tensor to write; by default a new tensor of the first source's library.
+
+    Returns:
+        out, or the new tensor, which is dense and row-major.
+
+    Types:
+        every type; bits are moved unchanged.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+    """
+    sources = (x, *index) if isinstance(index, (list, tuple)) else (x, index)
+    return _one(34, sources, out, None, (axes, along, out_of_range, value))
+
+
+def scatter(
+    x: Tensor,
+    index: Tensor | Sequence[Tensor],
+    axes: Axes | None = None,
+    along: bool | None = None,
+    out_of_range: str | None = None,
+    *,
+    out: Tensor,
+) -> Any:
+    """Stores the source's elements where index tensors say; other elements stay.
+
+    Args:
+        x: the tensor whose elements are moved, with any strides.
+        index: a tensor of integers of 32 or 64 bits, or one for each indexed dimension. Negative ones count
+            from the end.
+        axes: the neighbouring dimensions that are indexed, one for each index tensor (dimensions; -1 is the
+            last; default: 0). For example (1, 2).
+        along: whether the one index tensor has the rank of the indexed tensor: NumPy's take_along_axis and
+            put_along_axis (a bool; default: False). For example True.
+        out_of_range: the element that an index outside of its dimension selects: none, or the nearest one
+            ("skip", "clamp"; default: skip). For example "clamp".
+        out: the tensor that is read and written.
+
+    Returns:
+        out.
+
+    Types:
+        every type; bits are moved unchanged.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+    """
+    sources = (x, *index) if isinstance(index, (list, tuple)) else (x, index)
+    return _one(35, sources, out, None, (axes, along, out_of_range))
+
+
+def scatter_add(
+    x: Tensor,
+    index: Tensor | Sequence[Tensor],
+    axes: Axes | None = None,
+    along: bool | None = None,
+    out_of_range: str | None = None,
+    *,
+    out: Tensor,
+) -> Any:
+    """Adds the source's elements to those that index tensors select.
+
+    Args:
+        x: the tensor whose elements are moved, with any strides.
+        index: a tensor of integers of 32 or 64 bits, or one for each indexed dimension. Negative ones count
+            from the end.
+        axes: the neighbouring dimensions that are indexed, one for each index tensor (dimensions; -1 is the
+            last; default: 0). For example (1, 2).
+        along: whether the one index tensor has the rank of the indexed tensor: NumPy's take_along_axis and
+            put_along_axis (a bool; default: False). For example True.
+        out_of_range: the element that an index outside of its dimension selects: none, or the nearest one
+            ("skip", "clamp"; default: skip). For example "clamp".
+        out: the tensor that is read and written.
+
+    Returns:
+        out.
+
+    Types:
+        integers and floating point; bool is treated as uint8.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+    """
+    sources = (x, *index) if isinstance(index, (list, tuple)) else (x, index)
+    return _one(36, sources, out, None, (axes, along, out_of_range))
+
+
 def copy_ragged(
     sources: Sequence[Tensor],
     *,
@@ -1082,7 +1195,7 @@ def copy_ragged(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _all(34, sources, out, None, ())
+    return _all(37, sources, out, None, ())
 
 
 def reduce_into(
@@ -1108,7 +1221,7 @@ def reduce_into(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(35, x, out, None, (op,))
+    return _one(38, x, out, None, (op,))
 
 
 def im2col(
@@ -1141,7 +1254,7 @@ def im2col(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(36, x, out, None, (filter, strides, dilations, padding))
+    return _one(39, x, out, None, (filter, strides, dilations, padding))
 
 
 def convolution(
@@ -1178,7 +1291,7 @@ def convolution(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(37, (x0, x1), out, dtype, (filter, strides, dilations, padding))
+    return _one(40, (x0, x1), out, dtype, (filter, strides, dilations, padding))
 
 
 def tiles(
@@ -1245,7 +1358,7 @@ def tiles(
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
         CompileError: the compiler refused the expression; `log` has its output.
     """
-    return _one(38, x, out, dtype, (family, expression, op, box, element_strides, swizzle, interleave, oob,
+    return _one(41, x, out, dtype, (family, expression, op, box, element_strides, swizzle, interleave, oob,
         l2, stages, output_stages, warps, ctas_per_sm, tiles_per_cta))
 
 
@@ -1254,4 +1367,5 @@ __all__ = ["copy", "permute", "slice", "flip", "broadcast", "pad", "cast", "conc
     "log_softmax_backward", "logsumexp", "rms_norm", "rms_norm_backward", "add_rms_norm", "layer_norm",
     "layer_norm_backward", "l2_normalize", "cross_entropy", "cross_entropy_with_gradient",
     "cross_entropy_backward", "max_with_index", "quantize_rows", "dequantize_rows", "swiglu",
-    "swiglu_backward", "rotary", "copy_ragged", "reduce_into", "im2col", "convolution", "tiles"]
+    "swiglu_backward", "rotary", "gather", "scatter", "scatter_add", "copy_ragged", "reduce_into", "im2col",
+    "convolution", "tiles"]
