@@ -190,10 +190,16 @@ struct ByWords {
   }
 };
 
-template <u32... i>
+template <u32 i>
+__device__ __forceinline__ void load_input(Input<i>& input, const Plan& plan, const Row& row, i32 first, Range range) {
+  Source<i>::Access::template load<i + 1>(input.bits, plan, plan.first[i + 1] + row.at[i + 1], first, range);
+}
+
+// Late sources are the same for all rows, such as weights, and only results read them: they are loaded for the results, so that no
+// registers hold them while the row is reduced.
+template <bool late, u32... i>
 __device__ __forceinline__ void load_inputs(Inputs<i...>& inputs, const Plan& plan, const Row& row, i32 first, Range range) {
-  (Source<i>::Access::template load<i + 1>(static_cast<Input<i>&>(inputs).bits, plan, plan.first[i + 1] + row.at[i + 1], first, range),
-   ...);
+  ((Source<i>::is_late == late ? load_input<i>(inputs, plan, row, first, range) : void()), ...);
 }
 
 // ---- the elements of a row ----
@@ -216,15 +222,31 @@ struct HeldElements {
     for (u32 turn = 0; turn < turns; ++turn) {
       const i32 first = first_element(team, row, turn);
       range[turn] = elements_at(plan, row, first);
-      if (range[turn].begin < range[turn].end) load_inputs(inputs[turn], plan, row, first, range[turn]);
+      if (range[turn].begin < range[turn].end) load_inputs<false>(inputs[turn], plan, row, first, range[turn]);
     }
   }
-  // Calls visit(inputs, turn, first, range) for each vector of the thread.
+  // Calls visit(inputs, turn, first, range) for each vector of the thread, without late sources.
   template <class Visit>
   __device__ __forceinline__ void each(const Plan&, const Team& team, const Row& row, const Visit& visit) const {
 #pragma unroll
     for (u32 turn = 0; turn < turns; ++turn) {
       if (range[turn].begin < range[turn].end) visit(inputs[turn], turn, first_element(team, row, turn), range[turn]);
+    }
+  }
+  // The same with late sources, which are loaded one vector ahead.
+  template <class Visit>
+  __device__ __forceinline__ void each_complete(const Plan& plan, const Team& team, const Row& row, const Visit& visit) const {
+    AllInputs next = inputs[0];
+    if (range[0].begin < range[0].end) load_inputs<true>(next, plan, row, first_element(team, row, 0), range[0]);
+#pragma unroll
+    for (u32 turn = 0; turn < turns; ++turn) {
+      const AllInputs now = next;
+      if (turn + 1 < turns) {
+        next = inputs[turn + 1];
+        const Range ahead = range[turn + 1];
+        if (ahead.begin < ahead.end) load_inputs<true>(next, plan, row, first_element(team, row, turn + 1), ahead);
+      }
+      if (range[turn].begin < range[turn].end) visit(now, turn, first_element(team, row, turn), range[turn]);
     }
   }
 };
@@ -233,6 +255,16 @@ struct ReloadedElements {
   __device__ __forceinline__ void load(const Plan&, const Team&, const Row&) {}
   template <class Visit>
   __device__ __forceinline__ void each(const Plan& plan, const Team& team, const Row& row, const Visit& visit) const {
+    walk<false>(plan, team, row, visit);
+  }
+  template <class Visit>
+  __device__ __forceinline__ void each_complete(const Plan& plan, const Team& team, const Row& row, const Visit& visit) const {
+    walk<true>(plan, team, row, visit);
+  }
+
+ private:
+  template <bool complete, class Visit>
+  __device__ __forceinline__ void walk(const Plan& plan, const Team& team, const Row& row, const Visit& visit) const {
     const u32 vectors = (plan.length + static_cast<u32>(row.before) + vector - 1) / vector;
 #pragma unroll 1
     for (u32 turn = 0; turn * team.size < vectors; turn += turns) {
@@ -242,7 +274,9 @@ struct ReloadedElements {
       for (u32 t = 0; t < turns; ++t) {
         const i32 first = first_element(team, row, turn + t);
         range[t] = elements_at(plan, row, first);
-        if (range[t].begin < range[t].end) load_inputs(inputs[t], plan, row, first, range[t]);
+        if (range[t].begin >= range[t].end) continue;
+        load_inputs<false>(inputs[t], plan, row, first, range[t]);
+        if (complete) load_inputs<true>(inputs[t], plan, row, first, range[t]);
       }
 #pragma unroll
       for (u32 t = 0; t < turns; ++t) {
@@ -296,7 +330,7 @@ struct RowSteps {
   // come from what was loaded before the first is stored.
   template <u32... j, class... Element>
   __device__ __forceinline__ void store(Indices<j...>, const Element&... element) const {
-    elements.each(plan, team, row, [&](const AllInputs& inputs, u32 turn, i32 first, Range range) {
+    elements.each_complete(plan, team, row, [&](const AllInputs& inputs, u32 turn, i32 first, Range range) {
       const auto x = values_of(inputs);
       (store_vector<j>(AllSources{}, x, turn, first, range, element), ...);
     });

@@ -29,6 +29,7 @@ class RowLayouts {
     for (std::uint32_t k = 1; k <= problem.sources(); ++k) {
       if (is_one(k)) base_.access[k] = problem.is_number(k) ? RowAccess::number : RowAccess::one;
     }
+    choose_late();
     base_.cut = base_.staggered || row_.length % base_.vector != 0;
   }
 
@@ -134,12 +135,24 @@ class RowLayouts {
   [[nodiscard]] std::uint64_t vectors_of_row() const {
     return ceil_div(row_.length + (base_.staggered ? base_.vector - 1 : 0), base_.vector);
   }
+  /// Sources that are the same for all rows, such as weights, are loaded late if only results read them.
+  /// Their rows are in the L2 cache, and registers hold the elements of other sources meanwhile.
+  void choose_late() {
+    const std::uint32_t early = early_sources(*row_.steps, row_.results);
+    for (std::uint32_t k = 1; k <= problem_.sources() - problem_.numbers; ++k) {
+      const auto& strides = nest_.operand[k].strides;
+      const bool repeats = std::all_of(strides.begin(), strides.begin() + outer_dims(),
+                                       [](std::int64_t stride) { return stride == 0; });
+      base_.late[k] = repeats && outer_dims() > 0 && !is_one(k) && (early >> (k - 1) & 1) == 0;
+    }
+  }
+
   /// The most vectors that a thread can hold.
   [[nodiscard]] std::uint32_t held_vectors() const {
     const std::vector<bool> kept = kept_steps(*row_.steps, row_.results);
     auto bytes = static_cast<std::uint32_t>(4 * base_.vector * std::ranges::count(kept, true));
     for (std::uint32_t k = 1; k <= problem_.sources(); ++k)
-      bytes += is_one(k) ? 0 : base_.vector * std::max(problem_.element_bytes(k), 2U);
+      bytes += is_one(k) || base_.late[k] ? 0 : base_.vector * std::max(problem_.element_bytes(k), 2U);
     return std::clamp(std::bit_floor(4 * max_held_words / std::max(bytes, 1U)), 1U, most_turns);
   }
 

@@ -44,6 +44,7 @@ struct RowLayout {
   std::uint32_t anchor = 0;  ///< if staggered: the operand whose vectors are aligned
   bool reloads = false;      ///< a row does not fit into the registers of its team
   std::array<RowAccess, max_operands> access{};
+  std::array<bool, max_operands> late{};  ///< a source that is loaded when results are stored, not before
   std::uint64_t rows = 1;
   std::uint64_t length = 1;  ///< elements of a row
 

@@ -102,6 +102,20 @@ std::vector<bool> kept_steps(std::span<const RowStep> steps, std::span<const std
   return kept;
 }
 
+std::uint32_t early_sources(std::span<const RowStep> steps, std::span<const std::uint32_t> results) {
+  const std::vector<bool> needed = needed_steps(steps, results);
+  const std::vector<bool> kept = kept_steps(steps, results);
+  std::vector<bool> is_early(steps.size());
+  std::uint32_t sources = 0;
+  for (std::size_t k = steps.size(); k-- > 0;) {
+    is_early[k] = is_early[k] || (needed[k] && (steps[k].reduction || kept[k]));
+    if (!is_early[k]) continue;
+    sources |= steps[k].sources;
+    for (const std::uint32_t read : steps[k].reads) is_early[read] = is_early[read] || !steps[read].by_row();
+  }
+  return sources;
+}
+
 std::uint32_t reductions_of(std::span<const RowStep> steps, std::span<const std::uint32_t> results) {
   const std::vector<bool> needed = needed_steps(steps, results);
   std::uint32_t count = 0;

@@ -23,6 +23,10 @@ TMAJIT_BEGIN
 /// The steps that the destinations `results` need.
 [[nodiscard]] std::vector<bool> needed_steps(std::span<const RowStep> steps,
                                              std::span<const std::uint32_t> results);
+/// The sources (bit s: source s) that a thread must hold before it stores results: those of the values that
+/// are reduced or kept.
+[[nodiscard]] std::uint32_t early_sources(std::span<const RowStep> steps,
+                                          std::span<const std::uint32_t> results);
 /// The number of reductions among them.
 [[nodiscard]] std::uint32_t reductions_of(std::span<const RowStep> steps,
                                           std::span<const std::uint32_t> results);

@@ -34,6 +34,7 @@ struct RowFacts {
   std::uint32_t destinations = 1;
   std::array<std::uint32_t, max_operands> type{};    ///< ElementType of each operand
   std::array<std::uint32_t, max_operands> access{};  ///< RowAccess of each operand
+  std::array<Flag, max_operands> late{};             ///< sources that are loaded when results are stored
   std::array<std::uint32_t, max_inputs> results{};   ///< for each destination k: it is y_results[k]
 
   [[nodiscard]] std::uint32_t tensors() const noexcept { return sources - numbers; }
@@ -65,6 +66,7 @@ RowFacts facts_of_layout(const RowLayout& layout, const Problem& problem) {
   for (std::uint32_t k = 0; k < problem.nest.operands; ++k) {
     facts.type[k] = static_cast<std::uint32_t>(type_in_chunks(problem, k));
     facts.access[k] = static_cast<std::uint32_t>(layout.access[k]);
+    facts.late[k] = layout.late[k] ? 1 : 0;
   }
   std::ranges::copy(rows.results, facts.results.begin());
   return facts;
@@ -316,9 +318,10 @@ class RowwiseFamily final : public RowBase {
     for (std::uint32_t s = 0; s < facts.tensors(); ++s) {
       const ElementType type = facts.type_of(s + 1);
       parts.elements.push_back(type);
-      parts.facts +=
-          fmt::format("template <>\nstruct Source<{}> {{\n  using Element = {};\n  using Access = {};\n}};\n",
-                      s, device_type(type), access_policy(facts.access[s + 1]));
+      parts.facts += fmt::format(
+          "template <>\nstruct Source<{}> {{\n  using Element = {};\n  using Access = {};\n  static {}}};\n",
+          s, device_type(type), access_policy(facts.access[s + 1]),
+          flag_fact("is_late", facts.late[s + 1] != 0));
     }
     parts.set("numbers", facts.numbers > 0);  // the last sources are numbers of the launch
     parts.facts += all_sources_fact(facts.tensors());
