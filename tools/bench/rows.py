@@ -136,8 +136,8 @@ def measure(draw, peers, refusals):
             ratios[peer] = device_us(lambda peer=peer: PEERS[peer](number, sources)) / ours
         except Exception as refused:
             refusals.setdefault(peer, []).append(f"{rows} x {length} {dtype}, {number} weights: {refused}")
-    if peers:
-        ratios["best peer"] = min(ratios[peer] for peer in peers if peer in ratios)
+    if found := [ratios[peer] for peer in peers if peer in ratios]:
+        ratios["best peer"] = min(found)
     texts = ", ".join(f"{name} {ratio:.2f}" for name, ratio in ratios.items())
     print(f"{dtype} {rows} x {length}, {number} weights: {ours:.1f} us; {texts}", flush=True)
     return ratios
