@@ -84,6 +84,19 @@ def test_scatter_add(dtype):
         np.testing.assert_array_equal(y, wanted)
 
 
+def test_deterministic_additions_are_those_of_numpy():
+    rng = np.random.default_rng(SEED)
+    for shape, axis in ((4, 64), 0), ((3, 5, 7), 1), ((2, 3), -1):
+        index = places(rng, shape[axis], (50,))
+        moved = list(shape)
+        moved[axis] = 50
+        x, y = rng.random(moved, np.float32), rng.random(shape, np.float32)
+        wanted = y.copy()
+        np.add.at(wanted, (slice(None),) * (axis % len(shape)) + (index,), x)
+        tmajit.scatter_add(x, index, axis, deterministic=True, out=y)
+        np.testing.assert_array_equal(y, wanted)
+
+
 def test_indices_out_of_range():
     x = np.arange(12, dtype=np.int32).reshape(4, 3)
     index = np.array([1, 4, -5, -1, 1 << 40, -(1 << 63)])
