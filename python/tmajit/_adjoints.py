@@ -108,12 +108,20 @@ def _scan(f: Any, call: Call, gradients: list) -> list:
     return [f.scan(gradients[0], "sum", values["axis"], values["bound"], direction)]
 
 
+def _indexing(call: Call) -> dict[str, Any]:
+    return {name: call.values[name] for name in ("axes", "along", "out_of_range")}
+
+
 def _gather(f: Any, call: Call, gradients: list) -> list:
     _, *index = call.sources
-    names = ("axes", "along", "out_of_range")
-    arguments = {name: call.values[name] for name in names}
     zeros = f.zeros(call.shapes[0], gradients[0])
-    return [f.scatter_add(gradients[0], index, **arguments, out=zeros), *[None] * len(index)]
+    return [f.scatter_add(gradients[0], index, **_indexing(call), out=zeros), *[None] * len(index)]
+
+
+def _scatter_add(f: Any, call: Call, gradients: list) -> list:
+    """The last source is the tensor that is added to."""
+    _, *index, _ = call.sources
+    return [f.gather(gradients[0], index, **_indexing(call)), *[None] * len(index), gradients[0]]
 
 
 def _im2col(f: Any, call: Call, gradients: list) -> list:
@@ -190,12 +198,13 @@ _ADJOINTS: dict[str, Callable[[Any, Call, list], list]] = {
     "reduce": _reduce,
     "scan": _scan,
     "gather": _gather,
+    "scatter_add": _scatter_add,
     "im2col": _im2col,
     "convolution": _convolution,
 }
 _ADJOINTS |= RECIPES
 #: The operations whose gradients depend on the sources' elements.
-NEEDS_SOURCES = ("convolution", "gather")
+NEEDS_SOURCES = ("convolution", "gather", "scatter_add")
 #: The operators of reduce and scan that are linear.
 _LINEAR = {"reduce": ("sum", "mean"), "scan": ("sum",)}
 

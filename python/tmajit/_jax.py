@@ -81,6 +81,13 @@ def _differentiate(
     if name in ("pad", "gather"):
         arguments["value"] = None  # the value beside the source's elements is constant
         values = tuple(_values.flattened(number, tuple(arguments.values())))
+    if _values.OPERATIONS[number]["has_indices"]:
+        # Index tensors are constant; the operation is linear in the other sources together.
+        moved = [
+            ad.instantiate_zeros(t) if jnp.issubdtype(x.dtype, jnp.inexact) else x
+            for x, t in zip(primals, tangents, strict=True)
+        ]
+        return made, _operation.bind(*moved, values=values, **given)
     if name in _adjoints.NEEDS_SOURCES:
         terms = [
             _operation.bind(*(t if i == j else x for j, x in enumerate(primals)), values=values, **given)[0]

@@ -254,6 +254,7 @@ inline constexpr ArgumentMember scatter_add_members[] = {
     {"axes", offsetof(tmajit_scatter_add_arguments, axes)},
     {"along", offsetof(tmajit_scatter_add_arguments, along)},
     {"out_of_range", offsetof(tmajit_scatter_add_arguments, out_of_range)},
+    {"deterministic", offsetof(tmajit_scatter_add_arguments, deterministic)},
 };
 inline constexpr OperationStruct scatter_add_operation{
     "scatter_add", "tmajit_scatter_add_arguments", sizeof(tmajit_scatter_add_arguments), scatter_add_members};

@@ -85,7 +85,8 @@ struct IndexedProblem {
   std::string_view operation;
   IndexedUse use = IndexedUse::gather;
   OutOfRange out_of_range = OutOfRange::skip;
-  double value = 0;  ///< what a gather stores for an index out of range
+  double value = 0;      ///< what a gather stores for an index out of range
+  bool ordered = false;  ///< additions to an element have a fixed order
   struct Axis {
     std::uint64_t extent = 0;
     std::int64_t stride = 0;  ///< of the selected operand, in elements

@@ -151,7 +151,9 @@ void scatter_add(const Runtime& runtime, const Tensor& destination, const Tensor
                  const ScatterAdd& what, Stream stream) {
   Call call(runtime, 'f', {&destination, 1}, IndexedSources(source, index).all());
   add_indexing(call, what);
-  call.run(stream, [&] { return operation::scatter_add(destination, source, index, what); });
+  call.with(what.deterministic).run(stream, [&] {
+    return operation::scatter_add(destination, source, index, what);
+  });
 }
 
 void reduce_into(const Runtime& runtime, const Tensor& destination, CombineOp op, const Tensor& source,

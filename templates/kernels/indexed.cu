@@ -6,10 +6,9 @@
 // indices. It loads all its indices first, then all its vectors, so that many loads are in flight.
 //@ # Facts of the kernel: rank, indices, threads, turns, vector_bytes, Number, IndexElement, Range, Use, Missing;
 //@ # with ValueBits or Adds also Destination.
-#include "tmajit/division.cuh"
 #include "tmajit/global.cuh"
 #include "tmajit/global_add.cuh"
-#include "tmajit/indexed_plan.cuh"
+#include "tmajit/indices.cuh"
 #include "tmajit/values.cuh"
 #include "tmajit/vector16.cuh"
 
@@ -18,65 +17,16 @@ namespace tmajit {
 using Plan = params::IndexedPlan<rank, indices>;
 using Piece = typename Bits<vector_bytes>::Type;
 
-// Offsets of a vector in bytes, and those of its indices in the index tensors.
-struct Place {
-  i64 destination;
-  i64 source;
-  i64 index[indices];
-};
-
-// Returns the index of a digit's dimension; `number` becomes the number in the dimensions before it.
-template <class Digit, class N>
-__device__ __forceinline__ N take_index(const Digit& digit, N& number) {
-  if constexpr (sizeof(N) == 4) {
-    return take(digit.count, number);
-  } else {
-    const N whole = number;
-    number = whole / digit.extent;
-    return whole - number * digit.extent;
-  }
-}
-
 __device__ __forceinline__ Place place_of(const Plan& plan, Number number) {
   Place place{};
 #pragma unroll
   for (u32 n = 0; n < rank; ++n) {
     const u32 d = rank - 1 - n;
     const Number at = d > 0 ? take_index(plan.digit[d], number) : number;
-    const i64 i = static_cast<i64>(at);
-    place.destination += i * plan.digit[d].destination;
-    place.source += i * plan.digit[d].source;
-#pragma unroll
-    for (u32 k = 0; k < indices; ++k) place.index[k] += i * plan.digit[d].index[k];
+    advance(place, plan.digit[d], static_cast<i64>(at));
   }
   return place;
 }
-
-// The nearest index of the dimension takes the place of one outside.
-struct Clamped {
-  static __device__ __forceinline__ u64 index(i64 i, i64 extent, bool& exists) {
-    return static_cast<u64>(i < 0 ? 0 : i < extent ? i : extent - 1);
-  }
-};
-// An index outside of the dimension selects no element.
-struct Skipped {
-  static __device__ __forceinline__ u64 index(i64 i, i64 extent, bool& exists) {
-    exists = exists && static_cast<u64>(i) < static_cast<u64>(extent);
-    return static_cast<u64>(i);
-  }
-};
-
-// The offset in bytes that an index adds in the selected tensor.
-__device__ __forceinline__ i64 selected_offset(const params::IndexTensor& tensor, IndexElement given, bool& exists) {
-  constexpr bool is_signed = static_cast<IndexElement>(-1) < static_cast<IndexElement>(0);
-  constexpr i64 highest = static_cast<i64>(~u64(0) >> 1);
-  // Unsigned numbers beyond all 64-bit signed ones are outside of every dimension.
-  i64 i = sizeof(IndexElement) == 8 && !is_signed && static_cast<i64>(given) < 0 ? highest : static_cast<i64>(given);
-  if constexpr (is_signed) i += i < 0 ? tensor.extent : 0;
-  return static_cast<i64>(Range::index(i, tensor.extent, exists)) * tensor.step;
-}
-
-// ---- the vectors ----
 
 // The vectors that a gather stores where an index selects no element: zeros, or a value.
 struct ZeroBits {
@@ -151,7 +101,9 @@ __device__ __forceinline__ void move_vectors(const Plan& plan, Number first) {
   for (u32 turn = 0; turn < count; ++turn) {
     exists[turn] = true;
 #pragma unroll
-    for (u32 k = 0; k < indices; ++k) selected[turn] += selected_offset(plan.index[k], given[turn][k], exists[turn]);
+    for (u32 k = 0; k < indices; ++k) {
+      selected[turn] += selected_index(plan.index[k], given[turn][k], exists[turn]) * plan.index[k].step;
+    }
     piece[turn] = Use::load(plan, place[turn], selected[turn], exists[turn]);
   }
 #pragma unroll

@@ -35,6 +35,21 @@ struct IndexedPlan {
   u32 unused;
 };
 
+// The parameters of a kernel that adds in a fixed order. The first `line_digits` digits count the lines, which are added on
+// their own. The remaining ones count the positions of a line, which are added one after the other.
+template <u32 rank, u32 indices>
+struct OrderedPlan {
+  Address<u8> destination;
+  Address<const u8> source;
+  IndexTensor index[indices];
+  IndexedDigit<indices> digit[rank];
+  u64 lines;
+  u64 positions;
+  i64 part;  // indices of the first indexed dimension that a CTA adds to
+  Divider parts;
+  u32 line_digits;
+};
+
 //@ if host
 template <u32 rank, u32 indices>
 struct IndexedPlanLayout : IndexedPlanLayout<rank, indices - 1> {
@@ -44,6 +59,10 @@ struct IndexedPlanLayout : IndexedPlanLayout<rank, indices - 1> {
   static_assert(TMAJIT_OFFSET(Plan, index) == 16 && TMAJIT_OFFSET(Plan, digit) == 16 + 24 * indices);
   static_assert(TMAJIT_OFFSET(Plan, vectors) == 16 + 24 * indices + rank * sizeof(Digit));
   static_assert(sizeof(Plan) == TMAJIT_OFFSET(Plan, vectors) + 24 && alignof(Plan) == 8);
+  using Ordered = OrderedPlan<rank, indices>;
+  static_assert(TMAJIT_OFFSET(Ordered, lines) == TMAJIT_OFFSET(Plan, vectors));
+  static_assert(TMAJIT_OFFSET(Ordered, parts) == TMAJIT_OFFSET(Ordered, lines) + 24);
+  static_assert(sizeof(Ordered) == TMAJIT_OFFSET(Ordered, lines) + 40 && alignof(Ordered) == 8);
 };
 template <u32 rank>
 struct IndexedPlanLayout<rank, 0> : IndexedPlanLayout<rank - 1, 7> {};

@@ -82,7 +82,7 @@ void visit_members(tmajit_scatter_arguments& arguments, Visitor& visitor) {
 }
 template <class Visitor>
 void visit_members(tmajit_scatter_add_arguments& arguments, Visitor& visitor) {
-  visitor.TMAJIT_MEMBER(axes).TMAJIT_MEMBER(along).TMAJIT_MEMBER(out_of_range);
+  visitor.TMAJIT_MEMBER(axes).TMAJIT_MEMBER(along).TMAJIT_MEMBER(out_of_range).TMAJIT_MEMBER(deterministic);
 }
 template <class Visitor>
 void visit_members(tmajit_reduce_into_arguments& arguments, Visitor& visitor) {

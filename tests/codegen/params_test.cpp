@@ -45,6 +45,7 @@ void check_rank() {
   STATIC_CHECK(is_plain<params::EngineGrid<rank>>);
   STATIC_CHECK(is_plain<params::FlatTile<rank>>);  // here a number of sources
   STATIC_CHECK(is_plain<params::IndexedPlan<rank, 7>>);
+  STATIC_CHECK(is_plain<params::OrderedPlan<rank, 7>>);
   STATIC_CHECK(is_plain<params::Windows<rank>>);
   STATIC_CHECK(is_plain<params::WindowViews<rank>>);
   STATIC_CHECK(is_plain<params::Convolution<rank>>);

@@ -225,6 +225,14 @@ std::vector<NamedMove> broad_moves() {
       {"rows added",
        operation::scatter_add(to(bf16, {900, 64}), from(bf16, {100, 64}), {places(ElementType::i32, {100})})
            .moves.front()},
+      {"rows added in order",
+       operation::scatter_add(to(bf16, {900, 64}), from(bf16, {100, 64}), {places(ElementType::i32, {100})},
+                              {.deterministic = true})
+           .moves.front()},
+      {"numbers along an axis added in order",
+       operation::scatter_add(to(f32, {30, 50}), from(f32, {30, 20}), {places(ElementType::i64, {30, 20})},
+                              {.axes = {1}, .along = true, .deterministic = true})
+           .moves.front()},
       {"numbers added",
        operation::scatter_add(to(f32, {900}), from(f32, {10000}), {places(ElementType::i32, {10000})})
            .moves.front()},

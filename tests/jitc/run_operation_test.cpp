@@ -71,6 +71,7 @@ TEST_CASE("operations on random arrays agree with the reference") {
       {"gather", "--shape", "9x8x7", "--axes", "1,2", "--flip", "0", "--out-of-range", "clamp"},
       {"scatter", "--shape", "33x77", "--axes", "-1", "--out-of-range", "clamp"},
       {"scatter_add", "--shape", "4x33x8", "--axes", "1", "--type", "f16,f16,u32"},
+      {"scatter_add", "--shape", "4x33x8", "--axes", "1", "--deterministic", "yes"},
       {"reduce_into", "--op", "max", "--shape", "33x77", "--type", "i64", "--box", "8x16"},
       {"copy_ragged", "--shape", "4x33", "--axis", "0", "--parts", "4,0,70", "--type", "u8"},
       {"transpose", "--axes", "1,0", "--shape", "64x96", "--type", "u16"},

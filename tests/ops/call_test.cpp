@@ -245,6 +245,7 @@ TEST_CASE("indexed calls that differ in one argument get plans of their own") {
   CHECK(loads_of([&] {
           scatter_add(fixture.runtime, out, square, {row}, {.out_of_range = OutOfRange::clamp});
         }) == 1);
+  CHECK(loads_of([&] { scatter_add(fixture.runtime, out, square, {row}, {.deterministic = true}); }) == 1);
   CHECK_THROWS_AS(scatter(fixture.runtime, out, square, {row}, {.along = true}), Error);
   CHECK_THROWS_AS(scatter_add(fixture.runtime, out, square, {whole}, {.axes = {1}}), Error);
   // More index tensors than any key has.

@@ -116,6 +116,14 @@ TEST_CASE("views without elements and views of one element have a nest without d
   CHECK(canonical(std::vector{contiguous_view({}), contiguous_view({})}) == one);
 }
 
+TEST_CASE("the strides of the primary operand order the nest; others may be broadcast, the destination too") {
+  const TensorView destination = strided({6, 4}, {0, -1});
+  const TensorView source = strided({6, 4}, {1, -8});
+  CHECK(canonical(std::vector{destination, source}, {.primary = 1}).text() == "4x6: 1,0-3 <- 8,1-24");
+  CHECK(canonical(std::vector{strided({6, 4}, {0, 0}), contiguous_view({6, 4})}, {.primary = 1}).text() ==
+        "24: 0 <- 1");
+}
+
 TEST_CASE("views without a canonical form are rejected") {
   CHECK_THAT(refusal({contiguous_view({3, 4}), contiguous_view({4, 3})}),
              ContainsSubstring("source 0 has the shape 4x3"));

@@ -84,6 +84,19 @@ def test_scatter_add(dtype):
         np.testing.assert_array_equal(y, wanted)
 
 
+def test_deterministic_additions_are_those_of_numpy():
+    rng = np.random.default_rng(SEED)
+    for shape, axis in ((4, 64), 0), ((3, 5, 7), 1), ((2, 3), -1):
+        index = places(rng, shape[axis], (50,))
+        moved = list(shape)
+        moved[axis] = 50
+        x, y = rng.random(moved, np.float32), rng.random(shape, np.float32)
+        wanted = y.copy()
+        np.add.at(wanted, (slice(None),) * (axis % len(shape)) + (index,), x)
+        tmajit.scatter_add(x, index, axis, deterministic=True, out=y)
+        np.testing.assert_array_equal(y, wanted)
+
+
 def test_indices_out_of_range():
     x = np.arange(12, dtype=np.int32).reshape(4, 3)
     index = np.array([1, 4, -5, -1, 1 << 40, -(1 << 63)])
@@ -147,6 +160,13 @@ def test_gradients_of_jax():
     found = jax.grad(lambda x: (functions.gather(x, index) ** 2).sum())(x)
     wanted = jax.grad(lambda x: (x[index] ** 2).sum())(x)
     assert (found == wanted).all()
+    check_grads = pytest.importorskip("jax.test_util").check_grads
+    check_grads(lambda x: functions.gather(x, index, value=2), (x,), 2, eps=0.5, atol=1e-2, rtol=1e-3)
+    y = jnp.ones((5, 3))
+    # Differences of a linear function are exact for wide steps.
+    check_grads(
+        lambda x, y: functions.scatter_add(x, index, out=y), (x, y), 2, eps=0.5, atol=1e-2, rtol=1e-3
+    )
     _, tangent = jax.jvp(lambda x: functions.gather(x, index, value=3), (x,), (x + 1,))
     assert (tangent == (x + 1)[index]).all()
     added = jax.jit(lambda x, y: functions.scatter_add(x, index, out=y))(x, jnp.ones((4, 3)))

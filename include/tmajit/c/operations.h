@@ -824,6 +824,9 @@ typedef struct tmajit_scatter_add_arguments {
   /// the element that an index outside of its dimension selects: none, or the nearest one: "skip", "clamp";
   /// default: skip
   const char* out_of_range;
+  /// whether additions to an element have a fixed order, so that equal calls leave equal bits: "no", "yes";
+  /// default: no
+  const char* deterministic;
 } tmajit_scatter_add_arguments;
 TMAJIT_C_API tmajit_status tmajit_scatter_add(tmajit_runtime* runtime, const tmajit_tensor* destination,
                                               const tmajit_tensor* sources, size_t source_count,

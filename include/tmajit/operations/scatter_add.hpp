@@ -19,13 +19,16 @@ struct ScatterAdd {
   Dims axes = {0};     ///< as Scatter::axes
   bool along = false;  ///< as Scatter::along
   OutOfRange out_of_range = OutOfRange::skip;
+  /// Additions to an element have a fixed order, the index tensor's if the tensors are row-major, and each is
+  /// rounded to the element's type. Equal launches then leave equal bits. Each CTA reads all indices.
+  bool deterministic = false;
 };
 
 namespace operation {
-/// Both tensors have the same type, for which combined_as(CombineOp::add, type) returns a type. Each element
-/// is added atomically at the scope of the GPU, so several launches may be in flight on one destination.
-/// Additions have no fixed order, so floating-point sums may differ in their last bits from launch to launch.
-/// plan() throws SpecError for axes, shapes or types that do not fit.
+/// Both tensors have the same type, one of i32, u32, i64, u64, f16, bf16, f32, f32_ftz and f64. Unless
+/// `deterministic` is set, each element is added atomically at the scope of the GPU, so several launches may
+/// be in flight on one destination; floating-point sums may then differ in their last bits from launch to
+/// launch. plan() throws SpecError for axes, shapes or types that do not fit.
 [[nodiscard]] TMAJIT_API Operation scatter_add(const Tensor& destination, const Tensor& source,
                                                List<Tensor> index, const ScatterAdd& what = {});
 }  // namespace operation

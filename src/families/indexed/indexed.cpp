@@ -1,12 +1,9 @@
 #include "families/list.hpp"
-#include "families/shared/chunks.hpp"
+#include "families/shared/indexed_vectors.hpp"
 #include "spec/saturate.hpp"
-
-#include <tmajit/indexed_plan.cuh>
 
 #include <algorithm>
 #include <bit>
-#include <cstddef>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -14,14 +11,8 @@ TMAJIT_BEGIN
 namespace {
 
 constexpr std::uint32_t indexed_threads = 256;
-constexpr std::uint32_t max_piece_bytes = 16;
-/// Kernels of tensors of rank 1 and 2 are the same, so that a single row needs no kernel of its own.
-constexpr std::uint32_t min_indexed_rank = 2;
 /// A thread has several vectors only if every SM has this many CTAs then.
 constexpr std::uint64_t full_ctas_per_sm = 4;
-/// Dividends of a params::Divider must be smaller.
-constexpr std::uint64_t max_narrow_vectors = (std::uint64_t{1} << 31) - (std::uint64_t{1} << 20);
-
 /// The facts that an `indexed` kernel is specialised for.
 struct IndexedFacts {
   std::uint32_t use = 0;  ///< an IndexedUse
@@ -49,33 +40,13 @@ struct IndexedChoice {
   }
 };
 
-/// Elements of a vector: as many as are contiguous and aligned in both tensors, and selected by one index.
-std::uint32_t vector_elements(const Problem& problem) {
-  const CanonicalNest& nest = problem.nest;
-  if (nest.rank == 0) return 1;
-  const auto& body = problem.as<IndexedProblem>();
-  const std::uint32_t last = nest.rank - 1;
-  const std::uint32_t size = problem.element_bytes(0);
-  std::uint64_t bits = max_piece_bytes | nest.shape[last] * size;
-  for (std::uint32_t i = 0; i < nest.operands; ++i) {
-    if (i >= 2) {
-      if (nest.operand[i].strides[last] != 0) return 1;
-      bits |= static_cast<std::uint64_t>(body.axis[i - 2].stride) * size;
-    } else {
-      if (nest.operand[i].strides[last] != 1) return 1;
-      bits |= problem.alignment(i, last);
-    }
-  }
-  return std::max((1U << std::countr_zero(bits)) / size, 1U);
-}
-
 std::uint64_t vectors_of(const Problem& problem, std::uint32_t vector_bytes) {
   return problem.nest.elements() / (vector_bytes / problem.element_bytes(0));
 }
 
 IndexedFacts facts_of_problem(const Problem& problem) {
   const auto& body = problem.as<IndexedProblem>();
-  const std::uint32_t vector_bytes = vector_elements(problem) * problem.element_bytes(0);
+  const std::uint32_t vector_bytes = indexed_vector_elements(problem) * problem.element_bytes(0);
   const bool pads = body.gathers() && body.out_of_range == OutOfRange::skip &&
                     std::bit_cast<std::uint64_t>(body.value) != 0;
   const bool needs_type = pads || body.use == IndexedUse::scatter_add;
@@ -97,32 +68,16 @@ IndexedFacts facts_of_problem(const Problem& problem) {
 template <std::uint32_t rank, std::uint32_t indices>
 params::IndexedPlan<rank, indices> indexed_plan(const IndexedFacts& facts, std::uint32_t turns,
                                                 const Problem& problem) {
-  const auto& body = problem.as<IndexedProblem>();
-  const CanonicalNest& nest = problem.nest;
+  const std::uint32_t nest_rank = problem.nest.rank;
+  const std::uint32_t vector = facts.vector_bytes / problem.element_bytes(0);
   params::IndexedPlan<rank, indices> plan{};
-  set_address(plan.destination, problem.address[0]);
-  set_address(plan.source, problem.address[1]);
-  for (std::uint32_t k = 0; k < indices; ++k) {
-    set_address(plan.index[k].first, problem.address[k + 2]);
-    plan.index[k].extent = static_cast<std::int64_t>(body.axis[k].extent);
-    plan.index[k].step = body.axis[k].stride * static_cast<std::int64_t>(problem.element_bytes(0));
-  }
-  const std::uint64_t vector = facts.vector_bytes / problem.element_bytes(0);
+  set_indexed_tensors(plan, problem);
   for (std::uint32_t n = 0; n < rank; ++n) {
-    auto& digit = plan.digit[rank - 1 - n];
-    digit.extent = 1;
-    if (n < nest.rank) {
-      const std::uint32_t d = nest.rank - 1 - n;
-      const auto elements = static_cast<std::int64_t>(n == 0 ? vector : 1);
-      digit.extent = nest.shape[d] / static_cast<std::uint64_t>(elements);
-      digit.destination = problem.step(0, d) * elements;
-      digit.source = problem.step(1, d) * elements;
-      for (std::uint32_t k = 0; k < indices; ++k) digit.index[k] = problem.step(k + 2, d) * elements;
-    }
-    if (facts.wide == 0) digit.count = make_divider<params::Divider>(digit.extent);
+    const std::uint32_t d = n < nest_rank ? nest_rank - 1 - n : nest_rank;
+    plan.digit[rank - 1 - n] = indexed_digit<indices>(problem, d, n == 0 ? vector : 1, facts.wide != 0);
   }
   plan.vectors = vectors_of(problem, facts.vector_bytes);
-  plan.value = body.value;
+  plan.value = problem.as<IndexedProblem>().value;
   plan.turns = turns;
   return plan;
 }
@@ -146,6 +101,7 @@ class IndexedFamily final : public TypedFamily<IndexedFacts, IndexedChoice> {
                      .max_inputs = max_inputs}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
+    if (problem.as<IndexedProblem>().ordered) return;
     const IndexedFacts facts = facts_of_problem(problem);
     const std::uint64_t full = full_ctas_per_sm * problem.sm_count * indexed_threads * facts.turns;
     const bool fills_chip = vectors_of(problem, facts.vector_bytes) >= full;
@@ -189,17 +145,8 @@ class IndexedFamily final : public TypedFamily<IndexedFacts, IndexedChoice> {
     const IndexedFacts& facts = data(candidate).facts;
     with_constant(facts.rank, [&](auto rank) {
       with_constant(facts.indices, [&](auto indices) {
-        using Plan = params::IndexedPlan<rank, indices>;
-        const std::uint32_t at =
-            parameters.add({"params::IndexedPlan", rank, indices}, "plan",
-                           indexed_plan<rank, indices>(facts, data(candidate).choice.vectors, problem));
-        parameters.add_address(at + static_cast<std::uint32_t>(offsetof(Plan, destination)), 0);
-        parameters.add_address(at + static_cast<std::uint32_t>(offsetof(Plan, source)), 1);
-        for (std::uint32_t k = 0; k < indices; ++k) {
-          parameters.add_address(
-              at + static_cast<std::uint32_t>(offsetof(Plan, index) + k * sizeof(params::IndexTensor)),
-              k + 2);
-        }
+        add_indexed_plan(parameters, {"params::IndexedPlan", rank, indices},
+                         indexed_plan<rank, indices>(facts, data(candidate).choice.vectors, problem));
       });
     });
     shape.grid = grid_of(footprint(candidate, problem).tiles);
@@ -213,15 +160,11 @@ class IndexedFamily final : public TypedFamily<IndexedFacts, IndexedChoice> {
                           "would need an instruction for each row.",
                       .max_threads = indexed_threads,
                       .call = "move_indexed(plan)"};
-    parts.facts = number_fact("rank", facts.rank) + number_fact("indices", facts.indices, "index tensors") +
+    parts.facts = index_facts(facts.rank, facts.indices, static_cast<ElementType>(facts.index_type),
+                              facts.clamps != 0, facts.wide != 0) +
                   number_fact("threads", indexed_threads) +
                   number_fact("turns", facts.turns, "most vectors of a thread") +
                   number_fact("vector_bytes", facts.vector_bytes);
-    parts.facts +=
-        fmt::format("using Number = {};  // number of a vector\n", facts.wide != 0 ? "u64" : "u32");
-    parts.facts +=
-        fmt::format("using IndexElement = {};\n", device_type(static_cast<ElementType>(facts.index_type)));
-    parts.facts += policy_fact("Range", facts.clamps != 0 ? "Clamped" : "Skipped", "indices out of range");
     parts.facts += policy_fact("Use", use_policy(facts.indexed_use()));
     if (facts.indexed_use() == IndexedUse::gather)
       parts.facts += policy_fact("Missing", facts.pads != 0 ? "ValueBits" : "ZeroBits");

@@ -9,7 +9,22 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::array scatter_add_arguments{indexed_axes_argument, along_argument, out_of_range_argument};
+constexpr std::array scatter_add_arguments{
+    indexed_axes_argument, along_argument, out_of_range_argument,
+    Argument{.name = "deterministic",
+             .option = "--deterministic",
+             .type = ArgumentType::choice,
+             .fallback = "no",
+             .sentence =
+                 "whether additions to an element have a fixed order, so that equal calls leave equal bits",
+             .example = "yes",
+             .choices = no_or_yes}};
+
+ScatterAdd scatter_add_of(const Arguments& given) {
+  auto what = indexing_from<ScatterAdd>(given);
+  what.deterministic = given.text("deterministic") == "yes";
+  return what;
+}
 
 }  // namespace
 
@@ -23,13 +38,12 @@ const OperationEntry scatter_add_entry{
              .has_indices = true},
     .destinations =
         [](std::span<const TensorView> sources, const Arguments& given) {
-          return dense(sources, scattered_shape(sources, indexing_of(IndexedUse::scatter_add,
-                                                                     indexing_from<ScatterAdd>(given))));
+          return dense(sources,
+                       scattered_shape(sources, indexing_of(IndexedUse::scatter_add, scatter_add_of(given))));
         },
     .make =
         [](std::span<const Tensor> to, std::span<const Tensor> from, const Arguments& given) {
-          return operation::scatter_add(to.front(), from.front(), from.subspan(1),
-                                        indexing_from<ScatterAdd>(given));
+          return operation::scatter_add(to.front(), from.front(), from.subspan(1), scatter_add_of(given));
         }};
 
 TMAJIT_END

@@ -12,6 +12,7 @@ void draw_test_case(TestCaseDraw& draw) {
     draw.type = draw.any_type();
   draw.test_case.contents = Contents::whole;
   draw_indexed_case(draw, DrawnUse::scatter_add);
+  draw.test_case.arguments.set("deterministic", one_in(draw.kernel_property_random, 2) ? "yes" : "no");
 }
 
 }  // namespace

@@ -10,7 +10,12 @@ Indexing scatter_add_indexing(const Move& move) {
 
 constexpr OperationRules scatter_add_rules{
     .check = [](MoveRules& rules) { check_indexed(rules, scatter_add_indexing(rules.move())); },
-    .problem = [](const Move& move) { return indexed_problem(move, scatter_add_indexing(move)); },
+    .problem =
+        [](const Move& move) {
+          Problem problem = indexed_problem(move, scatter_add_indexing(move));
+          std::get<IndexedProblem>(problem.body).ordered = std::get<ScatterAdd>(move.body).deterministic;
+          return problem;
+        },
     .writes = [](const Move& move) { return move.sources.front().view.elements() > 0; }};
 
 }  // namespace

@@ -1,0 +1,71 @@
+#pragma once
+
+#include "families/shared/views.hpp"
+
+#include <tmajit/indexed_plan.cuh>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+TMAJIT_BEGIN
+
+// Code of the families that move vectors by index tensors.
+
+inline constexpr std::uint32_t max_piece_bytes = 16;
+/// Kernels of tensors of rank 1 and 2 are the same, so that a single row needs no kernel of its own.
+inline constexpr std::uint32_t min_indexed_rank = 2;
+/// Numbers of 32 bits count fewer vectors: dividends of a params::Divider are below 2^31, and a kernel's last
+/// CTA has up to 2^20 numbers beyond the end.
+inline constexpr std::uint64_t max_narrow_vectors = (std::uint64_t{1} << 31) - (std::uint64_t{1} << 20);
+
+/// Elements of a vector: as many as are contiguous and aligned in both tensors, and selected by one index.
+[[nodiscard]] std::uint32_t indexed_vector_elements(const Problem& problem) noexcept;
+
+/// The facts of templates/kernels/indices.cuh, and the number of dimensions.
+[[nodiscard]] std::string index_facts(std::uint32_t rank, std::uint32_t indices, ElementType index_type,
+                                      bool clamps, bool wide);
+
+/// A digit that counts dimension `d` of the nest, by vectors of `elements`; one of a single index if `d` is
+/// the nest's rank.
+template <std::uint32_t indices>
+[[nodiscard]] params::IndexedDigit<indices> indexed_digit(const Problem& problem, std::uint32_t d,
+                                                          std::uint32_t elements, bool wide) {
+  params::IndexedDigit<indices> digit{};
+  digit.extent = d == problem.nest.rank ? 1 : problem.nest.shape[d] / elements;
+  if (d < problem.nest.rank) {
+    digit.destination = problem.step(0, d) * elements;
+    digit.source = problem.step(1, d) * elements;
+    for (std::uint32_t k = 0; k < indices; ++k) digit.index[k] = problem.step(k + 2, d) * elements;
+  }
+  if (!wide) digit.count = make_divider<params::Divider>(digit.extent);
+  return digit;
+}
+
+/// Sets the addresses of a plan, and the dimensions that its index tensors index.
+template <class Plan>
+void set_indexed_tensors(Plan& plan, const Problem& problem) {
+  const auto& body = problem.as<IndexedProblem>();
+  set_address(plan.destination, problem.address[0]);
+  set_address(plan.source, problem.address[1]);
+  for (std::uint32_t k = 0; k < std::size(plan.index); ++k) {
+    set_address(plan.index[k].first, problem.address[k + 2]);
+    plan.index[k].extent = static_cast<std::int64_t>(body.axis[k].extent);
+    plan.index[k].step = body.axis[k].stride * static_cast<std::int64_t>(problem.element_bytes(0));
+  }
+}
+
+/// Adds a plan as the parameter "plan", and marks its addresses.
+template <class Plan>
+void add_indexed_plan(ParameterBlock& parameters, ParameterType type, const Plan& plan) {
+  const std::uint32_t at = parameters.add(type, "plan", plan);
+  parameters.add_address(at + static_cast<std::uint32_t>(offsetof(Plan, destination)), 0);
+  parameters.add_address(at + static_cast<std::uint32_t>(offsetof(Plan, source)), 1);
+  for (std::uint32_t k = 0; k < std::size(plan.index); ++k) {
+    parameters.add_address(
+        at + static_cast<std::uint32_t>(offsetof(Plan, index) + k * sizeof(params::IndexTensor)), k + 2);
+  }
+}
+
+TMAJIT_END
