@@ -1,4 +1,5 @@
 // Recipes: results computed by hand, shapes, types, and errors.
+#include "operations/names.hpp"
 #include "operations/references.hpp"
 
 #include <tmajit/error.hpp>
@@ -327,6 +328,12 @@ TEST_CASE("a recipe by name equals the one that its function creates, and is one
         "r = rsqrt(mean(x0 * x0) + 1e-06); y0 = x0 * r");
   CHECK(std::get<Rowwise>(operation::rms_norm({other}, {wide}, {.eps = 1}).moves.front().body).steps ==
         "r = rsqrt(mean(x0 * x0) + 1.0); y0 = x0 * r");
+}
+
+TEST_CASE("every recipe has an object by which C++ calls it") {
+#define TMAJIT_HAS_OBJECT(recipe) CHECK(operation::recipe.name == #recipe);
+  TMAJIT_FOR_EACH_RECIPE(TMAJIT_HAS_OBJECT)
+#undef TMAJIT_HAS_OBJECT
 }
 
 TEST_CASE("errors of recipes say what is legal") {

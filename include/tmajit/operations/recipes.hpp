@@ -39,9 +39,8 @@ struct TMAJIT_API Recipe {
                   const RecipeOptions& options = {}, Stream stream = nullptr) const;
 };
 
-// For example: softmax(runtime, {y}, {x}, {.axis = 0}). A row of `row` tensors, such as labels, has one
-// number for each row: they lack the dimension `axis`, or have an extent of 1 there. Weights and biases have
-// one dimension.
+// For example: softmax(runtime, {y}, {x}, {.axis = 0}). A tensor marked "a row's" has one number for each
+// row: the dimension `axis` is missing, or has an extent of 1. Weights and biases have one dimension.
 inline namespace recipes {
 
 inline constexpr Recipe softmax{"softmax"};                            ///< {y}, {x}
