@@ -1,8 +1,11 @@
 #include "codegen/plans.hpp"
+#include "reference/random.hpp"
+#include "seed.hpp"
 #include "tiles/tile_spec.hpp"
 
 #include <tmajit/codegen.hpp>
 #include <tmajit/compile.hpp>
+#include <tmajit/plan.hpp>
 
 #include <algorithm>
 #include <array>
@@ -160,6 +163,24 @@ TEST_CASE("a source has code for the ends of rows only where the engine cannot s
     };
     CHECK(takes_tail(true));
     CHECK_FALSE(takes_tail(false));
+  }
+}
+
+TEST_CASE("64 lengths of a softmax's rows share at most 4 kernels if they are multiples of 8, and 8 if not") {
+  reference::Random random(tests::seed(20261127));
+  for (const std::uint64_t multiple : {1, 8}) {
+    std::set<std::string> texts;
+    for (int n = 0; n < 64; ++n) {
+      const auto length = static_cast<std::int64_t>(multiple * reference::between(random, 1, 8192 / multiple));
+      const TensorView rows = TensorView::contiguous(ElementType::bf16, {512, length});
+      const auto plans = plan_kernels(operation::rowwise(
+          {Tensor(rows, 1 << 20)}, {.steps = "m = max(x); e = expf(x - m); r = 1.0f / sum(e); y = e * r"},
+          {Tensor(rows, 1 << 30)}));
+      REQUIRE(plans.size() == 1);
+      texts.insert(source(plans.front()).text);
+    }
+    INFO("multiples of " << multiple);
+    CHECK(texts.size() <= (multiple == 1 ? 8 : 4));
   }
 }
 
