@@ -1143,6 +1143,7 @@ def scatter_add(
     axes: Axes | None = None,
     along: bool | None = None,
     out_of_range: str | None = None,
+    deterministic: bool | None = None,
     *,
     out: Tensor,
 ) -> Any:
@@ -1158,6 +1159,8 @@ def scatter_add(
             put_along_axis (a bool; default: False). For example True.
         out_of_range: the element that an index outside of its dimension selects: none, or the nearest one
             ("skip", "clamp"; default: skip). For example "clamp".
+        deterministic: whether additions to an element have a fixed order, so that equal calls leave equal
+            bits (a bool; default: False). For example True.
         out: the tensor that is read and written.
 
     Returns:
@@ -1171,7 +1174,7 @@ def scatter_add(
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
     sources = (x, *index) if isinstance(index, (list, tuple)) else (x, index)
-    return _one(36, sources, out, None, (axes, along, out_of_range))
+    return _one(36, sources, out, None, (axes, along, out_of_range, deterministic))
 
 
 def copy_ragged(

@@ -171,7 +171,8 @@ TEST_CASE("64 lengths of a softmax's rows share at most 4 kernels if they are mu
   for (const std::uint64_t multiple : {1, 8}) {
     std::set<std::string> texts;
     for (int n = 0; n < 64; ++n) {
-      const auto length = static_cast<std::int64_t>(multiple * reference::between(random, 1, 8192 / multiple));
+      const auto length =
+          static_cast<std::int64_t>(multiple * reference::between(random, 1, 8192 / multiple));
       const TensorView rows = TensorView::contiguous(ElementType::bf16, {512, length});
       const auto plans = plan_kernels(operation::rowwise(
           {Tensor(rows, 1 << 20)}, {.steps = "m = max(x); e = expf(x - m); r = 1.0f / sum(e); y = e * r"},

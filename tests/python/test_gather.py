@@ -164,9 +164,7 @@ def test_gradients_of_jax():
     check_grads(lambda x: functions.gather(x, index, value=2), (x,), 2, eps=0.5, atol=1e-2, rtol=1e-3)
     y = jnp.ones((5, 3))
     # Differences of a linear function are exact for wide steps.
-    check_grads(
-        lambda x, y: functions.scatter_add(x, index, out=y), (x, y), 2, eps=0.5, atol=1e-2, rtol=1e-3
-    )
+    check_grads(lambda x, y: functions.scatter_add(x, index, out=y), (x, y), 2, eps=0.5, atol=1e-2, rtol=1e-3)
     _, tangent = jax.jvp(lambda x: functions.gather(x, index, value=3), (x,), (x + 1,))
     assert (tangent == (x + 1)[index]).all()
     added = jax.jit(lambda x, y: functions.scatter_add(x, index, out=y))(x, jnp.ones((4, 3)))
