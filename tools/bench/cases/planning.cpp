@@ -105,6 +105,25 @@ tmajit::KernelPlan Representative::plan() const {
   return find_plan(example, name()).value();
 }
 
+namespace {
+
+/// Rows that are moved by index tensors, for a family of such kernels. The list has none: the pattern that
+/// fills all sources of its cases has no legal indices.
+std::optional<Case> indexed_case(std::string_view family) {
+  const auto& info = tmajit::find_family(family);
+  if (!info.does(tmajit::ScatterAdd::operation)) return std::nullopt;
+  const bool gathers = info.does(tmajit::Gather::operation);
+  tmajit::Arguments arguments;
+  if (!gathers) arguments.set("deterministic", "yes");
+  Case made =
+      make_case("indices", "4096 rows", gathers ? "gather" : "scatter_add",
+                {{tmajit::ElementType::f32, {4096, 1024}}, {tmajit::ElementType::i64, {4096}}}, arguments);
+  made.family = family;
+  return made;
+}
+
+}  // namespace
+
 Representative representative(std::string_view family) {
   // The default list has cases of all operations but reduce.
   const std::vector<Case> all =
@@ -128,6 +147,7 @@ Representative representative(std::string_view family) {
   auto found = std::ranges::find_if(all, made_for);
   if (found == all.end()) found = std::ranges::find_if(all, chosen_for);
   if (found == all.end()) found = std::ranges::find_if(all, possible_for);
+  if (const auto indexed = indexed_case(family); found == all.end() && indexed) return {*indexed};
   if (found == all.end()) {
     throw tmajit::Error(tmajit::ErrorCode::unsupported,
                         fmt::format("the list has no case that the family {} can do", family));
