@@ -51,7 +51,7 @@ std::pmr::vector<Tensor> tensors_of(std::span<const Operand> operands) {
 }  // namespace
 
 void CallTensors::read(const OperationInfo& operation, nb::handle sources_given, nb::handle out) {
-  source_owner = read_all(sources, sources_given, "a source", true);
+  source_owner = read_all(sources, sources_given, "a source", operation.takes_numbers);
   if (!out.is_none()) destination_owner = read_all(destinations, out, "out", false);
   const bool has_numbers =
       std::ranges::any_of(sources, [](const Operand& source) { return source.tensor.view.is_number; });

@@ -74,7 +74,7 @@ std::string order_text(std::uint32_t number, std::uint32_t rank) {
 
 std::string ShapeClass::text() const {
   const std::size_t dimensions = std::min<std::size_t>(rank, inner.size());
-  constexpr std::array accesses{"run", "repeat", "elements", "image"};
+  constexpr std::array accesses{"run", "repeat", "elements", "image", "number"};
   std::string text = fmt::format("{} {}B rank {}", family, element_bytes, rank);
   if (staggered) text += " staggered";
   for (std::size_t i = 0; i < sources && i < access.size(); ++i) {

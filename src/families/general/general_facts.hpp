@@ -8,13 +8,14 @@
 
 TMAJIT_BEGIN
 
-/// How a thread of a `general` kernel loads a chunk of a source (templates/kernels/general.cu).
+/// How a thread of a `general` kernel loads a chunk of a source (templates/kernels/general.cu). Stored choices
+/// contain these numbers, so they must not change.
 enum class Access : std::uint32_t {
   run,       ///< elements are contiguous or have a small stride: loads whole words, and extracts the elements
   repeat,    ///< all elements are the same one
   elements,  ///< loads each element separately
-  number,    ///< takes the number that the launch passes
   image,     ///< reads shared memory, to which the CTA's threads first copy whole lines of the source
+  number,    ///< takes the number that the launch passes
 };
 [[nodiscard]] std::string_view name(Access) noexcept;
 

@@ -169,7 +169,8 @@ void TestCaseDraw::add_number() {
 }
 
 std::string TestCaseDraw::with_numbers(std::string text) {
-  if (!one_in(kernel_property_random, 3) || test_case.sources.size() + 2 > tmajit::max_inputs) return text;
+  const std::size_t sources = test_case.sources.size();
+  if (sources == 0 || sources + 2 > tmajit::max_inputs || !one_in(kernel_property_random, 3)) return text;
   if (text.empty()) text = "x";
   // No product is added, since a kernel may contract that: the values stay exact.
   const bool has_product = text.find('*') != std::string::npos;

@@ -44,8 +44,13 @@ void use_errors(tmajit_runtime* runtime) {
   EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "extent of dimension 0",
                tmajit_copy(runtime, &y, &wrong, NULL, NULL, &error));
   wrong = x;
-  wrong.reserved = 1;
-  EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "reserved", tmajit_copy(runtime, &y, &wrong, NULL, NULL, &error));
+  wrong.is_number = 1;
+  EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "its rank is 0",
+               tmajit_copy(runtime, &y, &wrong, NULL, NULL, &error));
+  wrong.rank = 0;
+  EXPECT_ERROR(TMAJIT_ILLEGAL_SPEC, "no expression", tmajit_copy(runtime, &y, &wrong, NULL, NULL, &error));
+  wrong.is_number = 2;
+  EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "is_number", tmajit_copy(runtime, &y, &wrong, NULL, NULL, &error));
 
   // Arguments: missing, unknown, out of range.
   EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "permute needs axes",
