@@ -33,8 +33,8 @@ struct CallTensors {
   nb::object source_owner{};       ///< keeps the sources of a list alive
   nb::object destination_owner{};  ///< keeps the destinations of a list alive
 
-  /// Reads the sources, which are numbers where the operation takes them, and, unless `out` is None, the destinations. `out` is a tensor
-  /// or a sequence.
+  /// Reads the sources, which are numbers where the operation takes them, and, unless `out` is None, the
+  /// destinations. `out` is a tensor or a sequence.
   void read(const OperationInfo& operation, nb::handle sources_given, nb::handle out);
   /// The first source that is a tensor, else the first destination; null if there is neither.
   [[nodiscard]] const Operand* first_tensor() const noexcept;
