@@ -8,8 +8,8 @@
 
 TMAJIT_BEGIN
 
-/// How a thread of a `general` kernel loads a chunk of a source (templates/kernels/general.cu). Stored choices
-/// contain these numbers, so they must not change.
+/// How a thread of a `general` kernel loads a chunk of a source (templates/kernels/general.cu). Stored
+/// choices contain these numbers, so they must not change.
 enum class Access : std::uint32_t {
   run,       ///< elements are contiguous or have a small stride: loads whole words, and extracts the elements
   repeat,    ///< all elements are the same one
