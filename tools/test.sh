@@ -8,7 +8,7 @@ usage() {
 usage: tools/test.sh [option]…
 
 Sets up, builds and runs every test: the release build, a project built against an installed copy, the
-commands in the documentation, and under AddressSanitizer and UBSan some rooms (folders of src) that compute sizes or parse files.
+commands in the documentation, and under AddressSanitizer and UBSan the rooms (folders of src) that need no simulator.
 
   --preset NAME    run only this build's tests: release, debug, asan or tsan
   --filter REGEX   only tests whose name matches; no sanitizer pass
@@ -54,11 +54,11 @@ while (($#)); do
 done
 case $preset in release | debug | asan | tsan) ;; *) wrong_usage "no preset is called $preset" ;; esac
 
-# Rooms that parse files or compute sizes, and need neither simulator nor families. Their tests are quick under a sanitizer,
-# so every run of this script includes them. --sanitizers runs all rooms under asan, with fewer random cases, and the rooms with threads
+# Rooms that parse files or compute sizes, and need no simulator. Their tests are quick under a sanitizer, so every run of
+# this script includes them. --sanitizers runs all rooms under asan, with fewer random cases, and the rooms with threads
 # under tsan.
 SANITIZED_CASES=30
-SANITIZED_ROOMS=(spec cache driver ptx reference)
+SANITIZED_ROOMS=(spec cache driver ptx plan reference)
 # Tests that compile many sources mostly run NVRTC, which is not sanitized: only --sanitizers runs them under asan.
 SANITIZED_EXCEPT=' compiles( |,|$)'
 THREADED_ROOMS=(cache compile runtime)
@@ -130,7 +130,7 @@ run_tests "$preset" ${arguments[@]+"${arguments[@]}"}
 wait # for asan to be configured
 case $sanitizers in
   short)
-    heading "Tests under AddressSanitizer and UBSan (${SANITIZED_ROOMS[*]})"
+    heading "Tests under AddressSanitizer and UBSan (rooms that need no simulator)"
     TMAJIT_CASES=${TMAJIT_CASES:-$SANITIZED_CASES} except=$SANITIZED_EXCEPT run_rooms asan "${SANITIZED_ROOMS[@]}" ||
       broken+=("asan build")
     ;;

@@ -89,7 +89,7 @@ TEST_CASE("the sectors of random slices are those counted element by element") {
 TEST_CASE("random cases give the results that the host computes") {
   const std::uint64_t seed = reference::seed(20261122);
   const bool views = GENERATE(true, false);
-  constexpr std::size_t count = 40;
+  constexpr std::size_t count = 100;
   std::cout << "TMAJIT_SEED=" << seed << ", " << count << " of each kind" << std::endl;
   Machine machine(tmajit::make_sim_device());
   for (const Case& bench_case :

@@ -163,7 +163,7 @@ def last(x, rank, axis):
 @pytest.mark.parametrize("name", DEFINITIONS)
 def test_recipes_are_their_definitions(name):
     print(f"seed {SEED}")
-    for n in range(5):
+    for n in range(12):
         draw = Draw(np.random.default_rng([SEED, n]))
         make, define = DEFINITIONS[name]
         sources = make(draw)
@@ -192,7 +192,7 @@ def test_quantised_rows_and_blocks(to):
         "e5m2": (57344, ml_dtypes.float8_e5m2),
         "i8": (127, np.int8),
     }[to]
-    for n in range(4):
+    for n in range(8):
         rng = np.random.default_rng([SEED, n])
         shape = (int(rng.integers(1, 9)), 16 * int(rng.integers(1, 9)))
         block = [0, 4, 16][rng.integers(3)]
