@@ -8,6 +8,7 @@
 #include <tmajit/c/log.h>
 #include <tmajit/c/operations.h>
 #include <tmajit/c/plan.h>
+#include <tmajit/c/recipes.h>
 #include <tmajit/c/runtime.h>
 #include <tmajit/c/status.h>
 #include <tmajit/c/tensor.h>

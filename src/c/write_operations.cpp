@@ -2,8 +2,8 @@
 //
 //   tmajit_write_c_operations [--check] REPOSITORY
 //
-// writes include/tmajit/c/operations.h and src/c/operations.cpp. With --check it writes nothing, and fails if
-// a file differs from what it would write.
+// writes operations.h and recipes.h in include/tmajit/c, and operation_structs.hpp, operations.cpp and
+// recipes.cpp in src/c. With --check it writes nothing, and fails if a file differs from what it would write.
 #include <tmajit/operations.hpp>
 
 #include <algorithm>
@@ -108,6 +108,11 @@ std::string sources_text(const OperationInfo& operation) {
   return fmt::format(" It takes {} to {} sources.", operation.min_sources, operation.max_sources);
 }
 
+/// Operations with steps of their own are recipes, which have files of their own.
+bool is_recipe(const OperationInfo& operation) {
+  return !operation.sources.empty();
+}
+
 struct Function {
   std::string name;
   std::vector<std::string> parameters;
@@ -174,14 +179,51 @@ std::string member(const Argument& argument) {
   return wrapped(words, "  /// ") + fmt::format("  {}{};\n", type_of(argument), argument.name);
 }
 
+/// The structs and functions of all recipes, or of all other operations.
+std::string declarations(bool recipes) {
+  std::string text;
+  for (const OperationInfo& operation : operations()) {
+    if (is_recipe(operation) != recipes) continue;
+    const std::string name = "tmajit_" + std::string(operation.name);
+    text += "\n" + wrapped(sentence(operation.summary) + sources_text(operation), "/// ");
+    text +=
+        fmt::format("typedef struct {0}_arguments {{\n  size_t size;  ///< sizeof({0}_arguments)\n", name);
+    for (const Argument& argument : operation.arguments) text += member(argument);
+    text += fmt::format("}} {}_arguments;\n", name);
+    for (const Function& function : functions_of(operation)) {
+      text += declaration("TMAJIT_C_API tmajit_status " + function.name, function.parameters) + ";\n";
+    }
+  }
+  return text + "\n#ifdef __cplusplus\n}\n#endif\n#endif\n";
+}
+
+std::string recipes_header_text() {
+  return R"(#ifndef TMAJIT_C_RECIPES_H
+#define TMAJIT_C_RECIPES_H
+
+// src/c/write_operations.cpp writes this file from the operations' descriptions.
+// clang-format off
+
+/// Recipes: operations on rows with names of their own, such as softmax and norms (docs/rowwise.md). Their
+/// functions are those of every operation (<tmajit/c/operations.h>).
+#include <tmajit/c/plan.h>
+#include <tmajit/c/tensor.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+)" + declarations(true);
+}
+
 std::string header_text() {
-  std::string text = R"(#ifndef TMAJIT_C_OPERATIONS_H
+  return R"(#ifndef TMAJIT_C_OPERATIONS_H
 #define TMAJIT_C_OPERATIONS_H
 
 // src/c/write_operations.cpp writes this file from the operations' descriptions.
 // clang-format off
 
-/// Every operation (docs/operations.md). Each has three functions:
+/// Every operation (docs/operations.md); those that are recipes are in <tmajit/c/recipes.h>. Each has three
+/// functions:
 ///
 /// tmajit_<operation>() enqueues the operation on `stream`. The first call compiles a kernel. Later calls of
 /// the same thread for tensors of equal shapes, types and strides use the cached kernel.
@@ -203,19 +245,7 @@ std::string header_text() {
 #ifdef __cplusplus
 extern "C" {
 #endif
-)";
-  for (const OperationInfo& operation : operations()) {
-    const std::string name = "tmajit_" + std::string(operation.name);
-    text += "\n" + wrapped(sentence(operation.summary) + sources_text(operation), "/// ");
-    text +=
-        fmt::format("typedef struct {0}_arguments {{\n  size_t size;  ///< sizeof({0}_arguments)\n", name);
-    for (const Argument& argument : operation.arguments) text += member(argument);
-    text += fmt::format("}} {}_arguments;\n", name);
-    for (const Function& function : functions_of(operation)) {
-      text += declaration("TMAJIT_C_API tmajit_status " + function.name, function.parameters) + ";\n";
-    }
-  }
-  return text + "\n#ifdef __cplusplus\n}\n#endif\n#endif\n";
+)" + declarations(false);
 }
 
 std::string structs_text() {
@@ -247,7 +277,8 @@ namespace tmajit::c {
   return text + "\n}  // namespace tmajit::c\n";
 }
 
-std::string functions_text() {
+/// The functions of all recipes, or of all other operations.
+std::string functions_text(bool recipes) {
   std::string text = R"(// src/c/write_operations.cpp writes this file from the operations' descriptions.
 // clang-format off
 #include "c/operation_structs.hpp"
@@ -255,6 +286,7 @@ std::string functions_text() {
 using namespace tmajit::c;
 )";
   for (const OperationInfo& operation : operations()) {
+    if (is_recipe(operation) != recipes) continue;
     for (const Function& function : functions_of(operation)) {
       text += "\n" + declaration("tmajit_status " + function.name, function.parameters) + " {\n" +
               declaration("  return " + function.callee, function.arguments) + ";\n}\n";
@@ -280,8 +312,10 @@ int main(int argc, char** argv) {
   const std::string root(words.back());
   const std::pair<std::string, std::string> files[] = {
       {root + "/include/tmajit/c/operations.h", header_text()},
+      {root + "/include/tmajit/c/recipes.h", recipes_header_text()},
       {root + "/src/c/operation_structs.hpp", structs_text()},
-      {root + "/src/c/operations.cpp", functions_text()}};
+      {root + "/src/c/operations.cpp", functions_text(false)},
+      {root + "/src/c/recipes.cpp", functions_text(true)}};
   bool failed = false;
   for (const auto& [path, text] : files) {
     if (content_of(path) == text) continue;

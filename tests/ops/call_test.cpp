@@ -40,6 +40,15 @@ struct CallFixture {
   std::shared_ptr<FakeDevice> device = std::make_shared<FakeDevice>();
   Runtime runtime{{.device = device, .cache_directory = std::nullopt}};
   CallFixture() { device->on_launch = nullptr; }
+
+  /// Checks that further calls, each on tensors at other addresses, neither allocate nor load a kernel.
+  template <class OneCall>
+  void check_repeats(const OneCall& call) const {
+    const std::size_t before = allocations();
+    for (DevicePtr i = 0; i < 50; ++i) call(4096 * i);
+    CHECK(allocations() == before);
+    CHECK(device->loads == 1);
+  }
 };
 
 }  // namespace
@@ -74,10 +83,7 @@ TEST_CASE("found: a repeated call of rows in place neither plans nor allocates")
   };
   call(0);
   call(1 << 20);
-  const std::size_t before = allocations();
-  for (DevicePtr i = 0; i < 50; ++i) call(4096 * i);
-  CHECK(allocations() == before);
-  CHECK(fixture.device->loads == 1);
+  fixture.check_repeats(call);
   CHECK(fixture.device->launches == 52);
 }
 
@@ -171,10 +177,7 @@ TEST_CASE("a repeated call of a recipe neither plans nor allocates, and moves ea
   CHECK(fixture.device->loads == 1);
   CHECK((seen.size() == 2 && seen[0] != seen[1]));
   fixture.device->on_launch = nullptr;
-  const std::size_t before = allocations();
-  for (DevicePtr i = 0; i < 50; ++i) call(4096 * i);
-  CHECK(allocations() == before);
-  CHECK(fixture.device->loads == 1);
+  fixture.check_repeats(call);
 }
 
 TEST_CASE("a repeated gather neither plans nor allocates") {
@@ -187,10 +190,7 @@ TEST_CASE("a repeated gather neither plans nor allocates") {
   };
   call(0);
   call(1 << 20);
-  const std::size_t before = allocations();
-  for (DevicePtr i = 0; i < 50; ++i) call(4096 * i);
-  CHECK(allocations() == before);
-  CHECK(fixture.device->loads == 1);
+  fixture.check_repeats(call);
 }
 
 TEST_CASE("calls of recipes that differ in one option are different calls") {

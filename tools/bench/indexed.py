@@ -17,22 +17,9 @@ import cupy
 import torch
 
 import tmajit
+from device_time import device_us
 
 DTYPES = (torch.uint8, torch.bfloat16, torch.float32)
-
-
-def device_us(call, runs=12):
-    """The median time on the device, after a first call."""
-    call()
-    times = []
-    for _ in range(runs):
-        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        begin.record()
-        call()
-        end.record()
-        end.synchronize()
-        times.append(1e3 * begin.elapsed_time(end))
-    return statistics.median(times)
 
 
 def equal(y, wanted, what):

@@ -20,6 +20,7 @@ import triton.language as tl
 from torch.nn.functional import layer_norm, rms_norm
 
 import tmajit
+from device_time import device_us
 
 STEPS = (
     "m = max(x); e = expf(x - m); r = 1.0f / sum(e); y = e * r",
@@ -87,20 +88,6 @@ PEERS = {
     "Triton": triton_rows,
     "Liger": liger_rows,
 }
-
-
-def device_us(call, runs=12):
-    """The median time on the device, after a first call."""
-    call()
-    times = []
-    for _ in range(runs):
-        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        begin.record()
-        call()
-        end.record()
-        end.synchronize()
-        times.append(1e3 * begin.elapsed_time(end))
-    return statistics.median(times)
 
 
 def error_of(y, wanted, number):
