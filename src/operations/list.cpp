@@ -73,7 +73,7 @@ void check_operation(std::span<const Move> moves) {
                       .found = "a source that is a number",
                       .need = "tensors: this operation has no expression that reads numbers",
                       .legal = "map, reduce, scan and rowwise, whose expressions read p0, p1 …",
-                      .source = "tmajit, Move"});
+                      .source = source_of_rules});
       continue;
     }
     if (rules.check_alone != nullptr) {

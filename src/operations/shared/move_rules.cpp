@@ -14,12 +14,6 @@
 #include <spdlog/fmt/fmt.h>
 
 TMAJIT_BEGIN
-namespace {
-
-constexpr auto source_of_rules = "tmajit, Move";
-
-}  // namespace
-
 std::span<const std::uint64_t> extents(const TensorView& view) noexcept {
   return std::span(view.shape).first(std::min(view.rank, max_view_rank));
 }

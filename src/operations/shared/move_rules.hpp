@@ -11,6 +11,9 @@
 
 TMAJIT_BEGIN
 
+/// What a violation names as the source of the rules that all moves share.
+inline constexpr auto source_of_rules = "tmajit, Move";
+
 /// The extents of a view, of at most `max_view_rank` dimensions.
 [[nodiscard]] std::span<const std::uint64_t> extents(const TensorView& view) noexcept;
 
