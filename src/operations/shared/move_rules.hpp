@@ -11,7 +11,7 @@
 
 TMAJIT_BEGIN
 
-/// What a violation names as the source of the rules that all moves share.
+/// Violation::source of the rules that all moves share.
 inline constexpr auto source_of_rules = "tmajit, Move";
 
 /// The extents of a view, of at most `max_view_rank` dimensions.
