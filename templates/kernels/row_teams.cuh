@@ -2,7 +2,8 @@
 //@ # A team has `size` threads, of which this one has number `index`. first_row() and rows() give the CTA's rows, or its first
 //@ # ones: it takes rows() rows at once, `rows_at_once` times. combined() returns the same state to all threads of the row, in
 //@ # an order that does not depend on timing; each `step` has its own shared memory, so that no barrier is needed after it.
-//@ # prepare() comes between the first loads and the first combined(). Facts of the kernel: rows_at_once, max_threads, cluster.
+//@ # prepare() comes between the first loads and the first combined(). rank() is the CTA's number in the team. `lanes_only`: the
+//@ # lanes of a warp share a row. Facts of the kernel: rows_at_once, max_threads, cluster.
 #pragma once
 #include "tmajit/cluster.cuh"
 #include "tmajit/mbarrier.cuh"
@@ -24,12 +25,14 @@ __device__ __forceinline__ typename Reduced::State combined_lanes(typename Reduc
 
 // `size` neighbouring lanes of a warp, a power of two.
 struct LaneTeam {
+  static constexpr bool lanes_only = true;
   u32 size;
   u32 index;
 
   __device__ __forceinline__ explicit LaneTeam(u32 threads) : size(threads), index(threadIdx.x & (threads - 1)) {}
-  __device__ __forceinline__ u32 rows() const { return blockDim.x / size; }
-  __device__ __forceinline__ u64 first_row() const { return u64{blockIdx.x} * rows() * rows_at_once + threadIdx.x / size; }
+  __device__ __forceinline__ u32 log2_size() const { return static_cast<u32>(31 - __clz(static_cast<int>(size))); }
+  __device__ __forceinline__ u32 rows() const { return blockDim.x >> log2_size(); }
+  __device__ __forceinline__ u64 first_row() const { return u64{blockIdx.x} * rows() * rows_at_once + (threadIdx.x >> log2_size()); }
   __device__ __forceinline__ void prepare() const {}
   template <class Reduced, u32 step>
   __device__ __forceinline__ typename Reduced::State combined(typename Reduced::State state) const {
@@ -51,10 +54,12 @@ __device__ __forceinline__ typename Reduced::State combined_cta(typename Reduced
 
 // All threads of a CTA.
 struct CtaTeam {
+  static constexpr bool lanes_only = false;
   u32 size;
   u32 index;
 
   __device__ __forceinline__ explicit CtaTeam(u32) : size(blockDim.x), index(threadIdx.x) {}
+  __device__ __forceinline__ u32 rank() const { return 0; }
   __device__ __forceinline__ u32 rows() const { return 1; }
   __device__ __forceinline__ u64 first_row() const { return blockIdx.x; }
   __device__ __forceinline__ void prepare() const {}
@@ -66,6 +71,7 @@ struct CtaTeam {
 
 // All threads of a cluster. Each CTA sends its state to all CTAs of the cluster; a barrier of each reduction counts the bytes.
 struct ClusterTeam {
+  static constexpr bool lanes_only = false;
   u32 size;
   u32 index;
   u32 barriers;  // shared address
@@ -78,6 +84,7 @@ struct ClusterTeam {
   }
   __device__ __forceinline__ u32 rows() const { return 1; }
   __device__ __forceinline__ u64 first_row() const { return blockIdx.x / cluster; }
+  __device__ __forceinline__ u32 rank() const { return ptx::cluster_ctarank(); }
   // Waits until the barriers of all CTAs exist.
   __device__ __forceinline__ void prepare() const { ptx::sync_cluster(); }
 
@@ -108,6 +115,7 @@ struct ClusterTeam {
 
 // Threads of a CTA that are `columns` apart: neighbouring threads take neighbouring rows.
 struct ColumnTeam {
+  static constexpr bool lanes_only = false;
   u32 size;
   u32 index;
   u32 columns;

@@ -23,6 +23,10 @@ struct Range {
   u32 begin;
   u32 end;
   __device__ __forceinline__ bool whole() const { return begin == 0 && end == vector; }
+//@ used present
+  // Bit n tells whether element n is in the range. A vector of one element begins at 0.
+  __device__ __forceinline__ u32 present() const { return vector == 1 ? end : (1u << end) - (1u << begin); }
+//@ end
 };
 
 // A vector of each source, as it was loaded.

@@ -15,20 +15,30 @@ struct RowDigit {
   i32 place;           // added per index to an element's index in the row
 };
 
+// The bytes of an operand, relative to its first element. A vector at the offset `at` may be loaded whole if at - low <= span, as
+// unsigned numbers.
+struct RowReach {
+  i64 low;
+  u64 span;
+};
+
 // Operand 0 is the first destination; the sources and the other destinations follow. The digits of the rows' numbers come
 // first, then those of the elements' numbers; in each, the fastest varying first.
 template <u32 operands>
 struct RowPlan {
   Address<u8> first[operands];  // the first element of the first row
   i64 step[operands];           // bytes from one element of a row to the next
+  RowReach reach[operands];
   RowDigit<operands> digit[max_row_digits];
   u64 rows;
   u32 length;      // elements of a row
   u32 row_digits;
   u32 digits;      // all digits
   u32 threads;     // threads of a CTA that share a row
+  u32 part;         // vectors of a row that a CTA holds in shared memory
   i32 first_place;  // the first element's index in the user's row
   i32 place_step;   // from one element to the next, if a row has one dimension
+  u32 unused;
 };
 
 //@ if host
@@ -37,10 +47,11 @@ struct RowPlanLayout : RowPlanLayout<operands - 1> {
   using Digit = RowDigit<operands>;
   static_assert(sizeof(Digit) == 24 + 8 * operands && TMAJIT_OFFSET(Digit, count) == 8 + 8 * operands);
   using Plan = RowPlan<operands>;
-  static constexpr u32 numbers = 16 * operands + max_row_digits * sizeof(Digit);
-  static_assert(TMAJIT_OFFSET(Plan, step) == 8 * operands && TMAJIT_OFFSET(Plan, digit) == 16 * operands);
+  static constexpr u32 numbers = 32 * operands + max_row_digits * sizeof(Digit);
+  static_assert(TMAJIT_OFFSET(Plan, step) == 8 * operands && TMAJIT_OFFSET(Plan, reach) == 16 * operands);
+  static_assert(TMAJIT_OFFSET(Plan, digit) == 32 * operands);
   static_assert(TMAJIT_OFFSET(Plan, rows) == numbers && TMAJIT_OFFSET(Plan, length) == numbers + 8);
-  static_assert(TMAJIT_OFFSET(Plan, threads) == numbers + 20 && sizeof(Plan) == numbers + 32 && alignof(Plan) == 8);
+  static_assert(TMAJIT_OFFSET(Plan, threads) == numbers + 20 && sizeof(Plan) == numbers + 40 && alignof(Plan) == 8);
 };
 template <>
 struct RowPlanLayout<0> {};

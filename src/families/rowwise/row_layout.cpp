@@ -13,6 +13,18 @@ constexpr std::uint32_t widest_row_vector = 16;
 constexpr std::uint32_t max_held_words = 96;  // of 4 bytes: elements and kept values in a thread's registers
 constexpr std::uint32_t most_turns = 8;       // more take too long to compile
 constexpr std::uint32_t column_lanes = 32;    // neighbouring rows of a CTA
+// An estimate of the values up to which 64 registers suffice without many spills.
+constexpr std::uint32_t most_slim_words = 72;
+// Measured (docs/measurements.md, "Rows"): shorter rows that begin between vectors are faster by elements.
+constexpr std::uint32_t fewest_cut_vectors = 13;
+constexpr std::uint32_t fewest_vector_lanes = 8;
+// Rows of more vectors do not fit into the registers of a CTA, if an SM is to have two of them.
+constexpr std::uint64_t long_row_vectors = 4 * max_team_threads;
+// Three CTAs of an SM hold as much, so that one loads while another one computes.
+constexpr std::uint64_t usual_staged_bytes = 72 * 1024;
+constexpr std::uint64_t least_staged_bytes = 8 * 1024;
+constexpr std::uint32_t staged_threads = 256;
+constexpr std::uint32_t staged_turns = 2;
 
 std::uint32_t pow2_ceil(std::uint64_t n) noexcept {
   return static_cast<std::uint32_t>(std::bit_ceil(std::max<std::uint64_t>(n, 1)));
@@ -31,6 +43,9 @@ class RowLayouts {
     }
     choose_late();
     base_.cut = base_.staggered || row_.length % base_.vector != 0;
+    for (std::uint32_t k = 1; base_.cut && k <= problem.sources(); ++k) {
+      if (base_.access[k] == RowAccess::vectors && problem.interleaved[k]) base_.access[k] = RowAccess::exact;
+    }
   }
 
   [[nodiscard]] std::vector<RowLayout> all() {
@@ -103,6 +118,7 @@ class RowLayouts {
     for (const std::uint32_t shorter : {vector, vector / 2}) {
       const auto fits = [&](std::uint32_t k) { return aligned_elements(k) >= shorter; };
       if (shorter < 2 || row_.length % shorter != 0 || !std::ranges::all_of(contiguous, fits)) continue;
+      if (shorter < vector && row_.length > long_row_vectors * vector) break;
       base_.vector = shorter;
       break;
     }
@@ -132,9 +148,7 @@ class RowLayouts {
     return across > along || (across > 0 && row_.length < 4);
   }
 
-  [[nodiscard]] std::uint64_t vectors_of_row() const {
-    return ceil_div(row_.length + (base_.staggered ? base_.vector - 1 : 0), base_.vector);
-  }
+  [[nodiscard]] std::uint64_t vectors_of_row() const { return base_.vectors(); }
   /// Sources that are the same for all rows, such as weights, are loaded late if only results read them.
   /// Their rows are in the L2 cache, and registers hold the elements of other sources meanwhile.
   void choose_late() {
@@ -147,30 +161,52 @@ class RowLayouts {
     }
   }
 
-  /// The most vectors that a thread can hold.
-  [[nodiscard]] std::uint32_t held_vectors() const {
+  /// Bytes of registers that a thread needs for a vector of each source, and for the steps' values.
+  [[nodiscard]] std::uint32_t held_bytes() const {
     const std::vector<bool> kept = kept_steps(*row_.steps, row_.results);
     auto bytes = static_cast<std::uint32_t>(4 * base_.vector * std::ranges::count(kept, true));
     for (std::uint32_t k = 1; k <= problem_.sources(); ++k)
       bytes += is_one(k) || base_.late[k] ? 0 : base_.vector * std::max(problem_.element_bytes(k), 2U);
-    return std::clamp(std::bit_floor(4 * max_held_words / std::max(bytes, 1U)), 1U, most_turns);
+    return std::max(bytes, 1U);
+  }
+  /// The most vectors that a thread can hold.
+  [[nodiscard]] std::uint32_t held_vectors() const {
+    return std::clamp(std::bit_floor(4 * max_held_words / held_bytes()), 1U, most_turns);
+  }
+
+  /// Whether 64 registers suffice: for what a thread holds, and for the values of one vector of each operand.
+  /// Small CTAs, of lanes that share rows, gain too little to pay for a spill.
+  [[nodiscard]] bool is_slim(const RowTuning& tuning) const {
+    if (tuning.staged) return true;
+    if (tuning.team == RowTeam::lanes) return false;
+    std::uint32_t words = tuning.turns * tuning.rows_at_once * held_bytes() / 4;
+    for (std::uint32_t k = 0; k < nest_.operands; ++k) words += is_one(k) ? 0 : base_.vector;
+    if (base_.cut) words += base_.vector;
+    return words <= most_slim_words;
   }
 
   void add(const RowTuning& tuning) {
     RowLayout layout = base_;
     layout.tuning = tuning;
-    layout.reloads = std::uint64_t{tuning.turns} * tuning.team_threads * tuning.cluster < vectors_of_row();
+    layout.reloads = !tuning.staged &&
+                     std::uint64_t{tuning.turns} * tuning.team_threads * tuning.cluster < vectors_of_row();
+    layout.slim = is_slim(tuning);
     const auto same = [&](const RowLayout& one) { return one.tuning == tuning; };
     if (std::ranges::none_of(layouts_, same)) layouts_.push_back(layout);
   }
 
-  void add_columns() {
+  /// Replaces vectors by single elements.
+  void use_elements() {
     base_.vector = 1;
     base_.staggered = false;
     base_.cut = false;
     for (std::uint32_t k = 0; k < nest_.operands; ++k) {
-      if (!is_one(k)) base_.access[k] = RowAccess::elements;
+      if (!is_one(k)) base_.access[k] = is_contiguous(k) ? RowAccess::neighbours : RowAccess::elements;
     }
+  }
+
+  void add_columns() {
+    use_elements();
     const std::uint32_t held = held_vectors();
     const auto columns = pow2_ceil(std::min<std::uint64_t>(base_.rows, column_lanes));
     const auto tuning = [&](std::uint32_t turns) {
@@ -184,7 +220,47 @@ class RowLayouts {
     if (held > 1) add(tuning(held / 2));
   }
 
+  /// Adds CTAs that hold a row in their shared memory, if that is large enough.
+  void add_staged() {
+    if (row_.row_dims != 1) return;
+    std::uint64_t row_bytes = 0;
+    for (std::uint32_t k = 1; k <= problem_.sources(); ++k) {
+      base_.in_shared[k] = base_.access[k] == RowAccess::vectors && !base_.late[k] &&
+                           base_.vector * problem_.element_bytes(k) == staged_vector_bytes;
+      if (base_.in_shared[k]) row_bytes += vectors_of_row() * staged_vector_bytes;
+    }
+    if (row_bytes == 0) return;
+    std::uint32_t cluster = 1;
+    while (cluster < max_team_cluster && row_bytes > cluster * usual_staged_bytes) cluster *= 2;
+    cluster = filling_cluster(cluster, row_bytes / least_staged_bytes);
+    // A part is rounded up to a whole vector of each source.
+    if (row_bytes + problem_.sources() * staged_vector_bytes > std::uint64_t{cluster} * max_staged_bytes)
+      return;
+    add({.team = cluster > 1 ? RowTeam::cluster : RowTeam::cta,
+         .turns = staged_turns,
+         .threads = staged_threads,
+         .team_threads = staged_threads,
+         .cluster = cluster,
+         .staged = true});
+  }
+
+  /// Adds lanes that share rows of which the first and last vectors are incomplete, or of single elements. A
+  /// warp executes the stores of incomplete vectors in every turn that has one, so that a row takes several
+  /// turns, of which most have none.
+  template <class Lanes>
+  void add_turns_of_lanes(const Lanes& lanes) {
+    const bool by_elements = base_.vector == 1;
+    const std::uint64_t vectors = vectors_of_row();
+    const std::uint32_t most = std::min(held_vectors(), by_elements ? most_turns : 4U);
+    if (vectors <= most || vectors > std::uint64_t{32} * most) return;
+    std::uint32_t team = by_elements ? 2 : fewest_vector_lanes;
+    while (ceil_div(vectors, team) > most) team *= 2;
+    const auto turns = static_cast<std::uint32_t>(ceil_div(vectors, team));
+    lanes(by_elements ? (turns + 1) / 2 * 2 : turns, 1, 128);
+  }
+
   void add_rows() {
+    if (base_.cut && vectors_of_row() < fewest_cut_vectors) use_elements();
     const std::uint64_t vectors = vectors_of_row();
     const std::uint32_t held = held_vectors();
     const auto lanes = [&](std::uint32_t turns, std::uint32_t rows_at_once, std::uint32_t threads) {
@@ -205,6 +281,7 @@ class RowLayouts {
     };
     const std::uint32_t turns = std::min(held, 4U);
     const std::uint32_t rows_at_once = std::min(held, 4U);
+    if (base_.cut || base_.vector == 1) add_turns_of_lanes(lanes);
     if (vectors <= 16) {
       lanes(1, rows_at_once, 128);
       lanes(1, 1, 128);
@@ -214,29 +291,46 @@ class RowLayouts {
       if (vectors <= 32) lanes(1, 1, 128);
     }
     if (vectors <= 32) return;
-    // A cluster shares rows that are too long for a CTA, or that are too few for all SMs. If threads hold
-    // more than four vectors, an SM has one CTA, and is idle while that CTA waits: they do so only in place
-    // of a cluster, or where a cluster would be too large otherwise.
     const bool has_reductions = reductions_of(*row_.steps, row_.results) > 0;
-    const auto cluster_for = [&](std::uint32_t of_thread) {
-      return pow2_ceil(ceil_div(vectors, std::uint64_t{max_team_threads} * of_thread));
-    };
-    std::uint32_t held_turns = turns;
-    if (cluster_for(turns) > 1 && (cluster_for(held) == 1 || cluster_for(turns) > max_team_cluster))
-      held_turns = held;
-    std::uint32_t cluster = cluster_for(held_turns);
-    if (!has_reductions || cluster > max_team_cluster) {
-      cluster = 1;  // each step loads the row again, if it is too long
-      held_turns = turns;
+    if (has_reductions && vectors > std::uint64_t{max_team_threads} * turns) {
+      add_long_rows(ctas, turns, held);
+    } else {
+      // A cluster shares rows that are too few for all SMs.
+      const std::uint32_t cluster =
+          has_reductions ? filling_cluster(1, vectors / (std::uint64_t{128} * turns)) : 1;
+      ctas(turns, cluster);
+      if (held > turns) ctas(held, 1);
+      if (turns > 1 && cluster == 1) ctas(turns / 2, 1);
+      if (has_reductions && cluster < max_team_cluster && vectors > 256) ctas(turns, cluster * 2);
+      if (has_reductions && vectors > long_row_vectors / 2) add_staged();
     }
-    while (has_reductions && cluster < max_team_cluster && base_.rows * cluster * 2 <= problem_.sm_count &&
-           vectors > std::uint64_t{cluster} * 2 * 128 * turns)
+  }
+
+  /// The least cluster, of `least` CTAs or more and `most` or fewer, with which all rows together fill the
+  /// SMs.
+  [[nodiscard]] std::uint32_t filling_cluster(std::uint32_t least, std::uint64_t most) const {
+    std::uint32_t cluster = least;
+    while (cluster < max_team_cluster && cluster * 2 <= most && base_.rows * cluster * 2 <= problem_.sm_count)
       cluster *= 2;
-    ctas(held_turns, cluster);
-    if (held > held_turns) ctas(held, std::max(cluster / 2, 1U));
-    if (turns > 1 && cluster == 1) ctas(turns / 2, 1);
-    if (has_reductions && cluster < max_team_cluster && vectors > 256) ctas(held_turns, cluster * 2);
-    if (cluster > 1) ctas(turns, 1);
+    return cluster;
+  }
+
+  /// Adds clusters for rows that are too long for a CTA: several small CTAs on an SM, of which some load
+  /// while others wait for their cluster; CTAs that hold their part in shared memory; and CTAs that load a
+  /// row again for each step.
+  template <class Ctas>
+  void add_long_rows(const Ctas& ctas, std::uint32_t turns, std::uint32_t held) {
+    const std::uint64_t vectors = vectors_of_row();
+    const auto add_cluster = [&](std::uint32_t threads, std::uint32_t of_thread) {
+      const std::uint32_t least = pow2_ceil(ceil_div(vectors, std::uint64_t{threads} * of_thread));
+      if (least <= max_team_cluster)
+        ctas(of_thread, filling_cluster(least, vectors / (std::uint64_t{128} * of_thread)));
+    };
+    if (problem_.element_bytes(base_.anchor) < 4) add_staged();
+    for (const std::uint32_t threads : {128U, 256U, max_team_threads}) add_cluster(threads, held);
+    add_cluster(max_team_threads, turns);
+    add_staged();
+    ctas(turns, 1);
   }
 
   const Problem& problem_;
@@ -251,6 +345,18 @@ class RowLayouts {
 std::uint64_t RowLayout::ctas() const noexcept {
   if (tuning.team == RowTeam::cta || tuning.team == RowTeam::cluster) return rows * tuning.cluster;
   return ceil_div(rows, std::uint64_t{tuning.threads / tuning.team_threads} * tuning.rows_at_once);
+}
+
+std::uint64_t RowLayout::vectors() const noexcept {
+  return ceil_div(length + (staggered ? vector - 1 : 0), vector);
+}
+
+std::uint32_t RowLayout::part() const noexcept {
+  return tuning.staged ? static_cast<std::uint32_t>(ceil_div(vectors(), tuning.cluster)) : 0;
+}
+
+std::uint32_t RowLayout::shared_bytes() const noexcept {
+  return part() * staged_vector_bytes * static_cast<std::uint32_t>(std::ranges::count(in_shared, true));
 }
 
 std::vector<RowLayout> row_layouts(const Problem& problem) {

@@ -17,11 +17,13 @@ enum class RowTeam : std::uint32_t {
 };
 /// How a row's elements of an operand are accessed.
 enum class RowAccess : std::uint32_t {
-  elements,  ///< one by one
-  vectors,   ///< whole vectors, at multiples of their size
-  words,     ///< whole vectors that begin at any element
-  one,       ///< the same element throughout the row; only sources
-  number,    ///< the number that the launch passes; only sources
+  elements,    ///< one by one, at any distance
+  vectors,     ///< vectors at multiples of their size; those that contain an end of a row are loaded whole
+  words,       ///< whole vectors that begin at any element
+  one,         ///< the same element throughout the row; only sources
+  number,      ///< the number that the launch passes; only sources
+  exact,       ///< like `vectors`, but no element outside of a row is loaded
+  neighbours,  ///< one by one, side by side
 };
 
 /// The free parameters of a layout.
@@ -32,6 +34,7 @@ struct RowTuning {
   std::uint32_t threads = 32;       ///< threads of a CTA
   std::uint32_t team_threads = 32;  ///< threads of a CTA that share a row
   std::uint32_t cluster = 1;        ///< CTAs that share a row
+  bool staged = false;              ///< CTAs hold their parts of a row in shared memory
   friend bool operator==(const RowTuning&, const RowTuning&) = default;
 };
 
@@ -43,18 +46,30 @@ struct RowLayout {
   bool staggered = false;    ///< rows begin between vectors
   std::uint32_t anchor = 0;  ///< if staggered: the operand whose vectors are aligned
   bool reloads = false;      ///< a row does not fit into the registers of its team
+  bool slim = false;         ///< a thread has at most 64 registers, so that an SM has 1,024 threads
   std::array<RowAccess, max_operands> access{};
   std::array<bool, max_operands> late{};  ///< a source that is loaded when results are stored, not before
+  std::array<bool, max_operands> in_shared{};  ///< a source that shared memory holds, if the layout is staged
   std::uint64_t rows = 1;
   std::uint64_t length = 1;  ///< elements of a row
 
   [[nodiscard]] std::uint64_t ctas() const noexcept;
+  /// Vectors of a row, of which the first and last may be incomplete.
+  [[nodiscard]] std::uint64_t vectors() const noexcept;
+  /// Vectors of a row that a CTA holds in shared memory.
+  [[nodiscard]] std::uint32_t part() const noexcept;
+  [[nodiscard]] std::uint32_t shared_bytes() const noexcept;
   /// Whether the numbers of rows need 64 bits.
   [[nodiscard]] bool is_wide() const noexcept { return rows >= std::uint64_t{1} << 31; }
 };
 
 inline constexpr std::uint32_t max_team_threads = 512;  ///< threads of a CTA, at most
 inline constexpr std::uint32_t max_team_cluster = 16;   ///< CTAs of a cluster, at most
+inline constexpr std::uint32_t staged_vector_bytes = 16;
+/// Shared memory of a CTA for a row's elements, at most.
+inline constexpr std::uint32_t max_staged_bytes = 208 * 1024;
+/// Threads of an SM if each has 64 registers.
+inline constexpr std::uint32_t slim_threads_per_sm = 1024;
 
 /// The layouts from which a planner chooses, the default first. Never empty.
 [[nodiscard]] std::vector<RowLayout> row_layouts(const Problem& problem);

@@ -71,6 +71,27 @@ class RowStepsWriter {
   std::vector<bool> kept_;
 };
 
+/// Whether an expression calls a function. Intrinsics, whose names begin with two underscores, are computed
+/// again rather than kept: they are a few instructions.
+bool calls_function(std::string_view text) {
+  for (std::size_t open = text.find('('); open != std::string_view::npos; open = text.find('(', open + 1)) {
+    std::size_t begin = open;
+    while (begin > 0 && is_word(text[begin - 1])) --begin;
+    if (begin < open && !text.substr(begin).starts_with("__")) return true;
+  }
+  return false;
+}
+
+/// Whether a reduction's values are equal for all elements of a row, and it is one of them: its expression
+/// reads only `once`, the sources that have one element for a row.
+bool reduces_constant(const RowStep& step, std::span<const RowStep> steps, std::uint32_t once) {
+  using enum ReductionOp;
+  const ReductionOp op = *step.reduction;
+  return (op == min || op == max || op == any || op == all) && (step.sources & ~once) == 0 &&
+         !reads(step.expression, "i") &&
+         std::ranges::all_of(step.reads, [&](std::uint32_t read) { return steps[read].by_row(); });
+}
+
 }  // namespace
 
 std::vector<bool> needed_steps(std::span<const RowStep> steps, std::span<const std::uint32_t> results) {
@@ -94,10 +115,7 @@ std::vector<bool> kept_steps(std::span<const RowStep> steps, std::span<const std
   }
   std::vector<bool> kept(steps.size());
   for (std::size_t k = 0; k < steps.size(); ++k) {
-    const std::string& text = steps[k].expression;
-    const std::size_t open = text.find('(', 1);
-    const bool calls = open != std::string::npos && is_word(text[open - 1]);
-    kept[k] = !steps[k].by_row() && calls && readers[k] > 1;
+    kept[k] = !steps[k].by_row() && calls_function(steps[k].expression) && readers[k] > 1;
   }
   return kept;
 }
@@ -125,7 +143,7 @@ std::uint32_t reductions_of(std::span<const RowStep> steps, std::span<const std:
 
 std::string row_steps_text(std::span<const RowStep> steps, std::span<const std::string_view> types,
                            std::span<const std::string_view> numbers, std::span<const std::uint32_t> results,
-                           bool keeps) {
+                           std::uint32_t once, bool keeps) {
   const RowStepsWriter writer(steps, types,
                               keeps ? kept_steps(steps, results) : std::vector<bool>(steps.size()));
   const std::vector<bool> needed = needed_steps(steps, results);
@@ -145,7 +163,14 @@ std::string row_steps_text(std::span<const RowStep> steps, std::span<const std::
     if (needed[k] && writer.is_kept(k))
       out += fmt::format("  const auto kept_{} = steps.kept({});\n", step.name, writer.element(k, true));
     if (!needed[k] || !step.by_row()) continue;
-    if (step.reduction) {
+    if (step.reduction && reduces_constant(step, steps, once)) {
+      std::vector<std::uint32_t> read;
+      for (std::uint32_t s = 0; s < types.size(); ++s) {
+        if ((step.sources >> s & 1) != 0) read.push_back(s);
+      }
+      out += fmt::format("  const auto {} = steps.template reduced_constant<{}>(Indices<{}>{{}}, {});\n",
+                         step.name, reducer_name(*step.reduction), fmt::join(read, ", "), writer.element(k));
+    } else if (step.reduction) {
       out += fmt::format("  const auto {} = steps.template reduced<{}, {}>({});\n", step.name,
                          reducer_name(*step.reduction), reductions++, writer.element(k));
     } else {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <limits>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -27,7 +28,10 @@ struct RowFacts {
   Flag staggered = 0;
   std::uint32_t anchor = 0;
   Flag reloads = 0;
-  Flag nested = 0;  ///< a row has several dimensions
+  Flag slim = 0;
+  Flag staged = 0;
+  Flag nested = 0;     ///< a row has several dimensions
+  Flag many_rows = 0;  ///< rows are numbered in several dimensions
   Flag wide = 0;
   std::uint32_t sources = 1;
   std::uint32_t numbers = 0;  ///< the last of the sources, which the launch passes
@@ -35,6 +39,7 @@ struct RowFacts {
   std::array<std::uint32_t, max_operands> type{};    ///< ElementType of each operand
   std::array<std::uint32_t, max_operands> access{};  ///< RowAccess of each operand
   std::array<Flag, max_operands> late{};             ///< sources that are loaded when results are stored
+  std::array<Flag, max_operands> in_shared{};        ///< sources that shared memory holds
   std::array<std::uint32_t, max_inputs> results{};   ///< for each destination k: it is y_results[k]
 
   [[nodiscard]] std::uint32_t tensors() const noexcept { return sources - numbers; }
@@ -58,7 +63,10 @@ RowFacts facts_of_layout(const RowLayout& layout, const Problem& problem) {
                  .staggered = layout.staggered ? 1U : 0U,
                  .anchor = layout.staggered ? layout.anchor : 0U,
                  .reloads = layout.reloads ? 1U : 0U,
+                 .slim = layout.slim ? 1U : 0U,
+                 .staged = layout.tuning.staged ? 1U : 0U,
                  .nested = rows.row_dims > 1 ? 1U : 0U,
+                 .many_rows = problem.nest.rank - rows.row_dims > 1 ? 1U : 0U,
                  .wide = layout.is_wide() ? 1U : 0U,
                  .sources = problem.sources(),
                  .numbers = problem.numbers,
@@ -67,6 +75,7 @@ RowFacts facts_of_layout(const RowLayout& layout, const Problem& problem) {
     facts.type[k] = static_cast<std::uint32_t>(type_in_chunks(problem, k));
     facts.access[k] = static_cast<std::uint32_t>(layout.access[k]);
     facts.late[k] = layout.late[k] ? 1 : 0;
+    facts.in_shared[k] = layout.tuning.staged && layout.in_shared[k] ? 1 : 0;
   }
   std::ranges::copy(rows.results, facts.results.begin());
   return facts;
@@ -78,13 +87,16 @@ struct RowChoice {
   std::uint32_t rows = 1;   ///< rows of a team in flight
   std::uint32_t threads = 32;
   std::uint32_t cluster = 1;  ///< CTAs that share a row
+  std::uint32_t staged = 0;   ///< 1: in shared memory
   static constexpr auto members() {
-    return std::array{choice_side("team", &RowChoice::team), choice_number("turns", &RowChoice::turns),
-                      choice_number("rows", &RowChoice::rows), choice_side("threads", &RowChoice::threads),
-                      choice_number("cluster", &RowChoice::cluster)};
+    return std::array{
+        choice_side("team", &RowChoice::team),         choice_number("turns", &RowChoice::turns),
+        choice_number("rows", &RowChoice::rows),       choice_side("threads", &RowChoice::threads),
+        choice_number("cluster", &RowChoice::cluster), choice_number("staged", &RowChoice::staged, 1)};
   }
   [[nodiscard]] std::string text() const {
     std::string text = fmt::format("{} of {} threads share a row, {} vectors of each", team, threads, turns);
+    if (staged != 0) text += ", in shared memory";
     if (rows > 1) text += fmt::format(", {} rows at once", rows);
     if (cluster > 1) text += fmt::format(", clusters of {}", cluster);
     return text;
@@ -96,6 +108,16 @@ const RowLayout& row_layout_of(const Candidate& candidate) {
   return RowBase::data(candidate).layout;
 }
 
+/// Where whole vectors of an operand may be loaded.
+params::RowReach reach_of(const Problem& problem, std::uint32_t operand, std::uint32_t vector) {
+  constexpr auto nowhere = std::numeric_limits<std::int64_t>::max();
+  const DevicePtr bytes = problem.high[operand] - problem.low[operand];
+  const DevicePtr needed = std::uint64_t{vector} * problem.element_bytes(operand);
+  if (problem.is_number(operand) || bytes < needed) return {.low = nowhere, .span = 0};
+  return {.low = static_cast<std::int64_t>(problem.low[operand] - problem.address[operand]),
+          .span = bytes - needed};
+}
+
 template <std::uint32_t operands>
 params::RowPlan<operands> plan_of(const RowLayout& layout, const Problem& problem) {
   const std::uint32_t row_dims = problem.as<RowwiseProblem>().row_dims;
@@ -104,6 +126,7 @@ params::RowPlan<operands> plan_of(const RowLayout& layout, const Problem& proble
   for (std::uint32_t k = 0; k < operands; ++k) {
     set_address(plan.first[k], problem.address[k]);
     plan.step[k] = row_dims > 0 ? problem.step(k, rank - 1) : 0;
+    plan.reach[k] = reach_of(problem, k, layout.vector);
   }
   const auto add = [&](std::uint32_t end, std::uint32_t begin) {
     for (std::uint32_t d = end; d-- > begin;) {
@@ -120,6 +143,7 @@ params::RowPlan<operands> plan_of(const RowLayout& layout, const Problem& proble
   plan.rows = layout.rows;
   plan.length = static_cast<std::uint32_t>(layout.length);
   plan.threads = layout.tuning.team_threads;
+  plan.part = layout.part();
   plan.first_place = static_cast<std::int32_t>(problem.nest.first_place);
   plan.place_step = row_dims > 0 ? static_cast<std::int32_t>(problem.nest.place[rank - 1]) : 0;
   return plan;
@@ -139,6 +163,8 @@ std::string_view access_policy(std::uint32_t access) noexcept {
   switch (static_cast<RowAccess>(access)) {
     case RowAccess::elements: return "ByElement";
     case RowAccess::vectors: return "ByVector";
+    case RowAccess::exact: return "ByExactVector";
+    case RowAccess::neighbours: return "ByNeighbour";
     case RowAccess::words: return "ByWords";
     case RowAccess::one: return "OneElement";
     case RowAccess::number: break;
@@ -163,7 +189,8 @@ class RowwiseFamily final : public RowBase {
                              .turns = tuning.turns,
                              .rows = tuning.rows_at_once,
                              .threads = tuning.threads,
-                             .cluster = tuning.cluster};
+                             .cluster = tuning.cluster,
+                             .staged = tuning.staged ? 1U : 0U};
       const RowFacts facts = facts_of_layout(layout, problem);
       add_once(candidates, candidate(facts, choice, problem.nest, std::move(layout)),
                candidates.size() == first);
@@ -196,6 +223,12 @@ class RowwiseFamily final : public RowBase {
     }
     footprint.bytes_in_flight =
         std::uint64_t{tuning.threads} * tuning.turns * tuning.rows_at_once * loaded_bytes;
+    if (tuning.staged) {
+      footprint.dynamic_shared_bytes = layout.shared_bytes();
+      footprint.max_dynamic_shared_bytes = max_staged_bytes;
+      footprint.bytes_in_flight = layout.shared_bytes();
+      footprint.by_engine = true;
+    }
     if (layout.reloads) {
       footprint.reread_bytes = static_cast<double>(problem.bytes_read()) * reductions;
       footprint.waits =
@@ -213,6 +246,10 @@ class RowwiseFamily final : public RowBase {
     const RowLayout& layout = row_layout_of(candidate);
     if (layout.reloads)
       return "Rows are longer than the registers of a CTA or a cluster: each step loads them again.";
+    if (layout.tuning.staged)
+      return "Rows are long: the copy engine loads one into the shared memory of a CTA or a cluster, where "
+             "each "
+             "step reads it.";
     switch (layout.tuning.team) {
       case RowTeam::lanes:
         return "Rows are short: lanes of a warp share one, and exchange values by shuffles.";
@@ -253,12 +290,16 @@ class RowwiseFamily final : public RowBase {
     const std::vector<RowStep> steps = parse_row_steps(expression, facts.tensors(), facts.numbers);
     const auto results = std::span(facts.results).first(facts.destinations);
     const bool by_cta = team == RowTeam::cta || team == RowTeam::cluster;
-    SourceParts parts{.why = facts.reloads != 0
-                                 ? "Each step loads the row again, for it does not fit on the chip."
-                                 : "Each element is loaded once, into the registers of the threads that "
-                                   "share its row, and stored once.",
-                      .max_threads = by_cta || team == RowTeam::columns ? max_team_threads : 128U,
-                      .call = "compute_rows(plan)"};
+    SourceParts parts{
+        .why = facts.reloads != 0 ? "Each step loads the row again, for it does not fit on the chip."
+               : facts.staged != 0
+                   ? "Each element is loaded once, into the shared memory of the CTAs that share its "
+                     "row, and stored once."
+                   : "Each element is loaded once, into the registers of the threads that "
+                     "share its row, and stored once.",
+        .max_threads = by_cta || team == RowTeam::columns ? max_team_threads : 128U,
+        .call = "compute_rows(plan)"};
+    if (facts.slim != 0) parts.min_ctas = slim_threads_per_sm / parts.max_threads;
     parts.facts = number_fact("vector", facts.vector, "elements that a thread loads at once");
     parts.facts += number_fact("turns", facts.turns, "vectors of a thread in flight");
     parts.facts += number_fact("rows_at_once", facts.rows_at_once, "rows of a thread in flight");
@@ -273,17 +314,24 @@ class RowwiseFamily final : public RowBase {
     }
     parts.facts += fmt::format("using Index = {};  // number of a row\n", facts.wide != 0 ? "u64" : "u32");
     parts.facts += policy_fact("Team", team_policy(team), "the threads that share a row");
-    parts.facts += policy_fact("Elements", facts.reloads != 0 ? "ReloadedElements" : "HeldElements");
+    parts.set("staged", facts.staged != 0);
+    parts.facts += policy_fact("Elements", facts.staged != 0    ? "StagedElements"
+                                           : facts.reloads != 0 ? "ReloadedElements"
+                                                                : "HeldElements");
     parts.facts += policy_fact("Edges", facts.staggered != 0 ? "StaggeredVectors"
                                         : facts.cut != 0     ? "CutVectors"
                                                              : "WholeVectors");
+    parts.facts += policy_fact("Rows", facts.many_rows != 0 ? "ManyDimensionsOfRows" : "OneDimensionOfRows");
     parts.facts += policy_fact("RowShape", facts.nested != 0 ? "ManyDimensions" : "OneDimension");
     add_operands(parts, facts, steps);
     std::vector<std::string_view> types;
     for (std::uint32_t s = 0; s < facts.sources; ++s) types.push_back(value_type(facts.type_of(s + 1)));
     const auto all = std::span<const std::string_view>(types);
-    parts.steps = row_steps_text(steps, all.first(facts.tensors()), all.last(facts.numbers), results,
-                                 facts.reloads == 0);
+    std::uint32_t once = 0;
+    for (std::uint32_t s = 0; s < facts.tensors(); ++s)
+      once |= (static_cast<RowAccess>(facts.access[s + 1]) == RowAccess::one ? 1U : 0U) << s;
+    parts.steps = row_steps_text(steps, all.first(facts.tensors()), all.last(facts.numbers), results, once,
+                                 facts.reloads == 0 && facts.staged == 0);
     for (const RowStep& step : steps) parts.expressions.push_back(step.expression);
     return parts;
   }
@@ -309,19 +357,26 @@ class RowwiseFamily final : public RowBase {
       declared.push_back(*step.reduction);
       parts.facts += fmt::format("template <class Value>\nstruct {};\n", reducer_name(*step.reduction));
     }
-    for (const std::string_view policy : {"ByElement", "ByVector", "ByWords", "OneElement"}) {
+    for (const std::string_view policy :
+         {"ByElement", "ByNeighbour", "ByVector", "ByExactVector", "ByWords", "OneElement"}) {
       const auto uses = [&](std::uint32_t access) { return access_policy(access) == policy; };
       if (std::ranges::any_of(std::span(facts.access).first(facts.operands()), uses))
         parts.facts += fmt::format("struct {};\n", policy);
     }
     parts.facts += "template <u32 i>\nstruct Source;\n";
+    std::uint32_t slots = 0;  // sources in shared memory
     for (std::uint32_t s = 0; s < facts.tensors(); ++s) {
       const ElementType type = facts.type_of(s + 1);
       parts.elements.push_back(type);
+      const bool in_shared = facts.in_shared[s + 1] != 0;
+      std::string more;
+      if (facts.staged != 0) more += "  static " + flag_fact("is_staged", in_shared);
+      if (in_shared) more += "  static " + number_fact("slot", slots++);
       parts.facts += fmt::format(
-          "template <>\nstruct Source<{}> {{\n  using Element = {};\n  using Access = {};\n  static {}}};\n",
+          "template <>\nstruct Source<{}> {{\n  using Element = {};\n  using Access = {};\n  static "
+          "{}{}}};\n",
           s, device_type(type), access_policy(facts.access[s + 1]),
-          flag_fact("is_late", facts.late[s + 1] != 0));
+          flag_fact("is_late", facts.late[s + 1] != 0), more);
     }
     parts.set("numbers", facts.numbers > 0);  // the last sources are numbers of the launch
     parts.facts += all_sources_fact(facts.tensors());

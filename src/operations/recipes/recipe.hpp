@@ -21,7 +21,8 @@ struct RecipeRow {
   OperationInfo info;
   double eps = 0;  ///< the default of the argument eps
   /// The steps. Sources and destinations are x0, y0 …; an operand that is split in halves has two numbers.
-  /// `@` after a number or a function's name stands for the suffix f of float, and EPS for the argument.
+  /// `@` after a number or a function's name stands for the suffix f of float, EXP for the exponential
+  /// function, and EPS for the argument.
   std::string (*steps)(const RecipeFacts& facts) = nullptr;
 };
 

@@ -321,10 +321,13 @@ Operation make_recipe(const RecipeRow& row, std::span<const Tensor> destinations
   std::vector<Tensor> from;
   std::vector<std::uint32_t> parts;
   bool is_f64 = false;
+  bool is_narrow = true;
   for (std::uint32_t i = 0; i < sources.size(); ++i) {
     call.add_source(row.info.sources[i], sources[i], from);
     parts.resize(from.size(), i);
-    is_f64 = is_f64 || sources[i].view.type == ElementType::f64;
+    const ElementType type = sources[i].view.type;
+    is_f64 = is_f64 || type == ElementType::f64;
+    is_narrow = is_narrow && (!is_float(type) || size_of(type) <= 2);
   }
   for (std::size_t k = 0; k < destinations.size(); ++k)
     call.add_destination(row.info.destinations[k], destinations[k], to);
@@ -332,8 +335,8 @@ Operation make_recipe(const RecipeRow& row, std::span<const Tensor> destinations
   const RecipeFacts facts{.source_count = sources.size(),
                           .eps = eps_of(row, given),
                           .to = quantised_type(row, destinations, given)};
-  const std::string steps =
-      replaced(replaced(row.steps(facts), "EPS", literal(facts.eps)), "@", is_f64 ? "" : "f");
+  const std::string with_exp = replaced(row.steps(facts), "EXP", is_narrow ? "__expf" : "exp@");
+  const std::string steps = replaced(replaced(with_exp, "EPS", literal(facts.eps)), "@", is_f64 ? "" : "f");
   Operation made =
       operation::rowwise(to, {.steps = steps, .axes = {static_cast<std::int64_t>(call.row_axis())}}, from);
   made.destinations.assign(destinations.begin(), destinations.end());

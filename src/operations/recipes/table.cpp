@@ -116,20 +116,20 @@ std::string times(const Facts& facts, std::size_t source) {
 }
 
 std::string softmax_steps(const Facts& /*facts*/) {
-  return "m = max(x0); e = exp@(x0 - m); r = 1.0@ / sum(e); y0 = e * r";
+  return "m = max(x0); e = EXP(x0 - m); r = 1.0@ / sum(e); y0 = e * r";
 }
 std::string softmax_backward_steps(const Facts& /*facts*/) {
   return "y0 = x1 * (x0 - sum(x0 * x1))";
 }
 std::string log_softmax_steps(const Facts& /*facts*/) {
-  return "m = max(x0); c = x0 - m; y0 = c - log@(sum(exp@(c)))";
+  return "m = max(x0); c = x0 - m; y0 = c - log@(sum(EXP(c)))";
 }
 std::string log_softmax_backward_steps(const Facts& /*facts*/) {
-  return "y0 = x0 - exp@(x1) * sum(x0)";
+  return "y0 = x0 - EXP(x1) * sum(x0)";
 }
 /// A maximum that is infinite or NaN is not subtracted: ∞ − ∞ is NaN.
 std::string logsumexp_steps(const Facts& /*facts*/) {
-  return "m = max(x0); c = m - m == 0 ? m : 0.0@; y0 = log@(sum(exp@(x0 - c))) + c";
+  return "m = max(x0); c = m - m == 0 ? m : 0.0@; y0 = log@(sum(EXP(x0 - c))) + c";
 }
 std::string rms_norm_steps(const Facts& facts) {
   return "r = rsqrt@(mean(x0 * x0) + EPS); y0 = x0 * r" + times(facts, 1);
@@ -153,18 +153,29 @@ std::string layer_norm_backward_steps(const Facts& facts) {
 std::string l2_normalize_steps(const Facts& /*facts*/) {
   return "l = sqrt@(sum(x0 * x0)); r = 1.0@ / (l < EPS ? EPS : l); y0 = x0 * r";
 }
+/// The label of a row as an index, or -1 if it is none.
+constexpr std::string_view label_steps = "t = max(LABELS); k = t < 0 ? -1 : t < n ? (int)t : -1; ";
+
+std::string with_label(std::string_view source, std::string_view steps) {
+  std::string text(label_steps);
+  text.replace(text.find("LABELS"), 6, source);
+  return text.append(steps);
+}
 std::string cross_entropy_steps(const Facts& /*facts*/) {
-  return "t = max(x1); m = max(x0); s = sum(exp@(x0 - m)); p = sum(x1 == i ? x0 : 0.0@); "
-         "y0 = t < 0 ? 0.0@ : t < n ? log@(s) + m - p : 0.0@";
+  return with_label("x1",
+                    "m = max(x0); s = sum(EXP(x0 - m)); p = sum(k == i ? x0 : 0.0@); "
+                    "y0 = k < 0 ? 0.0@ : log@(s) + m - p");
 }
 std::string cross_entropy_with_gradient_steps(const Facts& /*facts*/) {
-  return "t = max(x1); m = max(x0); e = exp@(x0 - m); s = sum(e); p = sum(x1 == i ? x0 : 0.0@); "
-         "y0 = t < 0 ? 0.0@ : t < n ? log@(s) + m - p : 0.0@; "
-         "r = t < 0 ? 0.0@ : t < n ? 1.0@ / s : 0.0@; y1 = e * r - (x1 == i ? 1.0@ : 0.0@)";
+  return with_label("x1",
+                    "m = max(x0); e = EXP(x0 - m); s = sum(e); p = sum(k == i ? x0 : 0.0@); "
+                    "y0 = k < 0 ? 0.0@ : log@(s) + m - p; r = k < 0 ? 0.0@ : 1.0@ / s; "
+                    "y1 = e * r - (k == i ? 1.0@ : 0.0@)");
 }
 std::string cross_entropy_backward_steps(const Facts& /*facts*/) {
-  return "t = max(x2); m = max(x1); e = exp@(x1 - m); s = sum(e); "
-         "r = t < 0 ? 0.0@ : t < n ? 1.0@ / s : 0.0@; y0 = x0 * (e * r - (x2 == i ? 1.0@ : 0.0@))";
+  return with_label("x2",
+                    "m = max(x1); e = EXP(x1 - m); s = sum(e); r = k < 0 ? 0.0@ : 1.0@ / s; "
+                    "y0 = x0 * (e * r - (k == i ? 1.0@ : 0.0@))");
 }
 std::string max_with_index_steps(const Facts& /*facts*/) {
   return "y0 = max(x0); y1 = arg_max(x0)";
@@ -182,10 +193,10 @@ std::string dequantize_steps(const Facts& /*facts*/) {
   return "y0 = x0 * x1";
 }
 std::string swiglu_steps(const Facts& /*facts*/) {
-  return "y0 = x0 / (1.0@ + exp@(-x0)) * x1";
+  return "y0 = x0 / (1.0@ + EXP(-x0)) * x1";
 }
 std::string swiglu_backward_steps(const Facts& /*facts*/) {
-  return "s = 1.0@ / (1.0@ + exp@(-x1)); y0 = x0 * x2 * s * (1.0@ + x1 * (1.0@ - s)); y1 = x0 * x1 * s";
+  return "s = 1.0@ / (1.0@ + EXP(-x1)); y0 = x0 * x2 * s * (1.0@ + x1 * (1.0@ - s)); y1 = x0 * x1 * s";
 }
 std::string rotary_steps(const Facts& /*facts*/) {
   return "y0 = x0 * x2 - x1 * x3; y1 = x1 * x2 + x0 * x3";
