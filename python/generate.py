@@ -273,7 +273,8 @@ def function(number, operation):
     lines += [f"    {parameter}," for parameter in signature]
     lines += [") -> Any:"]
     lines += docstring(operation)
-    run = "_some" if operation["one_result_alone"] and not operation["result_names"] else "_all" if many else "_one"
+    may_be_alone = operation["one_result_alone"] and not operation["result_names"]
+    run = "_some" if may_be_alone else "_all" if many else "_one"
     dtype = "dtype" if has_type else "None"
     if sources == "sources" and operation["has_indices"]:
         lines.append("    sources = (x, *index) if isinstance(index, (list, tuple)) else (x, index)")

@@ -108,11 +108,11 @@ struct MoePermuteProblem {
   std::uint64_t slots = 0;         ///< experts of a token
   std::uint64_t experts = 0;       ///< all experts
   std::uint64_t capacity = 0;      ///< rows of the destination
-  std::uint64_t row_elements = 0;  ///< 0 if the nest, which is never empty, stands for rows without elements
+  std::uint64_t row_elements = 0;  ///< 0 if no row is moved; the nest is then one element
   std::uint32_t alignment = 1;
   std::int64_t row_stride = 0;
   std::int64_t token_stride = 0;
-  /// Of tensors with an element for each (token, slot).
+  /// The strides of a tensor with an element for each (token, slot).
   struct Pairs {
     std::int64_t token = 0;
     std::int64_t slot = 0;

@@ -235,6 +235,8 @@ TEST_CASE("the destinations of moe_permute have room for the padding of all expe
   CHECK_THROWS_MATCHES(made({10, 4}, {9, 2}, 5, 1), Error, error("legal are tokens x a row"));
   CHECK_THROWS_MATCHES(made({10, 4}, {10, 2, 1}, 5, 1), Error, error("tokens x slots or tokens"));
   CHECK_THROWS_MATCHES(made({10, 4}, {10, 2}, 5, 0), Error, error("an alignment of 0 rows"));
+  CHECK_THROWS_MATCHES(made({10, 4}, {10, 2}, 0, 1), Error, error("0 experts; legal are 1 to 4096"));
+  CHECK_THROWS_MATCHES(made({10, 4}, {10, 2}, 4097, 1), Error, error("4097 experts; legal are 1 to 4096"));
   CHECK_THROWS_MATCHES(made({1 << 20, 4}, {1 << 20, 8}, 4096, 1 << 20), Error,
                        error("the most is 2147483647"));
   const Tensor x{dense(f32, {4, 8}), 1 << 20};

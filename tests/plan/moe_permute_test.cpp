@@ -73,6 +73,9 @@ TEST_CASE("the nest of moe_permute has the dimensions of a row, and bytes are th
   CHECK(columns.problem().nest.text() == "6x5: 5,1 <- -1,6 0,0 0,0 0,0 0,0");
   CHECK(choice(dense(u8, 40, 0)) == "moe_permute 40 groups of tokens, rows in 1 part");
   CHECK(dense(u8, 40, 0).problem().bytes_read(1) == 0);
+  Tensors none = dense(bf16, 40, 64);  // NumPy's empty arrays have strides of 0
+  none.to[0] = Tensor::strided(bf16, {0, 64}, {0, 0}, destination_address);
+  CHECK(none.problem().bytes_written() == 4 * (80 + 8 + 9));
 }
 
 TEST_CASE("vectors of moe_permute are as wide as rows, strides and addresses of both tensors allow") {
@@ -97,7 +100,7 @@ TEST_CASE("groups of tokens fill the SMs; few tokens share their rows between CT
   CHECK(choice(dense(bf16, 32, 7168)) == "moe_permute 32 groups of tokens, rows in 4 parts");
   CHECK(choice(dense(bf16, 1, 7168)) == "moe_permute 1 group of tokens, rows in 28 parts");
   CHECK(choice(dense(bf16, 16384, 7168)) == "moe_permute 132 groups of tokens, rows in 1 part");
-  CHECK(choice(dense(bf16, 0, 7168)) == "moe_permute 1 group of tokens, rows in 28 parts");
+  CHECK(choice(dense(bf16, 0, 7168)) == "moe_permute 1 group of tokens, rows in 1 part");
 }
 
 TEST_CASE("moe_permute refuses illegal tensors and arguments, and names the rule") {

@@ -152,7 +152,8 @@ class MoePermuteFamily final : public TypedFamily<MoeFacts, MoeChoice> {
                         .registers = 64,
                         .bytes_in_flight = std::uint64_t{moe_threads} * moe_turns * facts.vector_bytes,
                         .rounds = 3};
-    std::fill_n(footprint.box.begin(), problem.nest.rank, 1U);
+    for (std::uint32_t d = 0; d < problem.nest.rank; ++d)
+      footprint.box[d] = sat_cast<std::uint32_t>(problem.nest.shape[d]);
     // An estimate: each CTA reads all ids, and a vector is stored for each slot.
     const auto pairs = static_cast<double>(body.pairs());
     const auto vectors = static_cast<double>(vectors_of_row(problem, facts.vector_bytes));

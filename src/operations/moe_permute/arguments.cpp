@@ -54,6 +54,8 @@ std::vector<TensorView> moe_permute_destinations(std::span<const TensorView> sou
   if (alignment == 0) refuse("an alignment of 0 rows; legal are 1 to {}", max_moe_alignment);
   const std::uint64_t pairs = sat_mul(ids[0], ids.size() == 2 ? ids[1] : 1);
   const std::uint64_t count = count_of(given);
+  if (count == 0 || count > max_moe_experts)
+    refuse("{}; legal are 1 to {}", counted(count, "expert"), max_moe_experts);
   const std::uint64_t rows = moe_rows(pairs, count, alignment);
   if (rows > max_moe_rows) {
     refuse("up to {} rows, with those that an alignment of {} may add; the most is {}", rows, alignment,

@@ -163,6 +163,7 @@ Problem moe_permute_problem(std::span<const Move> moves) {
   Shape row = row_shape(x.view);
   std::uint64_t elements = 1;
   for (const std::uint64_t extent : row) elements *= extent;
+  if (what.capacity == 0) elements = 0;
   if (elements == 0) row.clear();
   const std::array operands{first.destination,   x, experts, moves[1].destination, moves[2].destination,
                             moves[3].destination};
