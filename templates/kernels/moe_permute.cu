@@ -23,6 +23,7 @@ struct Shared {
   u32 next[max_experts];      // ids before the CTA's tokens, by expert; then the row of the expert's next id
   u32 remaining[max_experts]; // ids from the CTA's tokens on
   i32 place[max_places];      // rows of the round's slots
+  u8 has_row[max_places];     // whether a token of the round has a row
   u32 of_warp[threads / 32];  // rows of the experts of a warp's threads
 };
 
@@ -106,7 +107,10 @@ __device__ __forceinline__ void find_next_rows(const Plan& plan, Shared& shared)
 }
 
 // Places the slots of a round, in order. One warp does it: a lane's rank is the number of equal ids before it.
-__device__ __forceinline__ void place_slots(const Plan& plan, Shared& shared, u32 first_pair, u32 slots) {
+__device__ __forceinline__ void place_slots(const Plan& plan, Shared& shared, u32 first_token, u32 tokens) {
+  const u32 first_pair = first_token * plan.slots.divisor;
+  const u32 slots = tokens * plan.slots.divisor;
+  for (u32 token = threadIdx.x; token < tokens; token += 32) shared.has_row[token] = 0;
 #pragma unroll 1
   for (u32 first = threadIdx.x; first - threadIdx.x < slots; first += ids_at_once * 32) {
     u32 expert[ids_at_once];
@@ -123,7 +127,10 @@ __device__ __forceinline__ void place_slots(const Plan& plan, Shared& shared, u3
       __syncwarp();
       if (exists && rank_in_warp == 0) shared.next[expert[i]] = row + __popc(equal);
       __syncwarp();
-      if (first + i * 32 < slots) shared.place[first + i * 32] = row < plan.capacity ? static_cast<i32>(row) : absent;
+      const bool is_stored = row < plan.capacity;
+      const u32 pair = first + i * 32;
+      if (pair < slots) shared.place[pair] = is_stored ? static_cast<i32>(row) : absent;
+      if (is_stored) shared.has_row[quotient(plan.slots, pair)] = 1;
     }
   }
 }
@@ -170,7 +177,7 @@ __device__ __forceinline__ void move_rows(const Plan& plan, const Shared& shared
       u32 token = first + turn * threads;
       exists[turn] = token < all;
       const u32 vector = first_vector + take(plan.part_vectors, token);
-      exists[turn] = exists[turn] && vector < plan.vectors;
+      exists[turn] = exists[turn] && vector < plan.vectors && shared.has_row[token] != 0;
       const Offsets offsets = offsets_of(plan, vector);
       slot[turn] = token * plan.slots.divisor;
       to[turn] = offsets.rows;
@@ -201,7 +208,7 @@ __device__ __forceinline__ void permute_tokens(const Plan& plan) {
   for (u32 token = begin; token < end; token += plan.round_tokens) {
     const u32 tokens = end - token < plan.round_tokens ? end - token : plan.round_tokens;
     const u32 slots = tokens * plan.slots.divisor;
-    if (threadIdx.x < 32) place_slots(plan, shared, token * plan.slots.divisor, slots);
+    if (threadIdx.x < 32) place_slots(plan, shared, token, tokens);
     __syncthreads();
     if (part == 0) store_positions(plan, shared, token, slots);
     move_rows(plan, shared, token, tokens, part);

@@ -145,13 +145,14 @@ class MoePermuteFamily final : public TypedFamily<MoeFacts, MoeChoice> {
     const auto& body = problem.as<MoePermuteProblem>();
     const auto& [facts, choice] = std::pair(data(candidate).facts, data(candidate).choice);
     const std::uint64_t ctas = std::uint64_t{choice.groups} * choice.parts;
-    Footprint footprint{.threads = moe_threads,
-                        .tiles = ctas,
-                        .static_shared_bytes =
-                            sizeof(std::uint32_t) * (2 * max_moe_experts + max_moe_slots + moe_threads / 32),
-                        .registers = 64,
-                        .bytes_in_flight = std::uint64_t{moe_threads} * moe_turns * facts.vector_bytes,
-                        .rounds = 3};
+    Footprint footprint{
+        .threads = moe_threads,
+        .tiles = ctas,
+        .static_shared_bytes =
+            sizeof(std::uint32_t) * (2 * max_moe_experts + max_moe_slots + moe_threads / 32) + max_moe_slots,
+        .registers = 64,
+        .bytes_in_flight = std::uint64_t{moe_threads} * moe_turns * facts.vector_bytes,
+        .rounds = 3};
     for (std::uint32_t d = 0; d < problem.nest.rank; ++d)
       footprint.box[d] = sat_cast<std::uint32_t>(problem.nest.shape[d]);
     // An estimate: each CTA reads all ids, and a vector is stored for each slot.
