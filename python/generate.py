@@ -124,7 +124,7 @@ def parameters(operation):
     many = operation["many_results"]
     result = "Sequence[Tensor]" if many else "Tensor"
     out = f"out: {result}" if operation["reads_destination"] else f"out: {result} | None = None"
-    if operation["one_result_alone"] and not operation["results"]:
+    if operation["one_result_alone"] and not operation["results"] and not operation["result_names"]:
         out = "out: Tensor | Sequence[Tensor] | None = None"
     has_no_type = operation["moves_bits"] or operation["reads_destination"] or len(operation["results"]) > 1
     dtype = [] if has_no_type else ["dtype: DType | None = None"]
@@ -133,6 +133,10 @@ def parameters(operation):
     if operation["sources"]:
         return recipe_parameters(operation["sources"], [*required, *optional], [out, *dtype])
     least, most = operation["min_sources"], operation["max_sources"]
+    if operation["source_names"]:
+        names = operation["source_names"]
+        first = [f"{name}: Tensor" for name in names]
+        return [*first, *required, *optional, "*", out, *dtype], f"({', '.join(names)})"
     if operation["has_indices"]:
         first = ["x: Tensor", "index: Tensor | Sequence[Tensor]"]
         return [*first, *required, *optional, "*", out, *dtype], "sources"
@@ -194,7 +198,10 @@ def docstring(operation):
         entries.append((one["name"], f"{SHAPES[one['shape']]} ({ELEMENTS[one['elements']]})."))
     if not entries:
         entries.append(sources_text(operation))
-    if operation["has_indices"]:
+    if operation["source_names"]:
+        for name in operation["source_names"][1:]:
+            entries.append((name, "a tensor of integers of 32 or 64 bits."))
+    elif operation["has_indices"]:
         text = "a tensor of integers of 32 or 64 bits, or one for each indexed dimension."
         entries.append(("index", f"{text} Negative ones count from the end."))
     for argument in operation["arguments"]:
@@ -229,8 +236,8 @@ def docstring(operation):
     if operation["sources"]:
         types = "as above; docs/rowwise.md has the results' types"
     lines += ["", "    Returns:"]
-    names = ", ".join(one["name"] for one in operation["results"])
-    if len(operation["results"]) > 1:
+    names = ", ".join(operation["result_names"] or [one["name"] for one in operation["results"]])
+    if names.count(",") > 0:
         lines.append(f"        out, or the new tensors {names}.")
     elif operation["one_result_alone"]:
         lines.append("        out, or a tuple of the new tensors; if there is one, the new tensor.")
@@ -266,9 +273,10 @@ def function(number, operation):
     lines += [f"    {parameter}," for parameter in signature]
     lines += [") -> Any:"]
     lines += docstring(operation)
-    run = "_some" if operation["one_result_alone"] else "_all" if many else "_one"
+    may_be_alone = operation["one_result_alone"] and not operation["result_names"]
+    run = "_some" if may_be_alone else "_all" if many else "_one"
     dtype = "dtype" if has_type else "None"
-    if operation["has_indices"]:
+    if sources == "sources" and operation["has_indices"]:
         lines.append("    sources = (x, *index) if isinstance(index, (list, tuple)) else (x, index)")
     call = f"    return {run}({number}, {sources}, out, {dtype}, ({values}))"
     lines += wrapped(call, "", "        ").split("\n") if len(call) > 108 else [call]

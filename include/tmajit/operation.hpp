@@ -9,6 +9,7 @@
 #include <tmajit/operations/gather.hpp>
 #include <tmajit/operations/im2col.hpp>
 #include <tmajit/operations/map.hpp>
+#include <tmajit/operations/moe_permute.hpp>
 #include <tmajit/operations/pad.hpp>
 #include <tmajit/operations/permute.hpp>
 #include <tmajit/operations/recipes.hpp>
@@ -33,11 +34,11 @@ TMAJIT_BEGIN
 /// The descriptor of a move's operation. Operations without their own descriptor, such as permute and cast,
 /// consist of moves with these.
 using MoveBody = std::variant<Copy, Padding, Map, Stencil, Reduction, Scan, Rowwise, Gather, Scatter,
-                              ScatterAdd, ReduceInto, Im2col, Convolution, Tiles>;
+                              ScatterAdd, MoePermute, ReduceInto, Im2col, Convolution, Tiles>;
 
 /// One destination computed from sources. All operations consist of these. The descriptor says which shapes
 /// and types the sources have. Each move is a kernel, except that one kernel computes all destinations of
-/// the same rows (Rowwise).
+/// the same rows (Rowwise), or of a sort by experts (MoePermute).
 struct Move {
   Tensor destination;
   std::vector<Tensor> sources;  ///< at most 8

@@ -62,6 +62,9 @@ struct OperationInfo {
   bool several_destinations = false;  ///< its arguments say how many destinations it has
   bool has_indices = false;           ///< all sources but the first are index tensors, of integers
   bool takes_numbers = false;         ///< number() may stand in place of its last sources
+  /// The names of sources and destinations whose roles differ; empty for other operations.
+  std::span<const std::string_view> source_names = {};
+  std::span<const std::string_view> result_names = {};
   /// The sources and destinations of a recipe, in order; empty for other operations.
   std::span<const OperandInfo> sources = {};
   std::span<const OperandInfo> destinations = {};

@@ -116,8 +116,10 @@ Results results_of(const OperationInfo& operation, std::span<const Operand> sour
     if (type != nullptr) {
       view.type = type->element;
       results.types.push_back(type);
-    } else if (operation.moves_bits && !sources.empty()) {
-      results.types.push_back(sources[operation.is_batch ? i : 0].type);
+    } else if (const std::size_t moved = operation.is_batch ? i : 0;
+               operation.moves_bits && moved < sources.size() &&
+               sources[moved].tensor.view.type == view.type) {
+      results.types.push_back(sources[moved].type);
     } else {
       results.types.push_back(&data_type(view.type));
     }

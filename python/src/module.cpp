@@ -33,6 +33,12 @@ nb::dict describe(const Argument& argument) {
   return described;
 }
 
+nb::list describe(std::span<const std::string_view> names) {
+  nb::list all;
+  for (const std::string_view name : names) all.append(name);
+  return all;
+}
+
 nb::list describe(std::span<const OperandInfo> operands) {
   nb::list all;
   for (const OperandInfo& operand : operands) {
@@ -62,6 +68,8 @@ nb::list describe_operations() {
     described["is_batch"] = operation.is_batch;
     described["many_results"] = operation.has_many_destinations();
     described["one_result_alone"] = operation.several_destinations;
+    described["source_names"] = describe(operation.source_names);
+    described["result_names"] = describe(operation.result_names);
     described["sources"] = describe(operation.sources);
     described["results"] = describe(operation.destinations);
     nb::list arguments;

@@ -1177,6 +1177,38 @@ def scatter_add(
     return _one(36, sources, out, None, (axes, along, out_of_range, deterministic))
 
 
+def moe_permute(
+    x: Tensor,
+    experts: Tensor,
+    count: int,
+    alignment: int | None = None,
+    *,
+    out: Sequence[Tensor] | None = None,
+) -> Any:
+    """Sorts the rows of tokens by expert, stably, and says where they are.
+
+    Args:
+        x: the tensor whose elements are moved, with any strides.
+        experts: a tensor of integers of 32 or 64 bits.
+        count: the number of experts; ids from this number on and negative ones move nothing (a whole
+            number, 0 or more). For example 2.
+        alignment: the first row of each expert is a multiple of this number (a whole number, 0 or more;
+            default: 1). For example 128.
+        out: the tensors to write; by default new tensors of the sources' library.
+
+    Returns:
+        out, or the new tensors rows, positions, counts, offsets.
+
+    Types:
+        every type; bits are moved unchanged.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+    """
+    return _all(37, (x, experts), out, None, (count, alignment))
+
+
 def copy_ragged(
     sources: Sequence[Tensor],
     *,
@@ -1198,7 +1230,7 @@ def copy_ragged(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _all(37, sources, out, None, ())
+    return _all(38, sources, out, None, ())
 
 
 def reduce_into(
@@ -1224,7 +1256,7 @@ def reduce_into(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(38, x, out, None, (op,))
+    return _one(39, x, out, None, (op,))
 
 
 def im2col(
@@ -1257,7 +1289,7 @@ def im2col(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(39, x, out, None, (filter, strides, dilations, padding))
+    return _one(40, x, out, None, (filter, strides, dilations, padding))
 
 
 def convolution(
@@ -1294,7 +1326,7 @@ def convolution(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(40, (x0, x1), out, dtype, (filter, strides, dilations, padding))
+    return _one(41, (x0, x1), out, dtype, (filter, strides, dilations, padding))
 
 
 def tiles(
@@ -1361,7 +1393,7 @@ def tiles(
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
         CompileError: the compiler refused the expression; `log` has its output.
     """
-    return _one(41, x, out, dtype, (family, expression, op, box, element_strides, swizzle, interleave, oob,
+    return _one(42, x, out, dtype, (family, expression, op, box, element_strides, swizzle, interleave, oob,
         l2, stages, output_stages, warps, ctas_per_sm, tiles_per_cta))
 
 
@@ -1370,5 +1402,5 @@ __all__ = ["copy", "permute", "slice", "flip", "broadcast", "pad", "cast", "conc
     "log_softmax_backward", "logsumexp", "rms_norm", "rms_norm_backward", "add_rms_norm", "layer_norm",
     "layer_norm_backward", "l2_normalize", "cross_entropy", "cross_entropy_with_gradient",
     "cross_entropy_backward", "max_with_index", "quantize_rows", "dequantize_rows", "swiglu",
-    "swiglu_backward", "rotary", "gather", "scatter", "scatter_add", "copy_ragged", "reduce_into", "im2col",
-    "convolution", "tiles"]
+    "swiglu_backward", "rotary", "gather", "scatter", "scatter_add", "moe_permute", "copy_ragged",
+    "reduce_into", "im2col", "convolution", "tiles"]

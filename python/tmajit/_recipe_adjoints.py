@@ -1,4 +1,4 @@
-"""Gradients of recipes (docs/rowwise.md), computed by their backward recipes and by other operations.
+"""Gradients of recipes (docs/rowwise.md) and of moe_permute, computed by other operations.
 
 In every function, the attributes of `f` are the operations for one array library, and `call` is a
 _adjoints.Call with its sources, its results and which sources need a gradient.
@@ -161,7 +161,15 @@ def _rotary(f: Any, call: Any, gradients: list) -> list:
     return found
 
 
-#: By name, the function that computes the gradients of a recipe's sources from those of its results.
+def _moe_permute(f: Any, call: Any, gradients: list) -> list:
+    """A token's gradient is the sum of those of its rows; slots without a row add nothing."""
+    positions = call.results[1]
+    rows = f.gather(gradients[0], positions)
+    return [rows if len(positions.shape) == 1 else f.reduce(rows, "sum", 1), None]
+
+
+#: By name, the function that computes the gradients of a recipe's sources from those of its results; so does
+#: that of an operation whose gradient depends on its results.
 RECIPES: dict[str, Callable[[Any, Any, list], list]] = {
     "softmax": _softmax,
     "log_softmax": _log_softmax,
@@ -173,4 +181,5 @@ RECIPES: dict[str, Callable[[Any, Any, list], list]] = {
     "cross_entropy": _cross_entropy,
     "swiglu": _swiglu,
     "rotary": _rotary,
+    "moe_permute": _moe_permute,
 }

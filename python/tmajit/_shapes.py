@@ -159,6 +159,15 @@ def _gather(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
     return [(*source[: axes[0]], *index, *source[axes[-1] + 1 :])]
 
 
+def _moe_permute(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
+    (_, *row), experts = shapes
+    alignment = 1 if values["alignment"] is None else values["alignment"]
+    pairs, count = prod(experts), values["count"]
+    used = count if count < pairs else pairs
+    rows = (pairs + used * (alignment - 1) + alignment - 1) // alignment * alignment
+    return [(rows, *row), tuple(experts), (count,), (count + 1,)]
+
+
 def _windows(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
     windows = Windows(shapes, values)
     row = shapes[1][0] if len(shapes) > 1 else shapes[0][-1] * prod(windows.taps)
@@ -219,6 +228,7 @@ _RESULTS: dict[str, Callable[[Sequence[Shape], dict[str, Any]], list[Shape]]] = 
     "scan": _common,
     "rowwise": _rowwise,
     "gather": _gather,
+    "moe_permute": _moe_permute,
     "copy_ragged": _copy_ragged,
     "im2col": _windows,
     "convolution": _windows,

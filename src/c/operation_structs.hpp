@@ -259,6 +259,13 @@ inline constexpr ArgumentMember scatter_add_members[] = {
 inline constexpr OperationStruct scatter_add_operation{
     "scatter_add", "tmajit_scatter_add_arguments", sizeof(tmajit_scatter_add_arguments), scatter_add_members};
 
+inline constexpr ArgumentMember moe_permute_members[] = {
+    {"count", offsetof(tmajit_moe_permute_arguments, count)},
+    {"alignment", offsetof(tmajit_moe_permute_arguments, alignment)},
+};
+inline constexpr OperationStruct moe_permute_operation{
+    "moe_permute", "tmajit_moe_permute_arguments", sizeof(tmajit_moe_permute_arguments), moe_permute_members};
+
 inline constexpr OperationStruct copy_ragged_operation{
     "copy_ragged", "tmajit_copy_ragged_arguments", sizeof(tmajit_copy_ragged_arguments), {}};
 

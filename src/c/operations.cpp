@@ -334,6 +334,30 @@ tmajit_status tmajit_scatter_add_results(const tmajit_tensor* sources, size_t so
   return results(scatter_add_operation, {sources, source_count}, arguments, destination, error);
 }
 
+tmajit_status tmajit_moe_permute(tmajit_runtime* runtime, const tmajit_tensor* destinations,
+                                 size_t destination_count, const tmajit_tensor* sources,
+                                 size_t source_count, const tmajit_moe_permute_arguments* arguments,
+                                 void* stream, tmajit_error** error) {
+  return run(moe_permute_operation, runtime, {destinations, destination_count}, {sources, source_count},
+             arguments, stream, error);
+}
+
+tmajit_status tmajit_moe_permute_plan(tmajit_runtime* runtime, const tmajit_tensor* destinations,
+                                      size_t destination_count, const tmajit_tensor* sources,
+                                      size_t source_count, const tmajit_moe_permute_arguments* arguments,
+                                      const char* family, tmajit_plan** plan, tmajit_error** error) {
+  return make_plan(moe_permute_operation, runtime, {destinations, destination_count},
+                   {sources, source_count}, arguments, family, plan, error);
+}
+
+tmajit_status tmajit_moe_permute_results(const tmajit_tensor* sources, size_t source_count,
+                                         const tmajit_moe_permute_arguments* arguments,
+                                         tmajit_tensor* destinations, size_t* destination_count,
+                                         tmajit_error** error) {
+  return results(moe_permute_operation, {sources, source_count}, arguments, destinations, destination_count,
+                 error);
+}
+
 tmajit_status tmajit_copy_ragged(tmajit_runtime* runtime, const tmajit_tensor* destinations,
                                  size_t destination_count, const tmajit_tensor* sources,
                                  size_t source_count, const tmajit_copy_ragged_arguments* arguments,

@@ -184,6 +184,12 @@ TensorView Problem::view(std::uint32_t operand) const {
 
 std::uint64_t Problem::bytes_written() const noexcept {
   if (is<TileProblem>()) return sat_mul(view(0).elements(), element_bytes(0));
+  if (is<MoePermuteProblem>()) {
+    const auto& moe = as<MoePermuteProblem>();
+    const std::uint64_t rows = sat_mul(std::min(moe.pairs(), moe.capacity), moe.row_elements);
+    return sat_add(sat_mul(rows, element_bytes(0)),
+                   sizeof(std::int32_t) * (moe.pairs() + 2 * moe.experts + 1));
+  }
   const bool has_results = is<ReduceProblem>() || is<RowwiseProblem>();
   std::uint64_t bytes = 0;
   for (std::uint32_t k = 0; k < destinations; ++k) {
@@ -203,6 +209,11 @@ std::uint64_t Problem::bytes_read(std::uint32_t operand) const noexcept {
   // Each selected element is read, although the operand has stride 0 in the indices' dimensions.
   if (is<IndexedProblem>() && operand == as<IndexedProblem>().selected())
     return sat_mul(nest.empty() ? 0 : nest.elements(), element_bytes(operand));
+  if (is<MoePermuteProblem>()) {
+    const auto& moe = as<MoePermuteProblem>();
+    const std::uint64_t read = operand == 1 ? sat_mul(moe.tokens, moe.row_elements) : moe.pairs();
+    return sat_mul(read, element_bytes(operand));
+  }
   if (const WindowProblem* const window = windows()) {
     const TensorView& source = operand == 1 ? window->images : window->filter;
     return elements == 0 ? 0 : sat_mul(source.elements(), element_bytes(operand));

@@ -99,6 +99,31 @@ struct IndexedProblem {
   /// The operand that has the nest's shape.
   [[nodiscard]] std::uint32_t moved() const noexcept { return gathers() ? 0 : 1; }
 };
+/// Moves the rows of tokens to the places that follow from their experts. The nest has the dimensions of a
+/// row. Operands are rows, x, experts, positions, counts and offsets; the last four have strides of 0 in the
+/// nest. Strides are in elements.
+struct MoePermuteProblem {
+  static constexpr std::string_view operation = MoePermute::operation;
+  std::uint64_t tokens = 0;
+  std::uint64_t slots = 0;         ///< experts of a token
+  std::uint64_t experts = 0;       ///< all experts
+  std::uint64_t capacity = 0;      ///< rows of the destination
+  std::uint64_t row_elements = 0;  ///< 0 if no row is moved; the nest is then one element
+  std::uint32_t alignment = 1;
+  std::int64_t row_stride = 0;
+  std::int64_t token_stride = 0;
+  /// The strides of a tensor with an element for each (token, slot).
+  struct Pairs {
+    std::int64_t token = 0;
+    std::int64_t slot = 0;
+  };
+  Pairs ids = {};
+  Pairs positions = {};
+  std::int64_t count_stride = 0;
+  std::int64_t offset_stride = 0;
+
+  [[nodiscard]] std::uint64_t pairs() const noexcept { return tokens * slots; }
+};
 /// Combines the destination's elements with the source's, in place.
 struct CombineProblem {
   static constexpr std::string_view operation = ReduceInto::operation;
@@ -122,11 +147,11 @@ struct TileProblem {
   Tiles tiles;
 };
 using ProblemBody = std::variant<CopyProblem, PadProblem, MapProblem, StencilProblem, ReduceProblem,
-                                 ScanProblem, RowwiseProblem, IndexedProblem, CombineProblem, Im2colProblem,
-                                 ConvolutionProblem, TileProblem>;
+                                 ScanProblem, RowwiseProblem, IndexedProblem, MoePermuteProblem,
+                                 CombineProblem, Im2colProblem, ConvolutionProblem, TileProblem>;
 
 /// A move in the form that families see: accesses, element types, addresses, operation. Operand 0 is the
-/// destination, the sources follow, then further destinations of RowwiseProblem.
+/// destination, the sources follow, then further destinations of RowwiseProblem and MoePermuteProblem.
 struct Problem {
   CanonicalNest nest = {};
   std::array<ElementType, max_operands> type{};

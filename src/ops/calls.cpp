@@ -156,6 +156,14 @@ void scatter_add(const Runtime& runtime, const Tensor& destination, const Tensor
   });
 }
 
+void moe_permute(const Runtime& runtime, List<Tensor> destinations, const Tensor& x, const Tensor& experts,
+                 const MoePermute& what, Stream stream) {
+  const std::array sources{x, experts};
+  Call(runtime, 'x', destinations, sources).with(what.alignment).run(stream, [&] {
+    return operation::moe_permute(destinations, x, experts, what);
+  });
+}
+
 void reduce_into(const Runtime& runtime, const Tensor& destination, CombineOp op, const Tensor& source,
                  Stream stream) {
   Call(runtime, 'i', {&destination, 1}, {&source, 1}).with(op).run(stream, [&] {

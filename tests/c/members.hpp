@@ -85,6 +85,10 @@ void visit_members(tmajit_scatter_add_arguments& arguments, Visitor& visitor) {
   visitor.TMAJIT_MEMBER(axes).TMAJIT_MEMBER(along).TMAJIT_MEMBER(out_of_range).TMAJIT_MEMBER(deterministic);
 }
 template <class Visitor>
+void visit_members(tmajit_moe_permute_arguments& arguments, Visitor& visitor) {
+  visitor.TMAJIT_MEMBER(count).TMAJIT_MEMBER(alignment);
+}
+template <class Visitor>
 void visit_members(tmajit_reduce_into_arguments& arguments, Visitor& visitor) {
   visitor.TMAJIT_MEMBER(op);
 }

@@ -17,6 +17,7 @@
 #include <tmajit_params/engine_grid.cuh>
 #include <tmajit_params/flat_tile.cuh>
 #include <tmajit_params/indexed_plan.cuh>
+#include <tmajit_params/moe_plan.cuh>
 #include <tmajit_params/row_plan.cuh>
 #include <tmajit_params/scalars.cuh>
 #include <tmajit_params/tile_grid.cuh>

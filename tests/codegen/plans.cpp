@@ -382,6 +382,26 @@ static std::vector<NamedPlan> ragged_plans() {
                 TensorView::strided(u8, Shape{1, 2, 3, 4, 5}, Strides{16384, 2048, 256, 32, 1}))};
 }
 
+/// Rows of tokens that are sorted by expert: one kernel has four destinations.
+static std::vector<NamedPlan> moe_plans() {
+  const auto sorted = [](const std::string& name, const Tensor& x, const Tensor& experts) {
+    Shape rows(x.view.shape.begin(), x.view.shape.begin() + x.view.rank);
+    rows[0] *= 2;
+    const auto numbers = [](const Shape& shape, DevicePtr number) {
+      return to(ElementType::i32, shape, number << 30);
+    };
+    const Shape pairs(experts.view.shape.begin(), experts.view.shape.begin() + experts.view.rank);
+    const Operation operation =
+        operation::moe_permute({to(x.view.type, rows), numbers(pairs, 1), numbers({8}, 2), numbers({9}, 3)},
+                               x, experts, {.alignment = 16});
+    return NamedPlan{"sort of " + name, plan_kernels(operation).front()};
+  };
+  using enum ElementType;
+  return {sorted("rows by 64-bit ids", from(bf16, {300, 4096}), places(i64, {300, 2})),
+          sorted("odd rows by 32-bit ids", from(u8, {300, 33}), places(u32, {300})),
+          sorted("columns", from(f32, {40, 6, 30}, {180, 1, 6}), places(i32, {40, 2}))};
+}
+
 std::vector<NamedPlan> broad_plans() {
   std::vector<NamedPlan> plans;
   for (const FamilyInfo& family : tile_families()) {
@@ -404,6 +424,7 @@ std::vector<NamedPlan> broad_plans() {
     add_options(family, plans);
   }
   for (NamedPlan& named : ragged_plans()) plans.push_back(std::move(named));
+  for (NamedPlan& named : moe_plans()) plans.push_back(std::move(named));
   for (const NamedMove& named : broad_moves()) {
     for (const KernelPlan& plan : plan_candidates(named.move)) {
       std::string name = named.name + ": " + described(plan);

@@ -72,6 +72,8 @@ TEST_CASE("operations on random arrays agree with the reference") {
       {"scatter", "--shape", "33x77", "--axes", "-1", "--out-of-range", "clamp"},
       {"scatter_add", "--shape", "4x33x8", "--axes", "1", "--type", "f16,f16,u32"},
       {"scatter_add", "--shape", "4x33x8", "--axes", "1", "--deterministic", "yes"},
+      {"moe_permute", "--shape", "33x77", "--index-shape", "33x4", "--count", "9", "--alignment", "16"},
+      {"moe_permute", "--shape", "20x6x8", "--type", "bf16,u32", "--count", "3", "--flip", "1"},
       {"reduce_into", "--op", "max", "--shape", "33x77", "--type", "i64", "--box", "8x16"},
       {"copy_ragged", "--shape", "4x33", "--axis", "0", "--parts", "4,0,70", "--type", "u8"},
       {"transpose", "--axes", "1,0", "--shape", "64x96", "--type", "u16"},

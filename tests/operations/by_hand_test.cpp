@@ -6,6 +6,7 @@
 #include <tmajit/operations.hpp>
 
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -116,6 +117,31 @@ TEST_CASE("the references of operations give results computed by hand") {
     CHECK(along.values == Values{0, 1, 50, 60, 4, 5});
     run("scatter_add", {along.host()}, {values.host(), place.host()}, {{"axes", Dims{1}}, {"along", "yes"}});
     CHECK(along.values == Values{0, 1, 100, 120, 4, 5});
+  }
+  SECTION("moe_permute") {
+    Ints experts({3, 2}, {2, 1}, 6);
+    experts.values = {1, 0, 3, 1, -1, 1};  // 3 and -1 are no experts
+    Ints tokens({3, 2}, {2, 1}, 6);
+    Ints rows({6, 2}, {2, 1}, 12);
+    Ints positions({3, 2}, {1, 3}, 6);
+    Ints counts({3}, {1}, 3);
+    Ints offsets({4}, {1}, 4);
+    const auto permute = [&](std::int64_t alignment) {
+      rows.values.assign(12, -1);
+      run("moe_permute", {rows.host(), positions.host(), counts.host(), offsets.host()},
+          {tokens.host(), experts.host()}, {{"count", std::int64_t{3}}, {"alignment", alignment}});
+    };
+    constexpr std::int32_t none = std::numeric_limits<std::int32_t>::min();
+    permute(1);
+    CHECK(rows.values == Values{0, 1, 0, 1, 2, 3, 4, 5, -1, -1, -1, -1});
+    CHECK(positions.values == Values{1, none, none, 0, 2, 3});  // column after column
+    CHECK(counts.values == Values{1, 3, 0});
+    CHECK(offsets.values == Values{0, 1, 4, 4});
+    permute(4);  // the last row of expert 1 would be row 6, the first one beyond the destination
+    CHECK(rows.values == Values{0, 1, -1, -1, -1, -1, -1, -1, 0, 1, 2, 3});
+    CHECK(positions.values == Values{4, none, none, 0, 5, none});
+    CHECK(counts.values == Values{1, 3, 0});
+    CHECK(offsets.values == Values{0, 4, 8, 8});
   }
   SECTION("permute") {
     Ints to({3, 2}, {2, 1}, 6);

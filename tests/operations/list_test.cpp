@@ -218,6 +218,40 @@ TEST_CASE("the destinations of indexed operations have the indices' dimensions")
                        error("the source needs the dimensions of the indices"));
 }
 
+TEST_CASE("the destinations of moe_permute have room for the padding of all experts") {
+  const auto dense = [](ElementType type, const Dims& shape) { return TensorView::contiguous(type, shape); };
+  const auto made = [&](const Dims& x, const Dims& experts, std::int64_t count, std::int64_t alignment) {
+    return destinations_of("moe_permute",
+                           std::vector{dense(ElementType::bf16, x), dense(ElementType::i64, experts)},
+                           {{"count", count}, {"alignment", alignment}});
+  };
+  using enum ElementType;
+  CHECK(made({10, 4, 6}, {10, 2}, 5, 8) ==
+        std::vector{dense(bf16, {56, 4, 6}), dense(i32, {10, 2}), dense(i32, {5}), dense(i32, {6})});
+  CHECK(made({3, 4}, {3}, 100, 8)[0] == dense(bf16, {24, 4}));
+  CHECK(made({0, 4}, {0, 8}, 5, 128)[0] == dense(bf16, {0, 4}));
+  const auto error = [&](const std::string& words) { return MessageMatches(ContainsSubstring(words)); };
+  CHECK_THROWS_MATCHES(made({10}, {10, 2}, 5, 1), Error, error("x of shape 10 and experts of shape 10x2"));
+  CHECK_THROWS_MATCHES(made({10, 4}, {9, 2}, 5, 1), Error, error("legal are tokens x a row"));
+  CHECK_THROWS_MATCHES(made({10, 4}, {10, 2, 1}, 5, 1), Error, error("tokens x slots or tokens"));
+  CHECK_THROWS_MATCHES(made({10, 4}, {10, 2}, 5, 0), Error, error("an alignment of 0 rows"));
+  CHECK_THROWS_MATCHES(made({10, 4}, {10, 2}, 0, 1), Error, error("0 experts; legal are 1 to 4096"));
+  CHECK_THROWS_MATCHES(made({10, 4}, {10, 2}, 4097, 1), Error, error("4097 experts; legal are 1 to 4096"));
+  CHECK_THROWS_MATCHES(made({1 << 20, 4}, {1 << 20, 8}, 4096, 1 << 20), Error,
+                       error("the most is 2147483647"));
+  const Tensor x{dense(f32, {4, 8}), 1 << 20};
+  const Tensor experts{dense(i32, {4}), 2 << 20};
+  const std::vector<Tensor> to{{dense(f32, {4, 8}), 3 << 20},
+                               {dense(i32, {4}), 4 << 20},
+                               {dense(i32, {3}), 5 << 20},
+                               {dense(i32, {4}), 6 << 20}};
+  CHECK(make_operation("moe_permute", to, {x, experts}, {{"count", std::int64_t{3}}}).moves.size() == 4);
+  CHECK_THROWS_MATCHES(make_operation("moe_permute", to, {x, experts}, {{"count", std::int64_t{4}}}), Error,
+                       error("counts of 3 elements for 4 experts"));
+  CHECK_THROWS_MATCHES(operation::moe_permute({to[0]}, x, experts), Error,
+                       error("1 destination; moe_permute needs 4"));
+}
+
 TEST_CASE("an operation created by name equals the one that its function creates") {
   const Tensor from{TensorView::contiguous(ElementType::f32, {4, 6}), 0x10000};
   for (const OperationInfo& info : operations()) {

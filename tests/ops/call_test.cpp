@@ -252,6 +252,12 @@ TEST_CASE("indexed calls that differ in one argument get plans of their own") {
   CHECK(loads_of([&] { scatter_add(fixture.runtime, out, square, {row}, {.deterministic = true}); }) == 1);
   CHECK_THROWS_AS(scatter(fixture.runtime, out, square, {row}, {.along = true}), Error);
   CHECK_THROWS_AS(scatter_add(fixture.runtime, out, square, {whole}, {.axes = {1}}), Error);
+  const auto numbers = [&](std::uint64_t count, DevicePtr number) {
+    return tensor_of({count}, called_destination + (number << 28), ElementType::i32);
+  };
+  const std::vector<Tensor> sorted{out, numbers(32, 1), numbers(3, 2), numbers(4, 3)};
+  CHECK(loads_of([&] { moe_permute(fixture.runtime, sorted, square, row); }) == 1);
+  CHECK_THROWS_AS(moe_permute(fixture.runtime, sorted, square, row, {.alignment = 0}), Error);
   // More index tensors than any key has.
   const std::vector<Tensor> many(9, row);
   CHECK_THROWS_AS(gather(fixture.runtime, out, square, many), Error);

@@ -75,6 +75,10 @@ def test_random_calls():
         places = [1 if rng.integers(4) == 0 else n for n in shape]
         places[first] = int(rng.integers(4))
         checked.gather(x, np.broadcast_to(np.int32(0), places), first - rank, along=True)
+        if rank > 1:
+            ids = np.broadcast_to(np.int32(0), (shape[0], int(rng.integers(0, 4))))
+            checked.moe_permute(x, ids, int(rng.integers(1, 9)), int(rng.integers(1, 9)))
+            checked.moe_permute(x, ids[:, :1].reshape(-1) if ids.size else ids, 3)
         checked.flip(x, axes)
         checked.pad(x, [integers(pair) for pair in rng.integers(0, 4, (rank, 2))])
         checked.pad(x, [(-(n // 2), -(n // 3)) for n in shape])

@@ -5,9 +5,15 @@ Rows: tables of 64 MiB to 4 GiB with rows of 64 bytes to 16 KiB, 2^12 to 2^20 ra
 bits. Along: one index for each element. Tokens: rows of activations, each taken by 8 experts, as a mixture
 of experts moves them. Bytes are those of the moved rows, read and written once, and of the indices.
 Compares each result with PyTorch's.
+
+With --moe it measures moe_permute instead, for the hidden sizes, numbers of experts and tokens of a mixture
+of experts with 8 slots, and gather_sum, its inverse, where this version has it. Bytes are those of the
+tokens, read once, and of their rows, written 8 times; for the inverse read and written the other way round.
 """
 
 import argparse
+import functools
+import itertools
 import math
 import random
 import statistics
@@ -103,9 +109,77 @@ def tokens(hidden, count, experts):
     return what, ours, count * hidden * 2 * 9 + 8 * count * 4, peers
 
 
+def moe_permute(hidden, experts, count, slots=8):
+    """The rows of tokens sorted by expert, with positions and counts."""
+    x = torch.randn(count, hidden, device="cuda").to(torch.bfloat16)
+    chosen = torch.rand(count, experts, device="cuda").topk(slots).indices.to(torch.int32)
+    pairs = count * slots
+    out = (
+        torch.empty(pairs, hidden, dtype=x.dtype, device="cuda"),
+        *(torch.empty(n, dtype=torch.int32, device="cuda") for n in ((count, slots), experts, experts + 1)),
+    )
+    rows, positions, counts, _ = out
+    what = f"moe_permute of {count} tokens of {hidden} to {slots} of {experts} experts"
+    order = torch.argsort(chosen.flatten(), stable=True)
+    wanted = torch.empty(pairs, dtype=torch.int32, device="cuda")
+    wanted[order] = torch.arange(pairs, dtype=torch.int32, device="cuda")
+    tmajit.moe_permute(x, chosen, experts, out=out)
+    equal(rows, x[order // slots], what)
+    equal(positions.flatten(), wanted, f"{what}: positions")
+    equal(counts, chosen.flatten().bincount(minlength=experts).to(torch.int32), f"{what}: counts")
+
+    def by_pytorch():
+        order = torch.argsort(chosen.flatten(), stable=True)
+        torch.index_select(x, 0, order // slots, out=rows)
+
+    ours = device_us(lambda: tmajit.moe_permute(x, chosen, experts, out=out))
+    peers = {"argsort and index_select": device_us(by_pytorch)}
+    if count == 32:
+        peers["an empty kernel"] = empty_kernel_us()
+    return what, ours, count * hidden * 2 * (1 + slots) + 2 * pairs * 4, peers
+
+
+def gather_sum(hidden, experts, count, slots=8):
+    """The inverse: the weighted sum of each token's rows."""
+    chosen = torch.rand(count, experts, device="cuda").topk(slots).indices.flatten()
+    positions = torch.empty(count * slots, dtype=torch.int32, device="cuda")
+    positions[torch.argsort(chosen, stable=True)] = torch.arange(
+        count * slots, dtype=torch.int32, device="cuda"
+    )
+    positions = positions.view(count, slots)
+    rows = torch.randint(-4, 5, (count * slots, hidden), device="cuda").to(torch.bfloat16)
+    weights = torch.full((count, slots), 0.25, device="cuda")  # sums are exact
+    y = torch.empty(count, hidden, dtype=rows.dtype, device="cuda")
+    what = f"gather_sum of {slots} rows for {count} tokens of {hidden}"
+
+    def by_pytorch():
+        taken = torch.index_select(rows, 0, positions.flatten()).view(count, slots, hidden)
+        return (taken * weights[:, :, None].to(rows.dtype)).sum(1)
+
+    tmajit.gather_sum(rows, positions, weights, out=y)
+    equal(y, by_pytorch(), what)
+    ours = device_us(lambda: tmajit.gather_sum(rows, positions, weights, out=y))
+    peers = {"index_select, product and sum": device_us(by_pytorch)}
+    return what, ours, (slots + 1) * count * hidden * 2, peers
+
+
+@functools.cache
+def empty_kernel_us():
+    """The time of a launch in a chain of launches of a kernel that does nothing."""
+    nothing = cupy.RawKernel('extern "C" __global__ void nothing() {}', "nothing")
+    stream = cupy.cuda.ExternalStream(torch.cuda.current_stream().cuda_stream)
+
+    def launch():
+        with stream:
+            nothing((1,), (32,), ())
+
+    return device_us(launch)
+
+
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--cases", type=int, default=100, help="number of random cases (100)")
 parser.add_argument("--seed", type=int, default=random.randrange(1 << 32), help="default: any")
+parser.add_argument("--moe", action="store_true", help="measure moe_permute and gather_sum alone")
 arguments = parser.parse_args()
 draw = random.Random(arguments.seed)
 
@@ -131,6 +205,14 @@ def report(what, ours, moved, peers):
     return min(peers.values()) / ours
 
 
+if arguments.moe:
+    for hidden, experts, count in itertools.product(
+        (2048, 4096, 7168), (128, 256, 384), (32, 128, 512, 4096, 16384)
+    ):
+        report(*moe_permute(hidden, experts, count))
+        if hasattr(tmajit, "gather_sum"):
+            report(*gather_sum(hidden, experts, count))
+    sys.exit()
 for hidden in (2048, 4096, 7168):
     for count in (32, 128, 512, 4096, 16384):
         report(*tokens(hidden, count, draw.choice((128, 256, 384))))

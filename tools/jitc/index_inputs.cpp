@@ -9,6 +9,20 @@
 #include <vector>
 
 namespace jitc {
+namespace {
+
+/// The extent of the dimension that an index tensor indexes.
+std::uint64_t selected_extent(const Problem& problem, std::size_t input, bool scatters) {
+  const auto& selected =
+      scatters ? problem.outputs.front().view : problem.views.of(problem.inputs.front().view).view;
+  const auto axes = problem.given.has("axes") ? problem.given.dims("axes") : tmajit::Dims{0};
+  const auto rank = selected.rank;
+  const auto dimension =
+      static_cast<std::uint32_t>(axes[input - 1] < 0 ? axes[input - 1] + rank : axes[input - 1]);
+  return selected.shape.at(dimension);
+}
+
+}  // namespace
 
 tmajit::Dims indexed_axes(const ProblemOptions& options) {
   const auto& given = options.argument("--axes");
@@ -29,13 +43,9 @@ Shape index_shape(const ProblemOptions& options, const Shape& first, bool scatte
 void fill_with_places(std::span<std::byte> elements, const Problem& problem, std::size_t input,
                       std::uint64_t seed) {
   const bool scatters = problem.request.operation->reads_destination;
-  const auto& selected =
-      scatters ? problem.outputs.front().view : problem.views.of(problem.inputs.front().view).view;
-  const auto axes = problem.given.has("axes") ? problem.given.dims("axes") : tmajit::Dims{0};
-  const auto rank = selected.rank;
-  const auto dimension =
-      static_cast<std::uint32_t>(axes[input - 1] < 0 ? axes[input - 1] + rank : axes[input - 1]);
-  const std::uint64_t extent = selected.shape.at(dimension);
+  const bool has_experts = problem.operation_name == tmajit::MoePermute::operation;
+  const std::uint64_t extent =
+      has_experts ? problem.given.count("count") : selected_extent(problem, input, scatters);
   const auto type = problem.inputs[input].view.type;
   const std::size_t size = tmajit::size_of(type);
   const std::uint64_t count = elements.size() / size;
@@ -47,7 +57,9 @@ void fill_with_places(std::span<std::byte> elements, const Problem& problem, std
     std::iota(places.begin(), places.end(), 0);
     std::ranges::shuffle(places, random);
   }
-  const bool is_signed = type == tmajit::ElementType::i32 || type == tmajit::ElementType::i64;
+  // Negative ids of experts do not count from the end.
+  const bool is_signed =
+      !has_experts && (type == tmajit::ElementType::i32 || type == tmajit::ElementType::i64);
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t place = places.empty() ? random() % extent : places[i];
     const auto number = static_cast<std::int64_t>(is_signed && random() % 4 == 0 ? place - extent : place);

@@ -19,7 +19,7 @@ namespace jitc {
 [[nodiscard]] Shape index_shape(const ProblemOptions& options, const Shape& first, bool scatters);
 
 /// Fills a made-up index tensor, the input number `input` of a problem, with places in the dimension that it
-/// indexes. Those of a scatter are different, if there are enough.
+/// indexes, or with ids of experts. The places of a scatter are different, if there are enough.
 void fill_with_places(std::span<std::byte> elements, const Problem& problem, std::size_t input,
                       std::uint64_t seed);
 

@@ -32,7 +32,7 @@ class Builder {
     if (!combines() && !options_.into.empty())
       refuse("{} takes no --into; reduce_into, scatter and scatter_add do", problem_.word);
     if (!operation().has_indices && !options_.index_shape.empty())
-      refuse("{} takes no --index-shape; gather, scatter and scatter_add do", problem_.word);
+      refuse("{} takes no --index-shape; gather, scatter, scatter_add and moe_permute do", problem_.word);
     check_filter();
     // Options that can be read without the inputs come first, so that a missing file does not hide a wrong
     // word.

@@ -394,6 +394,31 @@ TMAJIT_C_API tmajit_status tmajit_scatter_add_results(const tmajit_tensor* sourc
                                                       const tmajit_scatter_add_arguments* arguments,
                                                       tmajit_tensor* destination, tmajit_error** error);
 
+/// Sorts the rows of tokens by expert, stably, and says where they are. It takes 2 sources.
+typedef struct tmajit_moe_permute_arguments {
+  size_t size;  ///< sizeof(tmajit_moe_permute_arguments)
+  /// the number of experts; ids from this number on and negative ones move nothing; required
+  tmajit_integer count;
+  /// the first row of each expert is a multiple of this number; default: 1
+  tmajit_integer alignment;
+} tmajit_moe_permute_arguments;
+TMAJIT_C_API tmajit_status tmajit_moe_permute(tmajit_runtime* runtime, const tmajit_tensor* destinations,
+                                              size_t destination_count, const tmajit_tensor* sources,
+                                              size_t source_count,
+                                              const tmajit_moe_permute_arguments* arguments, void* stream,
+                                              tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_moe_permute_plan(tmajit_runtime* runtime,
+                                                   const tmajit_tensor* destinations,
+                                                   size_t destination_count, const tmajit_tensor* sources,
+                                                   size_t source_count,
+                                                   const tmajit_moe_permute_arguments* arguments,
+                                                   const char* family, tmajit_plan** plan,
+                                                   tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_moe_permute_results(const tmajit_tensor* sources, size_t source_count,
+                                                      const tmajit_moe_permute_arguments* arguments,
+                                                      tmajit_tensor* destinations,
+                                                      size_t* destination_count, tmajit_error** error);
+
 /// Copies each source to a destination, tensors of different sizes in one launch. It takes as many sources as
 /// destinations.
 typedef struct tmajit_copy_ragged_arguments {

@@ -40,6 +40,10 @@ void every_operation(Runtime& runtime) {
                [&] { gather(runtime, to, from, {places}, {.out_of_range = parse<OutOfRange>("clamp")}); });
   expect_error(no_device, [&] { scatter(runtime, to, from, {places}); });
   expect_error(no_device, [&] { scatter_add(runtime, to, from, {places}); });
+  const std::vector<Tensor> sorted{to, Tensor::contiguous(ElementType::i32, {from.view.shape[0]}, 1 << 29),
+                                   Tensor::contiguous(ElementType::i32, {3}, 1 << 26),
+                                   Tensor::contiguous(ElementType::i32, {4}, 1 << 27)};
+  expect_error(no_device, [&] { moe_permute(runtime, sorted, from, places, {.alignment = 2}); });
   expect_error(no_device, [&] { reduce_into(runtime, to, CombineOp::add, from); });
   expect_error(no_device, [&] { copy_ragged(runtime, {to}, {from}); });
   expect_error(no_device, [&] {

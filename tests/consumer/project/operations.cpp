@@ -56,5 +56,9 @@ void describe_operations() {
   expect(operation::scatter(same, from, {places}).moves.size() == 1, "operation::scatter()");
   expect(operation::scatter_add(same, from, {places}).moves.size() == 1, "operation::scatter_add()");
   expect(name(OutOfRange::clamp) == "clamp", "the name of an OutOfRange");
+  const std::vector<Tensor> sorted{same, Tensor::contiguous(ElementType::i32, {4}, 4 << 20),
+                                   Tensor::contiguous(ElementType::i32, {3}, 5 << 20),
+                                   Tensor::contiguous(ElementType::i32, {4}, 6 << 20)};
+  expect(operation::moe_permute(sorted, from, places).moves.size() == 4, "operation::moe_permute()");
   expect(operation::copy_ragged({same}, {from}).one_launch, "operation::copy_ragged()");
 }
