@@ -159,6 +159,12 @@ def _gather(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
     return [(*source[: axes[0]], *index, *source[axes[-1] + 1 :])]
 
 
+def _gather_sum(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
+    source, index = shapes[0], shapes[1]
+    axes = axes_of(0 if values["axes"] is None else values["axes"], len(source))
+    return [(*source[: axes[0]], *index[:-1], *source[axes[-1] + 1 :])]
+
+
 def _windows(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
     windows = Windows(shapes, values)
     row = shapes[1][0] if len(shapes) > 1 else shapes[0][-1] * prod(windows.taps)
@@ -219,6 +225,7 @@ _RESULTS: dict[str, Callable[[Sequence[Shape], dict[str, Any]], list[Shape]]] = 
     "scan": _common,
     "rowwise": _rowwise,
     "gather": _gather,
+    "gather_sum": _gather_sum,
     "copy_ragged": _copy_ragged,
     "im2col": _windows,
     "convolution": _windows,

@@ -44,6 +44,7 @@
   USE(gather)                          \
   USE(scatter)                         \
   USE(scatter_add)                     \
+  USE(gather_sum)                      \
   USE(copy_ragged)                     \
   USE(reduce_into)                     \
   USE(im2col)                          \

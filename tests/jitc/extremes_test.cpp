@@ -79,7 +79,8 @@ const std::vector<Words>& commands_by_hand() {
        "--ctas-per-sm", "2", "--tiles-per-cta", "1"},
       {"gather", "--shape", "4x6", "--index-shape", "3", "--axes", "1"},
       {"scatter", "--shape", "4x6", "--axes", "1", "--along", "yes"},
-      {"scatter_add", "--shape", "4x6", "--index-shape", "4"}};
+      {"scatter_add", "--shape", "4x6", "--index-shape", "4"},
+      {"gather_sum", "--shape", "4x6", "--index-shape", "5x2", "--inputs", "3"}};
   return all;
 }
 

@@ -54,6 +54,8 @@ std::vector<Example> examples() {
     all.push_back({indexed, {cube, {5, 7, 1}}, {{"axes", Dims{1}}, {"along", "yes"}}, {7}});
     all.push_back({indexed, {cube, rows, {1}}, {{"axes", Dims{1, 2}}}, {7, 1}});
   }
+  all.push_back({"gather", {cube, {5}}, {{"axes", Dims{1, 2}}, {"flat", "yes"}}, {7}});
+  all.push_back({"gather_sum", {cube, {2, 7}}, {{"axes", Dims{1}}}, {7}});
   all.push_back({"rowwise",
                  {cube, {1, 7, 1}},
                  {{"steps", "m = max(x0); y0 = (x0 - m) * x1; y1 = sum(x0)"}, {"axes", Dims{0, 2}}}});

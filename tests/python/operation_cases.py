@@ -36,7 +36,7 @@ class Case(NamedTuple):
     @property
     def linear(self) -> bool:
         """Whether the results are linear in all sources, so that each has gradients."""
-        if self.name in ("map", "stencil", "rowwise", "gather", "tiles", *RECIPES):
+        if self.name in ("map", "stencil", "rowwise", "gather", "gather_sum", "tiles", *RECIPES):
             return False
         return self.arguments.get("op") in (None, "sum", "mean")
 
@@ -55,7 +55,7 @@ class Case(NamedTuple):
             return function(arguments.pop("expression"), *sources, **arguments)
         if self.name == "gather":
             return function(sources[0], list(sources[1:]), **arguments)
-        if self.name == "convolution" or (self.name in RECIPES and self.many):
+        if self.name in ("convolution", "gather_sum") or (self.name in RECIPES and self.many):
             return function(*sources, **arguments)
         return function(sources, **arguments)
 
@@ -96,6 +96,18 @@ CASES = [
             "gather",
             [numbers(2, 3, 4), indices(0, 2).reshape(2, 1), indices(3, -9, 1)],
             {"axes": (-2, -1), "out_of_range": "clamp"},
+        ),
+        ("gather", [numbers(2, 3, 4), indices(0, 5, -2)], {"axes": (0, 1), "flat": True}),
+        ("gather_sum", [numbers(5, 4), indices(2, -1, 0, 2, 7, 1).reshape(2, 3)], {}),
+        (
+            "gather_sum",
+            [numbers(3, 4, 2), indices(3, 0, -2, 1).reshape(2, 2), numbers(2, 2)],
+            {"axes": 1, "out_of_range": "clamp"},
+        ),
+        (
+            "gather_sum",
+            [numbers(3, 4, 2), indices(3, 0, -2, 11).reshape(1, 2, 2), numbers(1, 2, 2)],
+            {"axes": (0, 1), "flat": True},
         ),
         ("copy_ragged", [numbers(3, 4), numbers(2, 1)], {}),
         ("im2col", numbers(2, 5, 6, 2), {"filter": (3, 2), "padding": ((4, 1), (0, 1)), "strides": (2, 1)}),

@@ -40,6 +40,9 @@ void every_operation(Runtime& runtime) {
                [&] { gather(runtime, to, from, {places}, {.out_of_range = parse<OutOfRange>("clamp")}); });
   expect_error(no_device, [&] { scatter(runtime, to, from, {places}); });
   expect_error(no_device, [&] { scatter_add(runtime, to, from, {places}); });
+  const Tensor pairs = Tensor::contiguous(ElementType::i64, {from.view.shape[0], 2}, 1 << 28);
+  const Tensor weights = Tensor::contiguous(ElementType::f32, {from.view.shape[0], 2}, 1 << 29);
+  expect_error(no_device, [&] { gather_sum(runtime, to, from, pairs, weights); });
   expect_error(no_device, [&] { reduce_into(runtime, to, CombineOp::add, from); });
   expect_error(no_device, [&] { copy_ragged(runtime, {to}, {from}); });
   expect_error(no_device, [&] {
