@@ -22,6 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
         "docs/recipes.md",
         "docs/rowwise.md",
         "docs/gather.md",
+        "docs/paged.md",
         "README.md",
     ],
 )
