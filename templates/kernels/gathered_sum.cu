@@ -58,31 +58,32 @@ struct Weighted {
   static __device__ __forceinline__ Sum add(Sum sum, Sum value, Factor factor) { return sum + value * factor; }
 };
 
-// Adds the terms from `first` on to the sums.
+// Adds the terms from `first` on to the sums. No load may pass the barriers, so that the compiler, which saves registers, does not
+// wait for an index before it loads the next one. Additions depend on no condition, so that it does not join them with the loads.
 __device__ __forceinline__ void add_terms(const Plan& plan, const Place& place, u64 first, Sum (&sums)[pack_count]) {
   using Element = Source<0>::Element;
-  bool exists[terms_at_once];
-  IndexElement given[terms_at_once] = {};
-  typename Weights::Factor factor[terms_at_once] = {};
+  const u64 last = plan.terms - 1;
+  IndexElement given[terms_at_once];
+  typename Weights::Factor factor[terms_at_once];
   Raw<sizeof(Element), pack_count> loaded[terms_at_once];
 #pragma unroll
   for (u32 t = 0; t < terms_at_once; ++t) {
-    exists[t] = first + t < plan.terms;
-    if (exists[t]) {
-      const i64 offset = place.index[0] + static_cast<i64>(first + t) * plan.index_step;
-      given[t] = *reinterpret_cast<const IndexElement*>(plan.index[0].first + offset);
-      factor[t] = Weights::load(plan, place, first + t);
-    }
+    const u64 term = first + t < last ? first + t : last;  // the last term in place of those beyond it
+    given[t] = *reinterpret_cast<const IndexElement*>(plan.index[0].first + place.index[0] + static_cast<i64>(term) * plan.index_step);
+    factor[t] = Weights::load(plan, place, term);
   }
+  __syncwarp();
 #pragma unroll
   for (u32 t = 0; t < terms_at_once; ++t) {
-    const i64 selected = Axes::offset(plan, 0, selected_index(plan.index[0], given[t], exists[t]));
+    bool exists = first + t <= last;
+    const i64 selected = Axes::offset(plan, 0, selected_index(plan.index[0], given[t], exists));
     loaded[t] = {};
-    if (exists[t]) loaded[t] = load_elements<Element>(plan.source + place.source + selected);
+    if (exists) loaded[t] = load_elements<Element>(plan.source + place.source + selected);
+    if (!exists) factor[t] = {};  // it may be NaN
   }
+  __syncwarp();
 #pragma unroll
   for (u32 t = 0; t < terms_at_once; ++t) {
-    if (!exists[t]) continue;  // its weight may be NaN
     Value<Element> values[pack_count];
     to_pack<Element, pack_count>(loaded[t]).decode(values);
 #pragma unroll
@@ -92,8 +93,9 @@ __device__ __forceinline__ void add_terms(const Plan& plan, const Place& place, 
 
 __device__ __forceinline__ void sum_vector(const Plan& plan) {
   const Number number = static_cast<Number>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (number >= plan.vectors) return;
-  const Place place = vector_place(plan, number);
+  const Number last = static_cast<Number>(plan.vectors - 1);
+  // A thread without a vector adds the terms of the last one, so that all lanes meet at the barriers.
+  const Place place = vector_place(plan, number < last ? number : last);
   Sum sums[pack_count] = {};
 #pragma unroll 1
   for (u64 first = 0; first < plan.terms; first += terms_at_once) add_terms(plan, place, first, sums);
@@ -102,6 +104,7 @@ __device__ __forceinline__ void sum_vector(const Plan& plan) {
   for (u32 i = 0; i < pack_count; ++i) results[i] = result_of(sums[i]);
   Pack<Destination::Element, pack_count> pack;
   pack.encode(results);
+  if (number > last) return;
   store_elements(plan.destination + place.destination, to_raw<Destination::Element, pack_count>(pack));
 }
 

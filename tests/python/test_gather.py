@@ -111,6 +111,19 @@ def test_indices_out_of_range():
     np.testing.assert_array_equal(y[:, 0], [2, 2, 0, 4])
 
 
+@pytest.mark.tmajit_findings  # the findings are expected
+def test_an_index_out_of_range_stops_the_kernel():
+    x, y = np.ones((4, 3), np.float32), np.zeros((2, 3), np.float32)
+    wrong = np.array([1, 4])
+    with pytest.raises(tmajit.Error, match="each index is in its dimension' failed in gather,"):
+        tmajit.gather(x, wrong, out_of_range="error", out=y)
+    with pytest.raises(tmajit.Error, match="failed in scatter_add,"):
+        tmajit.scatter_add(y, wrong, out_of_range="error", out=x)
+    with pytest.raises(tmajit.Error, match="failed in gather_sum,"):
+        tmajit.gather_sum(x, wrong, out_of_range="error")
+    assert (tmajit.gather(x, np.array([1, -4]), out_of_range="error") == x[[1, -4]]).all()
+
+
 def test_flat_axes():
     rng = np.random.default_rng(SEED)
     x = rng.random((4, 5, 6, 7), np.float32)
