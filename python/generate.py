@@ -138,8 +138,11 @@ def parameters(operation):
         first = [f"{name}: Tensor" for name in names]
         return [*first, *required, *optional, "*", out, *dtype], f"({', '.join(names)})"
     if operation["has_indices"]:
-        first = ["x: Tensor", "index: Tensor | Sequence[Tensor]"]
-        return [*first, *required, *optional, "*", out, *dtype], "sources"
+        first, sources = ["x: Tensor", "index: Tensor | Sequence[Tensor]"], "sources"
+        if operation["has_weights"]:
+            first = ["x: Tensor", "index: Tensor", "weights: Tensor | None = None"]
+            sources = "_given(x, index, weights)"
+        return [*first, *required, *optional, "*", out, *dtype], sources
     if arguments and arguments[0]["name"] == "expression" and arguments[0]["required"]:
         return [*required, "*sources: Tensor", *optional, out, *dtype], "sources"
     if most > 8:
@@ -203,7 +206,11 @@ def docstring(operation):
             entries.append((name, "a tensor of integers of 32 or 64 bits."))
     elif operation["has_indices"]:
         text = "a tensor of integers of 32 or 64 bits, or one for each indexed dimension."
+        if operation["has_weights"]:
+            text = "a tensor of integers of 32 or 64 bits, whose last dimension is summed."
         entries.append(("index", f"{text} Negative ones count from the end."))
+    if operation["has_weights"]:
+        entries.append(("weights", "a floating-point tensor of the index tensor's shape; by default ones."))
     for argument in operation["arguments"]:
         values = accepted_values(argument)
         if argument["default"]:
@@ -219,7 +226,9 @@ def docstring(operation):
     has_type = not operation["moves_bits"] and not operation["reads_destination"]
     if operation["arguments"] and has_type and len(operation["results"]) < 2:
         entries.append(
-            ("dtype", "the element type of the new tensor; by default the type follows NumPy's rules.")
+            ("dtype", "the element type of the new tensor; docs/gather.md says which is the default.")
+            if operation["has_weights"]
+            else ("dtype", "the element type of the new tensor; by default the type follows NumPy's rules.")
             if not operation["results"]
             else ("dtype", "the element type of the new tensor; docs/rowwise.md says which is the default.")
         )
@@ -276,7 +285,7 @@ def function(number, operation):
     may_be_alone = operation["one_result_alone"] and not operation["result_names"]
     run = "_some" if may_be_alone else "_all" if many else "_one"
     dtype = "dtype" if has_type else "None"
-    if sources == "sources" and operation["has_indices"]:
+    if sources == "sources" and operation["has_indices"] and not operation["has_weights"]:
         lines.append("    sources = (x, *index) if isinstance(index, (list, tuple)) else (x, index)")
     call = f"    return {run}({number}, {sources}, out, {dtype}, ({values}))"
     lines += wrapped(call, "", "        ").split("\n") if len(call) > 108 else [call]

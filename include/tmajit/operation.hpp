@@ -7,6 +7,7 @@
 #include <tmajit/operations/copy.hpp>
 #include <tmajit/operations/copy_ragged.hpp>
 #include <tmajit/operations/gather.hpp>
+#include <tmajit/operations/gather_sum.hpp>
 #include <tmajit/operations/im2col.hpp>
 #include <tmajit/operations/map.hpp>
 #include <tmajit/operations/moe_permute.hpp>
@@ -34,7 +35,7 @@ TMAJIT_BEGIN
 /// The descriptor of a move's operation. Operations without their own descriptor, such as permute and cast,
 /// consist of moves with these.
 using MoveBody = std::variant<Copy, Padding, Map, Stencil, Reduction, Scan, Rowwise, Gather, Scatter,
-                              ScatterAdd, MoePermute, ReduceInto, Im2col, Convolution, Tiles>;
+                              ScatterAdd, GatherSum, MoePermute, ReduceInto, Im2col, Convolution, Tiles>;
 
 /// One destination computed from sources. All operations consist of these. The descriptor says which shapes
 /// and types the sources have. Each move is a kernel, except that one kernel computes all destinations of

@@ -109,7 +109,8 @@ def _scan(f: Any, call: Call, gradients: list) -> list:
 
 
 def _indexing(call: Call) -> dict[str, Any]:
-    return {name: call.values[name] for name in ("axes", "along", "out_of_range")}
+    names = ("axes", "along", "out_of_range", "flat")
+    return {name: call.values[name] for name in names if name in call.values}
 
 
 def _gather(f: Any, call: Call, gradients: list) -> list:
@@ -122,6 +123,31 @@ def _scatter_add(f: Any, call: Call, gradients: list) -> list:
     """The last source is the tensor that is added to."""
     _, *index, _ = call.sources
     return [f.gather(gradients[0], index, **_indexing(call)), *[None] * len(index), gradients[0]]
+
+
+def _gather_sum(f: Any, call: Call, gradients: list) -> list:
+    (gradient,), (x, index, *weights) = gradients, call.sources
+    rank, terms = len(call.shapes[0]), call.shapes[1]
+    axes = axes_of(0 if call.values["axes"] is None else call.values["axes"], rank)
+    before, after = axes[0], rank - axes[-1] - 1
+    if gradient.dtype.itemsize < 4:
+        gradient = f.cast(gradient, "float32")
+    # The gradient with a dimension of one element, which is that of the terms.
+    shape, place = tuple(gradient.shape), before + len(terms) - 1
+    whole = (*shape[:place], terms[-1], *shape[place:])
+    spread = gradient.reshape((*shape[:place], 1, *shape[place:]))
+    found: list = [None] * len(call.sources)
+    if not weights or weights[0] is not None:
+        if weights:
+            moved = spread * weights[0].reshape((*(1,) * before, *terms, *(1,) * after))
+        else:
+            moved = f.broadcast(spread, whole)
+        found[0] = f.scatter_add(moved, index, **_indexing(call), out=f.zeros(call.shapes[0], moved))
+    if weights and x is not None:
+        products = spread * f.gather(x, index, **_indexing(call))
+        others = (*range(before), *range(place + 1, len(whole)))
+        found[2] = f.reduce(products, "sum", others) if others else products
+    return found
 
 
 def _im2col(f: Any, call: Call, gradients: list) -> list:
@@ -199,12 +225,13 @@ _ADJOINTS: dict[str, Callable[[Any, Call, list], list]] = {
     "scan": _scan,
     "gather": _gather,
     "scatter_add": _scatter_add,
+    "gather_sum": _gather_sum,
     "im2col": _im2col,
     "convolution": _convolution,
 }
 _ADJOINTS |= RECIPES
 #: The operations whose gradients depend on the sources' elements.
-NEEDS_SOURCES = ("convolution", "gather", "scatter_add")
+NEEDS_SOURCES = ("convolution", "gather", "scatter_add", "gather_sum")
 #: The operators of reduce and scan that are linear.
 _LINEAR = {"reduce": ("sum", "mean"), "scan": ("sum",)}
 

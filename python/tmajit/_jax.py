@@ -81,7 +81,8 @@ def _differentiate(
     if name in ("pad", "gather"):
         arguments["value"] = None  # the value beside the source's elements is constant
         values = tuple(_values.flattened(number, tuple(arguments.values())))
-    if _values.OPERATIONS[number]["has_indices"]:
+    described = _values.OPERATIONS[number]
+    if described["has_indices"] and not described["has_weights"]:
         # Index tensors are constant; the operation is linear in the other sources together.
         moved = [
             ad.instantiate_zeros(t) if jnp.issubdtype(x.dtype, jnp.inexact) else x

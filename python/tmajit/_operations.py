@@ -1068,6 +1068,7 @@ def gather(
     along: bool | None = None,
     out_of_range: str | None = None,
     value: float | None = None,
+    flat: bool | None = None,
     *,
     out: Tensor | None = None,
 ) -> Any:
@@ -1081,9 +1082,12 @@ def gather(
             last; default: 0). For example (1, 2).
         along: whether the one index tensor has the rank of the indexed tensor: NumPy's take_along_axis and
             put_along_axis (a bool; default: False). For example True.
-        out_of_range: the element that an index outside of its dimension selects: none, or the nearest one
-            ("skip", "clamp"; default: skip). For example "clamp".
+        out_of_range: the element that an index outside of its dimension selects: none, the nearest one, or
+            none after which the kernel stops by a device assertion ("skip", "clamp", "error"; default:
+            skip). For example "clamp".
         value: the element that is stored where an index selects none (a number; default: 0). For example 1.
+        flat: whether one index tensor numbers the elements of all axes together, in row-major order (a
+            bool; default: False). For example True.
         out: the tensor to write; by default a new tensor of the first source's library.
 
     Returns:
@@ -1097,7 +1101,7 @@ def gather(
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
     sources = (x, *index) if isinstance(index, (list, tuple)) else (x, index)
-    return _one(34, sources, out, None, (axes, along, out_of_range, value))
+    return _one(34, sources, out, None, (axes, along, out_of_range, value, flat))
 
 
 def scatter(
@@ -1106,6 +1110,7 @@ def scatter(
     axes: Axes | None = None,
     along: bool | None = None,
     out_of_range: str | None = None,
+    flat: bool | None = None,
     *,
     out: Tensor,
 ) -> Any:
@@ -1119,8 +1124,11 @@ def scatter(
             last; default: 0). For example (1, 2).
         along: whether the one index tensor has the rank of the indexed tensor: NumPy's take_along_axis and
             put_along_axis (a bool; default: False). For example True.
-        out_of_range: the element that an index outside of its dimension selects: none, or the nearest one
-            ("skip", "clamp"; default: skip). For example "clamp".
+        out_of_range: the element that an index outside of its dimension selects: none, the nearest one, or
+            none after which the kernel stops by a device assertion ("skip", "clamp", "error"; default:
+            skip). For example "clamp".
+        flat: whether one index tensor numbers the elements of all axes together, in row-major order (a
+            bool; default: False). For example True.
         out: the tensor that is read and written.
 
     Returns:
@@ -1134,7 +1142,7 @@ def scatter(
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
     sources = (x, *index) if isinstance(index, (list, tuple)) else (x, index)
-    return _one(35, sources, out, None, (axes, along, out_of_range))
+    return _one(35, sources, out, None, (axes, along, out_of_range, flat))
 
 
 def scatter_add(
@@ -1144,6 +1152,7 @@ def scatter_add(
     along: bool | None = None,
     out_of_range: str | None = None,
     deterministic: bool | None = None,
+    flat: bool | None = None,
     *,
     out: Tensor,
 ) -> Any:
@@ -1157,10 +1166,13 @@ def scatter_add(
             last; default: 0). For example (1, 2).
         along: whether the one index tensor has the rank of the indexed tensor: NumPy's take_along_axis and
             put_along_axis (a bool; default: False). For example True.
-        out_of_range: the element that an index outside of its dimension selects: none, or the nearest one
-            ("skip", "clamp"; default: skip). For example "clamp".
+        out_of_range: the element that an index outside of its dimension selects: none, the nearest one, or
+            none after which the kernel stops by a device assertion ("skip", "clamp", "error"; default:
+            skip). For example "clamp".
         deterministic: whether additions to an element have a fixed order, so that equal calls leave equal
             bits (a bool; default: False). For example True.
+        flat: whether one index tensor numbers the elements of all axes together, in row-major order (a
+            bool; default: False). For example True.
         out: the tensor that is read and written.
 
     Returns:
@@ -1174,7 +1186,7 @@ def scatter_add(
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
     sources = (x, *index) if isinstance(index, (list, tuple)) else (x, index)
-    return _one(36, sources, out, None, (axes, along, out_of_range, deterministic))
+    return _one(36, sources, out, None, (axes, along, out_of_range, deterministic, flat))
 
 
 def moe_permute(
@@ -1209,6 +1221,47 @@ def moe_permute(
     return _all(37, (x, experts), out, None, (count, alignment))
 
 
+def gather_sum(
+    x: Tensor,
+    index: Tensor,
+    weights: Tensor | None = None,
+    axes: Axes | None = None,
+    out_of_range: str | None = None,
+    flat: bool | None = None,
+    *,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+) -> Any:
+    """Adds up the elements of the source that an index tensor selects, times weights.
+
+    Args:
+        x: the tensor whose elements are moved, with any strides.
+        index: a tensor of integers of 32 or 64 bits, whose last dimension is summed. Negative ones count
+            from the end.
+        weights: a floating-point tensor of the index tensor's shape; by default ones.
+        axes: the dimension that is indexed; several neighbours if they are flat (dimensions; -1 is the
+            last; default: 0). For example 1.
+        out_of_range: the element that an index outside of its dimension selects: none, the nearest one, or
+            none after which the kernel stops by a device assertion ("skip", "clamp", "error"; default:
+            skip). For example "clamp".
+        flat: whether one index tensor numbers the elements of all axes together, in row-major order (a
+            bool; default: False). For example True.
+        out: the tensor to write; by default a new tensor of the first source's library.
+        dtype: the element type of the new tensor; docs/gather.md says which is the default.
+
+    Returns:
+        out, or the new tensor, which is dense and row-major.
+
+    Types:
+        integers and floating point; bool is treated as uint8.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+    """
+    return _one(38, _given(x, index, weights), out, dtype, (axes, out_of_range, flat))
+
+
 def copy_ragged(
     sources: Sequence[Tensor],
     *,
@@ -1230,7 +1283,7 @@ def copy_ragged(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _all(38, sources, out, None, ())
+    return _all(39, sources, out, None, ())
 
 
 def reduce_into(
@@ -1256,7 +1309,7 @@ def reduce_into(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(39, x, out, None, (op,))
+    return _one(40, x, out, None, (op,))
 
 
 def im2col(
@@ -1289,7 +1342,7 @@ def im2col(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(40, x, out, None, (filter, strides, dilations, padding))
+    return _one(41, x, out, None, (filter, strides, dilations, padding))
 
 
 def convolution(
@@ -1326,7 +1379,7 @@ def convolution(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(41, (x0, x1), out, dtype, (filter, strides, dilations, padding))
+    return _one(42, (x0, x1), out, dtype, (filter, strides, dilations, padding))
 
 
 def tiles(
@@ -1393,7 +1446,7 @@ def tiles(
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
         CompileError: the compiler refused the expression; `log` has its output.
     """
-    return _one(42, x, out, dtype, (family, expression, op, box, element_strides, swizzle, interleave, oob,
+    return _one(43, x, out, dtype, (family, expression, op, box, element_strides, swizzle, interleave, oob,
         l2, stages, output_stages, warps, ctas_per_sm, tiles_per_cta))
 
 
@@ -1402,5 +1455,5 @@ __all__ = ["copy", "permute", "slice", "flip", "broadcast", "pad", "cast", "conc
     "log_softmax_backward", "logsumexp", "rms_norm", "rms_norm_backward", "add_rms_norm", "layer_norm",
     "layer_norm_backward", "l2_normalize", "cross_entropy", "cross_entropy_with_gradient",
     "cross_entropy_backward", "max_with_index", "quantize_rows", "dequantize_rows", "swiglu",
-    "swiglu_backward", "rotary", "gather", "scatter", "scatter_add", "moe_permute", "copy_ragged",
-    "reduce_into", "im2col", "convolution", "tiles"]
+    "swiglu_backward", "rotary", "gather", "scatter", "scatter_add", "moe_permute", "gather_sum",
+    "copy_ragged", "reduce_into", "im2col", "convolution", "tiles"]

@@ -166,6 +166,10 @@ def _moe_permute(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]
     used = count if count < pairs else pairs
     rows = (pairs + used * (alignment - 1) + alignment - 1) // alignment * alignment
     return [(rows, *row), tuple(experts), (count,), (count + 1,)]
+def _gather_sum(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
+    source, index = shapes[0], shapes[1]
+    axes = axes_of(0 if values["axes"] is None else values["axes"], len(source))
+    return [(*source[: axes[0]], *index[:-1], *source[axes[-1] + 1 :])]
 
 
 def _windows(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
@@ -229,6 +233,7 @@ _RESULTS: dict[str, Callable[[Sequence[Shape], dict[str, Any]], list[Shape]]] = 
     "rowwise": _rowwise,
     "gather": _gather,
     "moe_permute": _moe_permute,
+    "gather_sum": _gather_sum,
     "copy_ragged": _copy_ragged,
     "im2col": _windows,
     "convolution": _windows,

@@ -238,6 +238,7 @@ inline constexpr ArgumentMember gather_members[] = {
     {"along", offsetof(tmajit_gather_arguments, along)},
     {"out_of_range", offsetof(tmajit_gather_arguments, out_of_range)},
     {"value", offsetof(tmajit_gather_arguments, value)},
+    {"flat", offsetof(tmajit_gather_arguments, flat)},
 };
 inline constexpr OperationStruct gather_operation{
     "gather", "tmajit_gather_arguments", sizeof(tmajit_gather_arguments), gather_members};
@@ -246,6 +247,7 @@ inline constexpr ArgumentMember scatter_members[] = {
     {"axes", offsetof(tmajit_scatter_arguments, axes)},
     {"along", offsetof(tmajit_scatter_arguments, along)},
     {"out_of_range", offsetof(tmajit_scatter_arguments, out_of_range)},
+    {"flat", offsetof(tmajit_scatter_arguments, flat)},
 };
 inline constexpr OperationStruct scatter_operation{
     "scatter", "tmajit_scatter_arguments", sizeof(tmajit_scatter_arguments), scatter_members};
@@ -255,6 +257,7 @@ inline constexpr ArgumentMember scatter_add_members[] = {
     {"along", offsetof(tmajit_scatter_add_arguments, along)},
     {"out_of_range", offsetof(tmajit_scatter_add_arguments, out_of_range)},
     {"deterministic", offsetof(tmajit_scatter_add_arguments, deterministic)},
+    {"flat", offsetof(tmajit_scatter_add_arguments, flat)},
 };
 inline constexpr OperationStruct scatter_add_operation{
     "scatter_add", "tmajit_scatter_add_arguments", sizeof(tmajit_scatter_add_arguments), scatter_add_members};
@@ -265,6 +268,14 @@ inline constexpr ArgumentMember moe_permute_members[] = {
 };
 inline constexpr OperationStruct moe_permute_operation{
     "moe_permute", "tmajit_moe_permute_arguments", sizeof(tmajit_moe_permute_arguments), moe_permute_members};
+
+inline constexpr ArgumentMember gather_sum_members[] = {
+    {"axes", offsetof(tmajit_gather_sum_arguments, axes)},
+    {"out_of_range", offsetof(tmajit_gather_sum_arguments, out_of_range)},
+    {"flat", offsetof(tmajit_gather_sum_arguments, flat)},
+};
+inline constexpr OperationStruct gather_sum_operation{
+    "gather_sum", "tmajit_gather_sum_arguments", sizeof(tmajit_gather_sum_arguments), gather_sum_members};
 
 inline constexpr OperationStruct copy_ragged_operation{
     "copy_ragged", "tmajit_copy_ragged_arguments", sizeof(tmajit_copy_ragged_arguments), {}};

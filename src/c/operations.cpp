@@ -358,6 +358,28 @@ tmajit_status tmajit_moe_permute_results(const tmajit_tensor* sources, size_t so
                  error);
 }
 
+tmajit_status tmajit_gather_sum(tmajit_runtime* runtime, const tmajit_tensor* destination,
+                                const tmajit_tensor* sources, size_t source_count,
+                                const tmajit_gather_sum_arguments* arguments, void* stream,
+                                tmajit_error** error) {
+  return run(gather_sum_operation, runtime, {destination, 1}, {sources, source_count}, arguments, stream,
+             error);
+}
+
+tmajit_status tmajit_gather_sum_plan(tmajit_runtime* runtime, const tmajit_tensor* destination,
+                                     const tmajit_tensor* sources, size_t source_count,
+                                     const tmajit_gather_sum_arguments* arguments, const char* family,
+                                     tmajit_plan** plan, tmajit_error** error) {
+  return make_plan(gather_sum_operation, runtime, {destination, 1}, {sources, source_count}, arguments,
+                   family, plan, error);
+}
+
+tmajit_status tmajit_gather_sum_results(const tmajit_tensor* sources, size_t source_count,
+                                        const tmajit_gather_sum_arguments* arguments,
+                                        tmajit_tensor* destination, tmajit_error** error) {
+  return results(gather_sum_operation, {sources, source_count}, arguments, destination, error);
+}
+
 tmajit_status tmajit_copy_ragged(tmajit_runtime* runtime, const tmajit_tensor* destinations,
                                  size_t destination_count, const tmajit_tensor* sources,
                                  size_t source_count, const tmajit_copy_ragged_arguments* arguments,

@@ -15,7 +15,7 @@ std::span<const Family* const> all_families() noexcept {
                                &engine_rows_family(), &flat_family(),        &linear_family(),
                                &general_family(),     &fill_family(),        &stencil_family(),
                                &reduce_family(),      &scan_family(),        &rowwise_family(),
-                               &indexed_family(),     &ordered_add_family(), &moe_permute_family(),
+                               &indexed_family(),     &ordered_add_family(), &gathered_sum_family(), &moe_permute_family(),
                                &ragged_family(),      &im2col_family(),      &convolution_family(),
                                &copy_family(),        &reduce_into_family(), &map_family(),
                                &bulk_family(),        &snapshot_family()};

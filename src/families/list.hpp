@@ -23,6 +23,7 @@ TMAJIT_BEGIN
 [[nodiscard]] const Family& indexed_family();
 [[nodiscard]] const Family& ordered_add_family();
 [[nodiscard]] const Family& moe_permute_family();
+[[nodiscard]] const Family& gathered_sum_family();
 [[nodiscard]] const Family& ragged_family();
 [[nodiscard]] const Family& im2col_family();
 [[nodiscard]] const Family& convolution_family();

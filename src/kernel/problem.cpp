@@ -207,8 +207,9 @@ std::uint64_t Problem::bytes_written() const noexcept {
 std::uint64_t Problem::bytes_read(std::uint32_t operand) const noexcept {
   std::uint64_t elements = nest.empty() ? 0 : 1;
   // Each selected element is read, although the operand has stride 0 in the indices' dimensions.
+  const std::uint64_t terms = is<IndexedProblem>() ? as<IndexedProblem>().terms.count : 1;
   if (is<IndexedProblem>() && operand == as<IndexedProblem>().selected())
-    return sat_mul(nest.empty() ? 0 : nest.elements(), element_bytes(operand));
+    return sat_mul(nest.empty() ? 0 : sat_mul(nest.elements(), terms), element_bytes(operand));
   if (is<MoePermuteProblem>()) {
     const auto& moe = as<MoePermuteProblem>();
     const std::uint64_t read = operand == 1 ? sat_mul(moe.tokens, moe.row_elements) : moe.pairs();
@@ -227,7 +228,7 @@ std::uint64_t Problem::bytes_read(std::uint32_t operand) const noexcept {
     }
     elements = sat_mul(elements, extent);
   }
-  return sat_mul(elements, element_bytes(operand));
+  return sat_mul(sat_mul(elements, terms), element_bytes(operand));
 }
 
 std::uint64_t Problem::bytes_read() const noexcept {

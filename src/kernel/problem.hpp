@@ -77,10 +77,11 @@ struct RowwiseProblem {
   std::uint64_t length = 1;  ///< elements of a row
 };
 /// The direction in which index tensors move elements.
-enum class IndexedUse : std::uint8_t { gather, scatter, scatter_add };
+enum class IndexedUse : std::uint8_t { gather, scatter, scatter_add, gather_sum };
 /// Moves elements between a tensor, which has the nest's shape, and an operand whose elements index tensors
 /// select. Operand 2 + k is index tensor k. The selected operand has stride 0 in dimensions that come from an
-/// index; the element at the nest's offset plus the sum of index · stride is meant.
+/// index; the element at the nest's offset plus the sum of index · stride is meant. The operand after the
+/// index tensor of a gather_sum has the weights.
 struct IndexedProblem {
   std::string_view operation;
   IndexedUse use = IndexedUse::gather;
@@ -91,9 +92,29 @@ struct IndexedProblem {
     std::uint64_t extent = 0;
     std::int64_t stride = 0;  ///< of the selected operand, in elements
   };
-  std::array<Axis, max_inputs - 1> axis{};  ///< of each index tensor
+  /// The axis of each index tensor, or the `flat` axes whose elements one index tensor numbers together, in
+  /// row-major order.
+  std::array<Axis, max_view_rank> axis{};
+  std::uint32_t indices = 1;  ///< index tensors
+  std::uint32_t flat = 0;     ///< 0, or at least 2: the number of axes that the one index tensor indexes
+  /// The terms that a gather_sum adds for each element; strides of operands 2 and 3, in elements.
+  struct Terms {
+    std::uint64_t count = 1;
+    std::int64_t index_stride = 0;
+    std::int64_t weight_stride = 0;
+  };
+  Terms terms = {};
 
-  [[nodiscard]] bool gathers() const noexcept { return use == IndexedUse::gather; }
+  [[nodiscard]] std::uint32_t axes() const noexcept { return flat != 0 ? flat : indices; }
+  /// The number of elements that the first index tensor indexes.
+  [[nodiscard]] std::uint64_t first_extent() const noexcept {
+    std::uint64_t extent = axis[0].extent;
+    for (std::uint32_t k = 1; k < flat; ++k) extent *= axis[k].extent;
+    return extent;
+  }
+  [[nodiscard]] bool gathers() const noexcept {
+    return use == IndexedUse::gather || use == IndexedUse::gather_sum;
+  }
   /// The operand whose elements indices select.
   [[nodiscard]] std::uint32_t selected() const noexcept { return gathers() ? 1 : 0; }
   /// The operand that has the nest's shape.

@@ -23,6 +23,7 @@ TMAJIT_BEGIN
 [[nodiscard]] const OperationRules& rules_of(const Scatter&) noexcept;
 [[nodiscard]] const OperationRules& rules_of(const ScatterAdd&) noexcept;
 [[nodiscard]] const OperationRules& rules_of(const MoePermute&) noexcept;
+[[nodiscard]] const OperationRules& rules_of(const GatherSum&) noexcept;
 [[nodiscard]] const OperationRules& rules_of(const ReduceInto&) noexcept;
 [[nodiscard]] const OperationRules& rules_of(const Im2col&) noexcept;
 [[nodiscard]] const OperationRules& rules_of(const Convolution&) noexcept;

@@ -45,6 +45,7 @@
   USE(scatter)                         \
   USE(scatter_add)                     \
   USE(moe_permute)                     \
+  USE(gather_sum)                      \
   USE(copy_ragged)                     \
   USE(reduce_into)                     \
   USE(im2col)                          \

@@ -45,6 +45,7 @@ struct OperationReference {
 [[nodiscard]] const OperationReference& reference_of(const tmajit::Scatter&) noexcept;
 [[nodiscard]] const OperationReference& reference_of(const tmajit::ScatterAdd&) noexcept;
 [[nodiscard]] const OperationReference& reference_of(const tmajit::MoePermute&) noexcept;
+[[nodiscard]] const OperationReference& reference_of(const tmajit::GatherSum&) noexcept;
 [[nodiscard]] const OperationReference& reference_of(const tmajit::ReduceInto&) noexcept;
 [[nodiscard]] const OperationReference& reference_of(const tmajit::Im2col&) noexcept;
 [[nodiscard]] const OperationReference& reference_of(const tmajit::Convolution&) noexcept;

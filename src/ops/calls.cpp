@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 TMAJIT_BEGIN
 namespace {
@@ -35,7 +36,10 @@ class IndexedSources {
 /// Adds the arguments that all indexed operations have to a call's key.
 template <class What>
 void add_indexing(Call& call, const What& what) {
-  call.with(std::span<const std::int64_t>(what.axes)).with(what.along).with(what.out_of_range);
+  call.with(std::span<const std::int64_t>(what.axes))
+      .with(what.along)
+      .with(what.flat)
+      .with(what.out_of_range);
 }
 
 }  // namespace
@@ -162,6 +166,16 @@ void moe_permute(const Runtime& runtime, List<Tensor> destinations, const Tensor
   Call(runtime, 'x', destinations, sources).with(what.alignment).run(stream, [&] {
     return operation::moe_permute(destinations, x, experts, what);
   });
+}
+
+void gather_sum(const Runtime& runtime, const Tensor& destination, const Tensor& source, const Tensor& index,
+                const std::optional<Tensor>& weights, const GatherSum& what, Stream stream) {
+  const std::array sources{source, index, weights.value_or(Tensor{})};
+  Call(runtime, 'z', {&destination, 1}, std::span(sources).first(weights ? 3 : 2))
+      .with(std::span<const std::int64_t>(what.axes))
+      .with(what.flat)
+      .with(what.out_of_range)
+      .run(stream, [&] { return operation::gather_sum(destination, source, index, weights, what); });
 }
 
 void reduce_into(const Runtime& runtime, const Tensor& destination, CombineOp op, const Tensor& source,

@@ -5,7 +5,8 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr EnumNames<OutOfRange, all_out_of_range.size()> out_of_range_names{"policy", {"skip", "clamp"}};
+constexpr EnumNames<OutOfRange, all_out_of_range.size()> out_of_range_names{"policy",
+                                                                            {"skip", "clamp", "error"}};
 
 }  // namespace
 

@@ -4,8 +4,8 @@
 //
 // The vectors of the moved tensor are numbered, its last dimension first. A thread divides the numbers of its vectors into
 // indices. It loads all its indices first, then all its vectors, so that many loads are in flight.
-//@ # Facts of the kernel: rank, indices, threads, turns, vector_bytes, Number, IndexElement, Range, Use, Missing;
-//@ # with ValueBits or Adds also Destination.
+//@ # Facts of the kernel: threads, turns, vector_bytes, Number, Use, Missing and those of indices.cuh; with ValueBits or Adds also
+//@ # Destination.
 #include "tmajit/global.cuh"
 #include "tmajit/global_add.cuh"
 #include "tmajit/indices.cuh"
@@ -14,19 +14,8 @@
 
 namespace tmajit {
 
-using Plan = params::IndexedPlan<rank, indices>;
+using Plan = params::IndexedPlan<digits, indices>;
 using Piece = typename Bits<vector_bytes>::Type;
-
-__device__ __forceinline__ Place place_of(const Plan& plan, Number number) {
-  Place place{};
-#pragma unroll
-  for (u32 n = 0; n < rank; ++n) {
-    const u32 d = rank - 1 - n;
-    const Number at = d > 0 ? take_index(plan.digit[d], number) : number;
-    advance(place, plan.digit[d], static_cast<i64>(at));
-  }
-  return place;
-}
 
 // The vectors that a gather stores where an index selects no element: zeros, or a value.
 struct ZeroBits {
@@ -88,7 +77,7 @@ __device__ __forceinline__ void move_vectors(const Plan& plan, Number first) {
   for (u32 turn = 0; turn < count; ++turn) {
     const Number number = first + turn * threads;
     // A thread without a vector loads the indices and the elements of the last one.
-    place[turn] = place_of(plan, number < last ? number : last);
+    place[turn] = vector_place(plan, number < last ? number : last);
 #pragma unroll
     for (u32 k = 0; k < indices; ++k) {
       given[turn][k] = *reinterpret_cast<const IndexElement*>(plan.index[k].first + place[turn].index[k]);
@@ -102,7 +91,7 @@ __device__ __forceinline__ void move_vectors(const Plan& plan, Number first) {
     exists[turn] = true;
 #pragma unroll
     for (u32 k = 0; k < indices; ++k) {
-      selected[turn] += selected_index(plan.index[k], given[turn][k], exists[turn]) * plan.index[k].step;
+      selected[turn] += Axes::offset(plan, k, selected_index(plan.index[k], given[turn][k], exists[turn]));
     }
     piece[turn] = Use::load(plan, place[turn], selected[turn], exists[turn]);
   }

@@ -1,5 +1,5 @@
 // Index tensors: the places that their elements select, and the division of a number into the indices of dimensions.
-//@ # Facts of the kernel: indices, IndexElement, Range.
+//@ # Facts of the kernel: rank, digits, indices, IndexElement, Range, Axes; of FlatAxes also Slot; of Asserted also Checked.
 #pragma once
 #include "tmajit/division.cuh"
 #include "tmajit/indexed_plan.cuh"
@@ -32,6 +32,19 @@ __device__ __forceinline__ N take_index(const Digit& digit, N& number) {
   }
 }
 
+// The offsets of the vector of that number; the last dimension of the vectors varies fastest.
+template <class Plan, class N>
+__device__ __forceinline__ Place vector_place(const Plan& plan, N number) {
+  Place place{};
+#pragma unroll
+  for (u32 n = 0; n < rank; ++n) {
+    const u32 d = rank - 1 - n;
+    const N at = d > 0 ? take_index(plan.digit[d], number) : number;
+    advance(place, plan.digit[d], static_cast<i64>(at));
+  }
+  return place;
+}
+
 // The nearest index of the dimension takes the place of one outside.
 struct Clamped {
   static __device__ __forceinline__ i64 index(i64 i, i64 extent, bool&) { return i < 0 ? 0 : i < extent ? i : extent - 1; }
@@ -40,6 +53,15 @@ struct Clamped {
 struct Skipped {
   static __device__ __forceinline__ i64 index(i64 i, i64 extent, bool& exists) {
     exists = exists && static_cast<u64>(i) < static_cast<u64>(extent);
+    return i;
+  }
+};
+// An index outside of the dimension stops the launch. It selects no element: the thread moves none before it stops.
+struct Asserted {
+  static __device__ __forceinline__ i64 index(i64 i, i64 extent, bool& exists) {
+    const bool inside = static_cast<u64>(i) < static_cast<u64>(extent);
+    if (exists && !inside) __assertfail("each index is in its dimension", "tmajit", 1, Checked::operation(), 1);
+    exists = exists && inside;
     return i;
   }
 };
@@ -53,5 +75,27 @@ __device__ __forceinline__ i64 selected_index(const params::IndexTensor& tensor,
   if constexpr (is_signed) i += i < 0 ? tensor.extent : 0;
   return Range::index(i, tensor.extent, exists);
 }
+
+// Each index tensor indexes a dimension.
+struct OwnAxes {
+  template <class Plan>
+  static __device__ __forceinline__ i64 offset(const Plan& plan, u32 k, i64 index) {
+    return index * plan.index[k].step;
+  }
+};
+// One index tensor numbers the elements of several dimensions together. The digits after the first `rank` count them.
+struct FlatAxes {
+  template <class Plan>
+  static __device__ __forceinline__ i64 offset(const Plan& plan, u32, i64 index) {
+    Slot number = static_cast<Slot>(index);
+    i64 offset = 0;
+#pragma unroll
+    for (u32 d = digits; d > rank; --d) {
+      const Slot at = d - 1 > rank ? take_index(plan.digit[d - 1], number) : number;
+      offset += static_cast<i64>(at) * plan.digit[d - 1].source;
+    }
+    return offset;
+  }
+};
 
 }  // namespace tmajit

@@ -4,13 +4,13 @@
 //
 // A line consists of all vectors that can be added to the same elements. One thread adds all vectors of a line, in the order of
 // the index, whose selected elements are in its CTA's part of the first indexed dimension. So no two threads add to one element.
-//@ # Facts of the kernel: rank, vector_bytes, Number, Order, Destination and those of indices.cuh.
+//@ # Facts of the kernel: vector_bytes, Number, Order, Destination and those of indices.cuh.
 #include "tmajit/indices.cuh"
 #include "tmajit/values.cuh"
 
 namespace tmajit {
 
-using Plan = params::OrderedPlan<rank, indices>;
+using Plan = params::OrderedPlan<digits, indices>;
 using Element = Destination::Element;
 
 // The offsets of a number that the digits [first, last) count.
@@ -41,7 +41,7 @@ __device__ __forceinline__ i64 selected_offset(const Plan& plan, const Line& lin
     if (exists) given = *reinterpret_cast<const IndexElement*>(plan.index[k].first + line.place.index[k] + position.index[k]);
     const i64 index = selected_index(plan.index[k], given, exists);
     if (k == 0) exists = exists && index >= line.begin && index < line.end;
-    offset += index * plan.index[k].step;
+    offset += Axes::offset(plan, k, index);
   }
   return offset;
 }

@@ -23,6 +23,8 @@ struct IndexTensor {
   i64 step;    // bytes from one index of that dimension to the next
 };
 
+// With an index tensor that numbers the elements of several dimensions, digits after those of the vectors count these: `source`
+// has their steps in the tensor whose elements are selected.
 template <u32 rank, u32 indices>
 struct IndexedPlan {
   Address<u8> destination;
@@ -50,6 +52,20 @@ struct OrderedPlan {
   u32 line_digits;
 };
 
+// The parameters of a kernel that adds up selected elements. index[0] is the index tensor; index[1] are the weights, of which only
+// the address is used.
+template <u32 rank, u32 indices>
+struct GatheredSumPlan {
+  Address<u8> destination;
+  Address<const u8> source;
+  IndexTensor index[indices];
+  IndexedDigit<indices> digit[rank];
+  u64 vectors;
+  u64 terms;        // that are added for an element
+  i64 index_step;   // bytes from a term's index to the next one's
+  i64 weight_step;  // bytes from a term's weight to the next one's
+};
+
 //@ if host
 template <u32 rank, u32 indices>
 struct IndexedPlanLayout : IndexedPlanLayout<rank, indices - 1> {
@@ -62,6 +78,9 @@ struct IndexedPlanLayout : IndexedPlanLayout<rank, indices - 1> {
   using Ordered = OrderedPlan<rank, indices>;
   static_assert(TMAJIT_OFFSET(Ordered, lines) == TMAJIT_OFFSET(Plan, vectors));
   static_assert(TMAJIT_OFFSET(Ordered, parts) == TMAJIT_OFFSET(Ordered, lines) + 24);
+  using Summed = GatheredSumPlan<rank, indices>;
+  static_assert(TMAJIT_OFFSET(Summed, vectors) == TMAJIT_OFFSET(Plan, vectors) && alignof(Summed) == 8);
+  static_assert(sizeof(Summed) == TMAJIT_OFFSET(Summed, vectors) + 32);
   static_assert(sizeof(Ordered) == TMAJIT_OFFSET(Ordered, lines) + 40 && alignof(Ordered) == 8);
 };
 template <u32 rank>

@@ -75,14 +75,20 @@ void visit_members(tmajit_rowwise_arguments& arguments, Visitor& visitor) {
 template <class Visitor>
 void visit_members(tmajit_gather_arguments& arguments, Visitor& visitor) {
   visitor.TMAJIT_MEMBER(axes).TMAJIT_MEMBER(along).TMAJIT_MEMBER(out_of_range).TMAJIT_MEMBER(value);
+  visitor.TMAJIT_MEMBER(flat);
 }
 template <class Visitor>
 void visit_members(tmajit_scatter_arguments& arguments, Visitor& visitor) {
-  visitor.TMAJIT_MEMBER(axes).TMAJIT_MEMBER(along).TMAJIT_MEMBER(out_of_range);
+  visitor.TMAJIT_MEMBER(axes).TMAJIT_MEMBER(along).TMAJIT_MEMBER(out_of_range).TMAJIT_MEMBER(flat);
 }
 template <class Visitor>
 void visit_members(tmajit_scatter_add_arguments& arguments, Visitor& visitor) {
   visitor.TMAJIT_MEMBER(axes).TMAJIT_MEMBER(along).TMAJIT_MEMBER(out_of_range).TMAJIT_MEMBER(deterministic);
+  visitor.TMAJIT_MEMBER(flat);
+}
+template <class Visitor>
+void visit_members(tmajit_gather_sum_arguments& arguments, Visitor& visitor) {
+  visitor.TMAJIT_MEMBER(axes).TMAJIT_MEMBER(out_of_range).TMAJIT_MEMBER(flat);
 }
 template <class Visitor>
 void visit_members(tmajit_moe_permute_arguments& arguments, Visitor& visitor) {

@@ -236,6 +236,30 @@ std::vector<NamedMove> broad_moves() {
       {"numbers added",
        operation::scatter_add(to(f32, {900}), from(f32, {10000}), {places(ElementType::i32, {10000})})
            .moves.front()},
+      {"rows of a paged cache by slots",
+       operation::gather(
+           to(bf16, {100, 8, 128}),
+           {TensorView::strided(bf16, Shape{64, 16, 8, 128}, Strides{16384, 128, 2048, 1}), from_address},
+           {places(ElementType::i32, {100})}, {.axes = {0, 1}, .flat = true})
+           .moves.front()},
+      {"rows added to slots in order",
+       operation::scatter_add({TensorView::strided(f32, Shape{30, 20, 64}, Strides{64, 3000, 1}), to_address},
+                              from(f32, {100, 64}), {places(ElementType::i64, {100})},
+                              {.axes = {0, 1}, .flat = true, .deterministic = true})
+           .moves.front()},
+      {"rows whose indices are asserted",
+       operation::scatter(to(f32, {900, 64}), from(f32, {100, 64}), {places(ElementType::i32, {100})},
+                          {.out_of_range = OutOfRange::error})
+           .moves.front()},
+      {"weighted sums of rows",
+       operation::gather_sum(
+           to(bf16, {4096, 7168}), from(bf16, {32768, 7168}), places(ElementType::i32, {4096, 8}),
+           Tensor{TensorView::contiguous(f32, {4096, 8}), places(f32, {1}).address + (1 << 20)})
+           .moves.front()},
+      {"sums of short rows of integers",
+       operation::gather_sum(to(ElementType::i64, {100, 33}), from(u8, {1000, 33}),
+                             places(ElementType::i64, {100, 5}))
+           .moves.front()},
       // Both contiguous in the last dimension, all at multiples of 16 bytes.
       {"dense copy", {to(f32, {4096, 4096}), {square}}},
       {"dense copy of bytes", {to(u8, {1 << 20}), {from(u8, {1 << 20})}}},

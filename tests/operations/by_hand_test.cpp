@@ -94,6 +94,42 @@ TEST_CASE("the references of operations give results computed by hand") {
     run("gather", {along.host()}, {from.host(), place.host()}, {{"axes", Dims{1}}, {"along", "yes"}});
     CHECK(along.values == Values{2, 4});
   }
+  SECTION("flat axes") {
+    Ints place({4}, {1}, 4);
+    place.values = {4, 0, -1, 6};  // the last one is out of range
+    Ints taken({4}, {1}, 4);
+    run("gather", {taken.host()}, {from.host(), place.host()},
+        {{"axes", Dims{0, 1}}, {"flat", "yes"}, {"value", -1.0}});
+    CHECK(taken.values == Values{4, 0, 5, -1});
+    // The same axes of a transposed view are not one dimension in memory.
+    Tensor turned = from.host();
+    turned.view = TensorView::strided(ElementType::i32, {3, 2}, {1, 3});
+    run("gather", {taken.host()}, {turned, place.host()}, {{"axes", Dims{0, 1}}, {"flat", "yes"}});
+    CHECK(taken.values == Values{2, 0, 5, 0});
+    Ints to({2, 3}, {3, 1}, 6);
+    Ints added({4}, {1}, 4);
+    run("scatter_add", {to.host()}, {added.host(), place.host()}, {{"axes", Dims{0, 1}}, {"flat", "yes"}});
+    CHECK(to.values == Values{1, 1, 2, 3, 4, 7});
+  }
+  SECTION("gather_sum") {
+    Ints rows({2, 2}, {2, 1}, 4);
+    rows.values = {1, -2, 1, 2};  // the last one is out of range
+    Ints sums({2, 3}, {3, 1}, 6);
+    run("gather_sum", {sums.host()}, {from.host(), rows.host()});
+    CHECK(sums.values == Values{3, 5, 7, 3, 4, 5});
+    run("gather_sum", {sums.host()}, {from.host(), rows.host()}, {{"out_of_range", "clamp"}});
+    CHECK(sums.values == Values{3, 5, 7, 6, 8, 10});
+    std::vector<float> factors{2, -1, 0.5F, 100};
+    const Tensor weights{TensorView::contiguous(ElementType::f32, {2, 2}),
+                         reinterpret_cast<DevicePtr>(factors.data())};
+    run("gather_sum", {sums.host()}, {from.host(), rows.host(), weights});
+    CHECK(sums.values == Values{6, 7, 8, 1, 2, 2});  // 1.5, 2 and 2.5 are truncated
+    Ints flat({1}, {1}, 1);
+    Ints places({1, 3}, {3, 1}, 3);
+    places.values = {5, 1, -6};
+    run("gather_sum", {flat.host()}, {from.host(), places.host()}, {{"axes", Dims{0, 1}}, {"flat", "yes"}});
+    CHECK(flat.values == Values{6});
+  }
   SECTION("scatter and scatter_add") {
     Ints rows({2}, {1}, 2);
     rows.values = {2, -4};

@@ -199,7 +199,34 @@ TEST_CASE("the destinations of indexed operations have the indices' dimensions")
   CHECK(made("scatter_add", {index({6}), index({6})}, {{"axes", Dims{1, 2}}}) ==
         dense(ElementType::bf16, {4, 6, 1, 8}));
   CHECK(made("scatter", {index({4, 6, 1})}, {{"axes", Dims{0}}, {"along", "yes"}}) == source);
+  const Arguments flat{{"axes", Dims{0, 1}}, {"flat", "yes"}};
+  CHECK(made("gather", {index({5, 3})}, flat) == dense(ElementType::bf16, {5, 3, 8}));
+  CHECK(made("gather_sum", {index({5, 3})}, {}) == dense(ElementType::bf16, {5, 6, 8}));
+  CHECK(made("gather_sum", {index({3})}, {{"axes", Dims{-1}}}) == dense(ElementType::bf16, {4, 6}));
+  CHECK(made("gather_sum", {index({5, 3})}, flat) == dense(ElementType::bf16, {5, 8}));
+  const auto sum_of = [&](ElementType type, std::optional<ElementType> weights) {
+    std::vector<TensorView> sources{dense(type, {4}), index({3})};
+    if (weights) sources.push_back(dense(*weights, {3}));
+    return destinations_of("gather_sum", sources, {}).front().type;
+  };
+  CHECK(sum_of(ElementType::bf16, ElementType::f32) == ElementType::bf16);
+  CHECK(sum_of(ElementType::e4m3, std::nullopt) == ElementType::f32);
+  CHECK(sum_of(ElementType::i8, std::nullopt) == ElementType::i64);
+  CHECK(sum_of(ElementType::u16, ElementType::bf16) == ElementType::f32);
+  CHECK(sum_of(ElementType::u16, ElementType::f64) == ElementType::f64);
   const auto error = [&](const std::string& words) { return MessageMatches(ContainsSubstring(words)); };
+  CHECK_THROWS_MATCHES(made("gather_sum", {index({5, 3})}, {{"axes", Dims{0, 1}}}), Error,
+                       error("needed: one, and one axis unless the axes are flat"));
+  CHECK_THROWS_MATCHES(made("gather_sum", {index({})}, {}), Error,
+                       error("at least 1: the last one is summed"));
+  CHECK_THROWS_MATCHES(made("gather_sum", {index({5, 3}), index({5, 3})}, {}), Error,
+                       error("the weights: type: i64; needed: a floating-point type"));
+  CHECK_THROWS_MATCHES(made("gather_sum", {index({5, 3}), dense(ElementType::f32, {3})}, {}), Error,
+                       error("the weights: shape: 3; needed: 5x3"));
+  CHECK_THROWS_MATCHES(made("gather", {index({5}), index({5})}, flat), Error,
+                       error("one for all axes together, because they are flat"));
+  CHECK_THROWS_MATCHES(made("gather", {index({4, 6, 8})}, {{"along", "yes"}, {"flat", "yes"}}), Error,
+                       error("along and flat"));
   CHECK_THROWS_MATCHES(made("gather", {index({5})}, {{"axes", Dims{3}}}), Error,
                        error("indexed axes: 3; needed: different neighbours"));
   CHECK_THROWS_MATCHES(made("gather", {index({5}), index({5})}, {{"axes", Dims{0, 2}}}), Error,
@@ -287,7 +314,7 @@ TEST_CASE("every name of an enumeration is a choice of its argument") {
   };
   check("tiles", "op", all_combine_ops);
   check("reduce_into", "op", all_combine_ops);
-  for (const char* const indexed : {"gather", "scatter", "scatter_add"})
+  for (const char* const indexed : {"gather", "scatter", "scatter_add", "gather_sum"})
     check(indexed, "out_of_range", all_out_of_range);
   check("tiles", "swizzle", std::array{Swizzle::none, Swizzle::b32, Swizzle::b64, Swizzle::b128});
   check("tiles", "interleave", std::array{Interleave::none, Interleave::b16, Interleave::b32});

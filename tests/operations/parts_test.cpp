@@ -56,6 +56,8 @@ std::vector<Example> examples() {
   }
   all.push_back(
       {"moe_permute", {{9, 7}, {9, 3}}, {{"count", std::int64_t{5}}, {"alignment", std::int64_t{4}}}, {6}});
+  all.push_back({"gather", {cube, {5}}, {{"axes", Dims{1, 2}}, {"flat", "yes"}}, {7}});
+  all.push_back({"gather_sum", {cube, {2, 7}}, {{"axes", Dims{1}}}, {7}});
   all.push_back({"rowwise",
                  {cube, {1, 7, 1}},
                  {{"steps", "m = max(x0); y0 = (x0 - m) * x1; y1 = sum(x0)"}, {"axes", Dims{0, 2}}}});

@@ -224,45 +224,6 @@ TEST_CASE("calls of recipes that differ in one option are different calls") {
   CHECK(is_new([&] { rotary(fixture.runtime, {to}, {from, angles, angles}, {.layout = "pairs"}); }));
 }
 
-TEST_CASE("indexed calls that differ in one argument get plans of their own") {
-  CallFixture fixture;
-  const Tensor square = tensor_of({32, 32}, called_source);
-  const Tensor out = tensor_of({32, 32}, called_destination);
-  const Tensor row = tensor_of({32}, called_source + (1 << 28), ElementType::i64);
-  const Tensor whole = tensor_of({32, 32}, called_source + (1 << 28), ElementType::i64);
-  const auto loads_of = [&](const auto& call) {
-    const int before = fixture.device->loads;
-    call();
-    return fixture.device->loads - before;
-  };
-  CHECK(loads_of([&] { gather(fixture.runtime, out, square, {row}); }) == 1);
-  CHECK(loads_of([&] { gather(fixture.runtime, out, square, {row}, {.axes = {1}}); }) == 1);
-  CHECK(loads_of([&] { gather(fixture.runtime, out, square, {row}, {.out_of_range = OutOfRange::clamp}); }) ==
-        1);
-  CHECK(loads_of([&] { gather(fixture.runtime, out, square, {row}, {.value = 2}); }) == 1);
-  CHECK(loads_of([&] { gather(fixture.runtime, out, square, {whole}, {.axes = {1}, .along = true}); }) == 0);
-  CHECK_THROWS_AS(gather(fixture.runtime, out, square, {whole}, {.axes = {1}}), Error);
-  CHECK_THROWS_AS(gather(fixture.runtime, out, square, {row}, {.along = true}), Error);
-  CHECK(loads_of([&] { scatter(fixture.runtime, out, square, {row}); }) == 1);
-  CHECK(loads_of([&] { scatter(fixture.runtime, out, square, {row}, {.axes = {1}}); }) == 1);
-  CHECK(loads_of([&] { scatter_add(fixture.runtime, out, square, {row}); }) == 1);
-  CHECK(loads_of([&] {
-          scatter_add(fixture.runtime, out, square, {row}, {.out_of_range = OutOfRange::clamp});
-        }) == 1);
-  CHECK(loads_of([&] { scatter_add(fixture.runtime, out, square, {row}, {.deterministic = true}); }) == 1);
-  CHECK_THROWS_AS(scatter(fixture.runtime, out, square, {row}, {.along = true}), Error);
-  CHECK_THROWS_AS(scatter_add(fixture.runtime, out, square, {whole}, {.axes = {1}}), Error);
-  const auto numbers = [&](std::uint64_t count, DevicePtr number) {
-    return tensor_of({count}, called_destination + (number << 28), ElementType::i32);
-  };
-  const std::vector<Tensor> sorted{out, numbers(32, 1), numbers(3, 2), numbers(4, 3)};
-  CHECK(loads_of([&] { moe_permute(fixture.runtime, sorted, square, row); }) == 1);
-  CHECK_THROWS_AS(moe_permute(fixture.runtime, sorted, square, row, {.alignment = 0}), Error);
-  // More index tensors than any key has.
-  const std::vector<Tensor> many(9, row);
-  CHECK_THROWS_AS(gather(fixture.runtime, out, square, many), Error);
-}
-
 TEST_CASE("calls that differ in more than addresses get plans of their own") {
   CallFixture fixture;
   std::vector<std::vector<std::byte>> seen;

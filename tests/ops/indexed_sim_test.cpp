@@ -1,5 +1,6 @@
-/// The family `indexed` on the simulated device: indices that select one element several times, all types
-/// that are added, many shapes by one kernel, and numbers of vectors beyond 32 bits.
+/// The families of index tensors on the simulated device: indices that select one element several times, all
+/// types that are added, flat axes, indices that stop a kernel, many shapes by one kernel, and numbers of
+/// vectors beyond 32 bits.
 #include "ops/own_memory.hpp"
 #include "ops/run_case.hpp"
 #include "ptx_alone.hpp"
@@ -163,6 +164,105 @@ TEST_CASE("a source without elements writes nothing, and an empty dimension has 
   CHECK(found == std::vector<float>(12, 2));
   CHECK_THROWS_AS(gather(runtime, rows, empty, {at}, {.out_of_range = OutOfRange::clamp}), SpecError);
   CHECK(plan_kernels(operation::scatter(empty, rows, {at})).empty());
+}
+
+TEST_CASE("an index out of range stops the kernel by an assertion that names the operation") {
+  constexpr std::uint64_t extent = 10;
+  constexpr std::uint64_t count = 300;
+  constexpr std::uint64_t length = 8;
+  const std::vector<std::int32_t> right(count, 3);
+  std::vector<std::int32_t> wrong = right;
+  wrong[137] = extent;
+  const auto run = [&](std::string_view operation, bool deterministic,
+                       const std::vector<std::int32_t>& places) {
+    const auto device = make_sim_device({.mode = SimOptions::Mode::random, .seed = 6});
+    const Runtime runtime(
+        {.device = device, .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
+    const Buffer table(device, extent * length * 4);
+    const Buffer rows(device, count * length * 4);
+    const Buffer index(device, count * 4);
+    device->memory().fill(table.address(), std::byte{1}, table.bytes(), nullptr);
+    device->memory().fill(rows.address(), std::byte{2}, rows.bytes(), nullptr);
+    device->memory().copy_in(index.address(), std::as_bytes(std::span(places)), nullptr);
+    const Tensor x = Tensor::contiguous(ElementType::i32, {extent, length}, table.address());
+    const Tensor y = Tensor::contiguous(ElementType::i32, {count, length}, rows.address());
+    const Tensor at = Tensor::contiguous(ElementType::i32, {count}, index.address());
+    const Tensor terms = Tensor::contiguous(ElementType::i32, {count, 1}, index.address());
+    constexpr OutOfRange error = OutOfRange::error;
+    if (operation == "gather") gather(runtime, y, x, {at}, {.out_of_range = error});
+    if (operation == "gather_sum") gather_sum(runtime, y, x, terms, {}, {.out_of_range = error});
+    if (operation == "scatter") scatter(runtime, x, y, {at}, {.out_of_range = error});
+    if (operation == "scatter_add")
+      scatter_add(runtime, x, y, {at}, {.out_of_range = error, .deterministic = deterministic});
+    return device->reports();
+  };
+  for (const char* const operation : {"gather", "scatter", "scatter_add", "gather_sum"}) {
+    for (const bool deterministic : {false, true}) {
+      INFO(operation);
+      CHECK(run(operation, deterministic, right).empty());
+      const std::vector<Report> reports = run(operation, deterministic, wrong);
+      REQUIRE(!reports.empty());
+      CHECK(reports.front().rule == "trap");
+      CHECK(reports.front().found ==
+            "assertion `each index is in its dimension' failed in " + std::string(operation) + ", tmajit:1");
+    }
+  }
+}
+
+TEST_CASE("slots of a paged cache are moved in both layouts, whether its axes are one dimension or not") {
+  Runtime runtime = sim_runtime(7);
+  constexpr std::uint64_t blocks = 6;
+  constexpr std::uint64_t places = 4;
+  constexpr std::uint64_t heads = 3;
+  for (const char* const operation : {"gather", "scatter", "scatter_add", "gather_sum"}) {
+    for (const bool heads_first : {false, true}) {
+      for (const std::uint64_t length : {8, 5}) {
+        const std::string_view name(operation);
+        const bool gathers = name.starts_with("gather");
+        TensorView cache = TensorView::contiguous(ElementType::f32, {blocks, places, heads, length});
+        if (heads_first) {
+          const auto row = static_cast<std::int64_t>(length);
+          cache = TensorView::strided(ElementType::f32, {blocks, places, heads, length},
+                                      {12 * row, row, 4 * row, 1});
+        }
+        const TensorView rows = TensorView::contiguous(ElementType::f32, {20, heads, length});
+        const TensorView index =
+            TensorView::contiguous(ElementType::i64, name == "gather_sum" ? Dims{20, 2} : Dims{20});
+        TestCase made = reference::dense_case(operation, {{"axes", Dims{0, 1}}, {"flat", "yes"}},
+                                              {gathers ? rows : cache}, {gathers ? cache : rows, index});
+        made.contents = reference::Contents::whole;
+        made.indices = {
+            {.source = 1, .extent = blocks * places, .distinct = name == "scatter", .outside = !gathers}};
+        INFO(made.text());
+        CHECK(tests::run_candidates(runtime, made, length) == "");
+        if (name != "scatter_add") continue;
+        made.arguments.set("deterministic", "yes");
+        CHECK(tests::run_candidates(runtime, made, length) == "");
+      }
+    }
+  }
+}
+
+TEST_CASE("sums of all types of rows, weights and results") {
+  Runtime runtime = sim_runtime(8);
+  using enum ElementType;
+  for (const ElementType type : {u8, i16, i64, e4m3, f16, bf16, f32, f64}) {
+    for (const ElementType to : {u8, i32, e5m2, bf16, f32, f64}) {
+      for (const std::uint64_t length : {1, 24, 64}) {
+        for (const std::uint64_t terms : {1, 11}) {
+          std::vector<TensorView> sources{TensorView::contiguous(type, {30, length}),
+                                          TensorView::contiguous(u32, {10, terms})};
+          if (length > 1) sources.push_back(TensorView::contiguous(terms == 1 ? bf16 : f32, {10, terms}));
+          TestCase made =
+              reference::dense_case("gather_sum", {}, {TensorView::contiguous(to, {10, length})}, sources);
+          made.contents = reference::Contents::whole;
+          made.indices = {{.source = 1, .extent = 30, .outside = true}};
+          INFO(made.text());
+          CHECK(tests::run_candidates(runtime, made, terms) == "");
+        }
+      }
+    }
+  }
 }
 
 TEST_CASE("more vectors than 32 bits count are numbered by 64 bits") {

@@ -1,5 +1,5 @@
-/// Problems of gather, scatter and scatter_add: their nests, the width of their vectors, the kernels that do
-/// them, and the moves that are refused.
+/// Problems of gather, scatter, scatter_add and gather_sum: their nests, the width of their vectors, the
+/// kernels that do them, and the moves that are refused.
 #include "families/shared/indexed_vectors.hpp"
 #include "plan/all_candidates.hpp"
 #include "plan/moves.hpp"
@@ -59,6 +59,46 @@ TEST_CASE("indexed problems have the nest of the moved tensor, and merge what is
   CHECK(elements.nest.text() == "7x3: 3,1 <- 0,0 1,0 0,1");
 }
 
+TEST_CASE("flat axes that are one dimension in memory are one axis; other ones are counted by the kernel") {
+  using enum ElementType;
+  const auto body = [](const Operation& operation) { return problem_of(operation).as<IndexedProblem>(); };
+  const Gather flat{.axes = {0, 1}, .flat = true};
+  const IndexedProblem merged =
+      body(operation::gather(to(bf16, {9, 8, 128}), from(bf16, {64, 16, 8, 128}), {places({9})}, flat));
+  CHECK((merged.flat == 0 && merged.indices == 1 && merged.axis[0].extent == 1024 &&
+         merged.axis[0].stride == 1024));
+  const Tensor turned = Tensor::strided(bf16, {64, 16, 8, 128}, {16384, 128, 2048, 1}, source_address);
+  const IndexedProblem separate = body(operation::gather(to(bf16, {9, 8, 128}), turned, {places({9})}, flat));
+  CHECK((separate.flat == 2 && separate.indices == 1 && separate.first_extent() == 1024));
+  CHECK((separate.axis[0].extent == 64 && separate.axis[0].stride == 16384));
+  CHECK((separate.axis[1].extent == 16 && separate.axis[1].stride == 128));
+  // Only one of the axes of 1, 5 and 1 elements remains.
+  const IndexedProblem one = body(
+      operation::gather(to(f32, {9, 3}), Tensor::strided(f32, {1, 5, 1, 3}, {7, 20, 3, 1}, source_address),
+                        {places({9})}, {.axes = {0, 1, 2}, .flat = true}));
+  CHECK((one.flat == 0 && one.axis[0].extent == 5 && one.axis[0].stride == 20));
+}
+
+TEST_CASE("a gather_sum has the nest of its destination, and reads its terms") {
+  using enum ElementType;
+  const Tensor weights = Tensor::contiguous(f32, {6, 8}, index_address + (1 << 20));
+  const Operation sum =
+      operation::gather_sum(to(bf16, {6, 64}), from(bf16, {100, 64}), places({6, 8}), weights);
+  const Problem problem = problem_of(sum);
+  CHECK(problem.nest.text() == "6x64: 64,1 <- 0,1 8,0 8,0");
+  CHECK(problem.as<IndexedProblem>().terms.count == 8);
+  CHECK(problem.bytes_read(1) == 6 * 64 * 8 * 2);
+  CHECK(problem.bytes_read(2) == 6 * 8 * 8);
+  CHECK(problem.bytes_read(3) == 6 * 8 * 4);
+  CHECK(tests::candidates_of(sum.moves.front()).size() == 2);
+  const auto choice = [](const Operation& operation) {
+    return plan_kernels(operation).front().choice().text();
+  };
+  CHECK(choice(sum) == "gathered_sum 64 threads of 1 vector");
+  CHECK(choice(operation::gather_sum(to(bf16, {4096, 7168}), from(bf16, {32768, 7168}), places({4096, 8}))) ==
+        "gathered_sum 256 threads of 1 vector");
+}
+
 TEST_CASE("vectors are as wide as both tensors' rows, their alignment and one index allow") {
   using enum ElementType;
   const auto elements = [](const Operation& operation) {
@@ -113,6 +153,26 @@ TEST_CASE("indexed moves that break a rule are refused, and the rule is named") 
   CHECK(rules(operation::gather(to(f16, {5, 8}), x, {places({5})})) == tests::Rules{"view.type"});
   CHECK(rules(operation::gather(y, from(f32, {0, 8}), {places({5})}, {.out_of_range = OutOfRange::clamp})) ==
         tests::Rules{"index.empty-axis"});
+  const Gather flat{.axes = {0, 1}, .flat = true};
+  CHECK(rules(operation::gather(to(f32, {5}), x, {places({5})}, flat)).empty());
+  CHECK(rules(operation::gather(to(f32, {5}), x, {places({5}), places({5})}, flat)) ==
+        tests::Rules{"index.count"});
+  CHECK(rules(operation::gather(y, x, {places({5, 8})}, {.along = true, .flat = true})) ==
+        tests::Rules{"index.along"});
+  const Tensor deep = Tensor::strided(f32, {2, 2, 2, 2, 2, 2}, {64, 1, 32, 2, 16, 4}, source_address);
+  CHECK(rules(operation::gather(to(f32, {5, 5, 2, 2, 2, 2}), deep, {places({5, 5})}, flat)).empty());
+  CHECK(rules(operation::gather(to(f32, {5, 5, 5, 2, 2, 2, 2}), deep, {places({5, 5, 5})}, flat)) ==
+        tests::Rules{"index.flat-axes"});
+  CHECK(rules(operation::gather_sum(y, x, places({5, 3}))).empty());
+  CHECK(rules(operation::gather_sum(to(i32, {5, 8}), x, places({5, 3}))).empty());
+  CHECK(rules(operation::gather_sum(y, x, places({}))) == tests::Rules{"index.terms"});
+  CHECK(rules(operation::gather_sum(y, x, places({5, 3}), to(i32, {5, 3}, 1 << 20))) ==
+        tests::Rules{"index.weights-type"});
+  CHECK(rules(operation::gather_sum(y, x, places({5, 3}), to(f32, {5, 4}, 1 << 20))) ==
+        tests::Rules{"index.weights-shape"});
+  CHECK(rules(operation::gather_sum(y, x, places({5}))) == tests::Rules{"index.moved-shape"});
+  CHECK(rules(operation::gather_sum(y, x, places({5, 3}), {}, {.axes = {0, 1}})) ==
+        tests::Rules{"index.count"});
   const Tensor table = to(f32, {20, 8});
   CHECK(rules(operation::scatter(table, from(f32, {5, 8}), {places({5})})).empty());
   CHECK(rules(operation::scatter(to(f32, {20, 1}), from(f32, {5, 8}), {places({5, 8})}, {.along = true})) ==

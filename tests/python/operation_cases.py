@@ -36,7 +36,7 @@ class Case(NamedTuple):
     @property
     def linear(self) -> bool:
         """Whether the results are linear in all sources, so that each has gradients."""
-        if self.name in ("map", "stencil", "rowwise", "gather", "moe_permute", "tiles", *RECIPES):
+        if self.name in ("map", "stencil", "rowwise", "gather", "gather_sum", "moe_permute", "tiles", *RECIPES):
             return False
         return self.arguments.get("op") in (None, "sum", "mean")
 
@@ -55,7 +55,7 @@ class Case(NamedTuple):
             return function(arguments.pop("expression"), *sources, **arguments)
         if self.name == "gather":
             return function(sources[0], list(sources[1:]), **arguments)
-        if self.name in ("convolution", "moe_permute") or (self.name in RECIPES and self.many):
+        if self.name in ("convolution", "gather_sum", "moe_permute") or (self.name in RECIPES and self.many):
             return function(*sources, **arguments)
         return function(sources, **arguments)
 
@@ -100,6 +100,18 @@ CASES = [
         # No rows are padding, and twice an id is an id: elements of padding are undefined.
         ("moe_permute", [numbers(4, 3), indices(2, 0, 1, 3, 0, 2, 2, 1).reshape(4, 2)], {"count": 7}),
         ("moe_permute", [numbers(5, 2, 3), indices(1, 0, 2, 1, 1)], {"count": 5}),
+        ("gather", [numbers(2, 3, 4), indices(0, 5, -2)], {"axes": (0, 1), "flat": True}),
+        ("gather_sum", [numbers(5, 4), indices(2, -1, 0, 2, 7, 1).reshape(2, 3)], {}),
+        (
+            "gather_sum",
+            [numbers(3, 4, 2), indices(3, 0, -2, 1).reshape(2, 2), numbers(2, 2)],
+            {"axes": 1, "out_of_range": "clamp"},
+        ),
+        (
+            "gather_sum",
+            [numbers(3, 4, 2), indices(3, 0, -2, 11).reshape(1, 2, 2), numbers(1, 2, 2)],
+            {"axes": (0, 1), "flat": True},
+        ),
         ("copy_ragged", [numbers(3, 4), numbers(2, 1)], {}),
         ("im2col", numbers(2, 5, 6, 2), {"filter": (3, 2), "padding": ((4, 1), (0, 1)), "strides": (2, 1)}),
         ("im2col", numbers(2, 8, 3), {"filter": 3, "dilations": 2}),

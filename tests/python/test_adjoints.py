@@ -81,10 +81,36 @@ def test_the_adjoint_of_gather(case):
     assert (x * gradient).sum() == (result * given).sum()
 
 
+@pytest.mark.parametrize("case", [case for case in CASES if case.name == "gather_sum"], ids=str)
+def test_the_adjoint_of_gather_sum(case):
+    number, values = described(case)
+    functions = SimpleNamespace(
+        scatter_add=tmajit.scatter_add,
+        gather=tmajit.gather,
+        broadcast=tmajit.broadcast,
+        reduce=tmajit.reduce,
+        zeros=lambda shape, like: np.zeros(shape, like.dtype),
+    )
+    result = case.call(tmajit, lambda x: x)
+    given = numbers(*result.shape)
+    call = _adjoints.Call(
+        "gather_sum",
+        [source.shape for source in case.sources],
+        [source.dtype for source in case.sources],
+        case.sources,
+        _values.named(number, values),
+    )
+    found = _adjoints.gradients(functions, call, [given])
+    assert found[1] is None
+    for x, gradient in zip(case.sources[::2], found[::2], strict=True):
+        assert gradient.shape == x.shape
+        assert (x * gradient).sum() == (result * given).sum()
+
+
 def test_calls_without_a_gradient():
     for case in CASES:
         number, values = described(case)
-        has_gradient = case.linear or case.name == "gather" or case.name in _adjoints.RECIPES
+        has_gradient = case.linear or case.name in ("gather", "gather_sum") or case.name in _adjoints.RECIPES
         assert bool(_adjoints.why_not(case.name, _values.named(number, values))) != has_gradient
 
 

@@ -23,6 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
         "docs/rowwise.md",
         "docs/gather.md",
         "docs/moe.md",
+        "docs/paged.md",
         "README.md",
     ],
 )

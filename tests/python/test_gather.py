@@ -1,4 +1,4 @@
-"""gather, scatter and scatter_add against NumPy and PyTorch."""
+"""gather, scatter, scatter_add and gather_sum against NumPy and PyTorch."""
 
 from __future__ import annotations
 
@@ -111,6 +111,87 @@ def test_indices_out_of_range():
     np.testing.assert_array_equal(y[:, 0], [2, 2, 0, 4])
 
 
+@pytest.mark.tmajit_findings  # the findings are expected
+def test_an_index_out_of_range_stops_the_kernel():
+    x, y = np.ones((4, 3), np.float32), np.zeros((2, 3), np.float32)
+    wrong = np.array([1, 4])
+    with pytest.raises(tmajit.Error, match="each index is in its dimension' failed in gather,"):
+        tmajit.gather(x, wrong, out_of_range="error", out=y)
+    with pytest.raises(tmajit.Error, match="failed in scatter_add,"):
+        tmajit.scatter_add(y, wrong, out_of_range="error", out=x)
+    with pytest.raises(tmajit.Error, match="failed in gather_sum,"):
+        tmajit.gather_sum(x, wrong, out_of_range="error")
+    assert (tmajit.gather(x, np.array([1, -4]), out_of_range="error") == x[[1, -4]]).all()
+
+
+def test_flat_axes():
+    rng = np.random.default_rng(SEED)
+    x = rng.random((4, 5, 6, 7), np.float32)
+    index = places(rng, 30, (3, 2))
+    wanted = x.reshape(4, 30, 7)[:, index]
+    np.testing.assert_array_equal(tmajit.gather(x, index, (1, 2), flat=True), wanted)
+    # A view whose axes are not one dimension in memory: blocks, heads, places of a block.
+    turned = np.ascontiguousarray(x.transpose(0, 2, 1, 3)).transpose(0, 2, 1, 3)
+    np.testing.assert_array_equal(tmajit.gather(turned, index, (1, 2), flat=True), wanted)
+    y = np.zeros((6, 5, 4, 7), np.float32).transpose(2, 1, 0, 3)
+    slots = rng.permutation(30)[:8]
+    values = rng.random((4, 8, 7), np.float32)
+    tmajit.scatter(values, slots, (1, 2), flat=True, out=y)
+    tmajit.scatter_add(values, slots - 30, (1, 2), flat=True, out=y)
+    expected = np.zeros((4, 30, 7), np.float32)
+    expected[:, slots] = 2 * values
+    np.testing.assert_array_equal(y, expected.reshape(4, 5, 6, 7))
+    with pytest.raises(tmajit.ArgumentError, match="they are flat"):
+        tmajit.gather(x, (index, index), (1, 2), flat=True)
+
+
+def combined(x, index, weights, dtype=np.float64):
+    """The sum of x's rows at `index`, times weights."""
+    return (x[index].astype(dtype) * weights[..., None]).sum(-2)
+
+
+@pytest.mark.parametrize("terms", [1, 2, 8, 9, 40])
+def test_gather_sum(terms):
+    rng = np.random.default_rng(SEED)
+    for length in 1, 7, 64:
+        x = rng.random((50, length), np.float32)
+        index = places(rng, 50, (6, terms))
+        weights = rng.random((6, terms), np.float32)
+        wanted = combined(x, index, weights)
+        found = tmajit.gather_sum(x, index, weights)
+        assert found.dtype == np.float32
+        np.testing.assert_allclose(found, wanted, rtol=1e-5)
+        halves = tmajit.gather_sum(x.astype(np.float16), index, weights.astype(np.float16))
+        assert halves.dtype == np.float16
+        np.testing.assert_allclose(halves, wanted, rtol=1e-2)
+        sums = tmajit.gather_sum(x.astype(np.float16), index, dtype=np.float32)
+        np.testing.assert_allclose(sums, combined(x, index, np.ones((6, terms))), rtol=1e-3)
+        exact = tmajit.gather_sum(x, index, weights.astype(np.float64), dtype=np.float64)
+        np.testing.assert_allclose(exact, wanted, rtol=1e-12)
+        numbers = rng.integers(0, 100, (50, length)).astype(np.int8)
+        found = tmajit.gather_sum(numbers, index)
+        assert found.dtype == np.int64
+        np.testing.assert_array_equal(found, numbers[index].astype(np.int64).sum(1))
+
+
+def test_gather_sum_adds_in_order_and_leaves_out():
+    rng = np.random.default_rng(SEED)
+    x = rng.random((20, 33), np.float32)
+    index = np.array([[3, -(1 << 31), 7], [1 << 20, -1, 4]], np.int32)
+    weights = np.array([[0.5, np.nan, 2], [np.inf, 1, 1]], np.float32)
+    found = tmajit.gather_sum(x, index, weights)
+    np.testing.assert_allclose(found, [0.5 * x[3] + 2 * x[7], x[-1] + x[4]], rtol=1e-6)
+    ones = tmajit.gather_sum(x, np.tile(np.arange(20), (3, 1)))
+    wanted = np.zeros(33, np.float32)
+    for row in x:
+        wanted += row
+    np.testing.assert_array_equal(ones, np.tile(wanted, (3, 1)))
+    none = tmajit.gather_sum(x, np.zeros((4, 0), np.int64))
+    assert none.shape == (4, 33) and (none == 0).all()
+    with pytest.raises(tmajit.ArgumentError, match="the weights: shape"):
+        tmajit.gather_sum(x, index, weights[0])
+
+
 def test_booleans_are_moved():
     x = np.array([True, False, True])
     found = tmajit.gather(x, np.array([1, 2]))
@@ -169,3 +250,35 @@ def test_gradients_of_jax():
     assert (tangent == (x + 1)[index]).all()
     added = jax.jit(lambda x, y: functions.scatter_add(x, index, out=y))(x, jnp.ones((4, 3)))
     assert (added == jnp.ones((4, 3)).at[index].add(x)).all()
+
+
+def test_gradients_of_gather_sum():
+    torch = pytest.importorskip("torch")
+    operators = pytest.importorskip("tmajit.torch")
+    index = torch.tensor([[2, 0, 9], [2, -1, 1]])
+    x, y = (torch.arange(12.0).reshape(4, 3).requires_grad_() for _ in range(2))
+    w, v = (torch.tensor([[0.5, 2, 7], [1, 3, -1]]).requires_grad_() for _ in range(2))
+    found = operators.gather_sum(x, index, w)
+    kept = torch.tensor([[1.0, 1, 0], [1, 1, 1]])
+    wanted = ((v * kept)[..., None] * y[torch.tensor([[2, 0, 0], [2, 3, 1]])]).sum(1)
+    assert torch.equal(found, wanted)
+    (found**2).sum().backward()
+    (wanted**2).sum().backward()
+    torch.testing.assert_close(x.grad, y.grad)
+    torch.testing.assert_close(w.grad, v.grad)
+
+
+def test_gradients_of_gather_sum_in_jax():
+    jax = pytest.importorskip("jax")
+    functions = pytest.importorskip("tmajit.jax")
+    jnp = jax.numpy
+    x, w = jnp.arange(12.0).reshape(4, 3), jnp.array([[0.5, 2.0], [1.0, 3.0]])
+    index = jnp.array([[2, 0], [2, -1]])
+    found = jax.grad(lambda x, w: (functions.gather_sum(x, index, w) ** 2).sum(), (0, 1))(x, w)
+    wanted = jax.grad(lambda x, w: ((w[..., None] * x[index]).sum(1) ** 2).sum(), (0, 1))(x, w)
+    for one, other in zip(found, wanted, strict=True):
+        assert jnp.allclose(one, other)
+    check_grads = pytest.importorskip("jax.test_util").check_grads
+    # The second order is checked on a product of three factors, whose differences are not exact.
+    check_grads(lambda x, w: functions.gather_sum(x, index, w), (x, w), 2, eps=0.05, atol=5e-2, rtol=1e-2)
+    check_grads(lambda x: functions.gather_sum(x, index), (x,), 2, eps=0.5, atol=1e-2, rtol=1e-3)

@@ -3,7 +3,9 @@
 
 Rows: tables of 64 MiB to 4 GiB with rows of 64 bytes to 16 KiB, 2^12 to 2^20 random indices of 32 or 64
 bits. Along: one index for each element. Tokens: rows of activations, each taken by 8 experts, as a mixture
-of experts moves them. Bytes are those of the moved rows, read and written once, and of the indices.
+of experts moves them. Combined: the rows of a token's 8 experts are added up, times weights. With --paged only
+the moves of docs/paged.md: tokens of 8 heads of 128 to the slots of a paged cache and back, in both layouts,
+and repacked blocks. Bytes are those of the moved rows, read and written once, and of the indices.
 Compares each result with PyTorch's.
 
 With --moe it measures moe_permute instead, for the hidden sizes, numbers of experts and tokens of a mixture
@@ -174,12 +176,85 @@ def empty_kernel_us():
             nothing((1,), (32,), ())
 
     return device_us(launch)
+def combined(hidden, count):
+    """The rows of each token's 8 experts are added up, times the router's weights."""
+    x = torch.randn(8 * count, hidden, device="cuda").to(torch.bfloat16)
+    index = torch.randperm(8 * count, device="cuda", dtype=torch.int32).view(count, 8)
+    weights = torch.rand(count, 8, device="cuda")
+    y = torch.empty(count, hidden, dtype=x.dtype, device="cuda")
+
+    def peer():
+        return torch.einsum("tkh,tk->th", x[index].float(), weights).to(x.dtype)
+
+    tmajit.gather_sum(x, index, weights, out=y)
+    torch.testing.assert_close(y, peer(), rtol=2e-2, atol=2e-2)
+    ours = device_us(lambda: tmajit.gather_sum(x, index, weights, out=y))
+    what = f"{count} tokens of {hidden} from 8 experts, weighted"
+    return what, ours, count * hidden * 2 * 9 + count * 8 * 8, {"index and einsum": device_us(peer)}
+
+
+HEADS, WIDTH = 8, 128
+
+
+def cache_of(blocks, block_size, heads_first):
+    """A cache as (blocks, places, heads, width), whose heads may come before the places in memory."""
+    if heads_first:
+        return torch.zeros(blocks, HEADS, block_size, WIDTH, dtype=torch.bfloat16, device="cuda").transpose(
+            1, 2
+        )
+    return torch.zeros(blocks, block_size, HEADS, WIDTH, dtype=torch.bfloat16, device="cuda")
+
+
+def paged_write(count, block_size, heads_first):
+    blocks = 2 * count // block_size
+    keys = torch.randn(count, HEADS, WIDTH, device="cuda").to(torch.bfloat16)
+    slots = torch.randperm(blocks * block_size, device="cuda")[:count]
+    ours_cache, peers_cache = (cache_of(blocks, block_size, heads_first) for _ in range(2))
+    places = slots // block_size, slots % block_size
+
+    def call():
+        return tmajit.scatter(keys, slots, (0, 1), flat=True, out=ours_cache)
+
+    call()
+    peers_cache.index_put_(places, keys)
+    what = f"{count} tokens to blocks of {block_size}, {'HND' if heads_first else 'NHD'}"
+    equal(ours_cache.contiguous(), peers_cache.contiguous(), what)
+    ours = device_us(call)
+    peers = {"index_put_": device_us(lambda: peers_cache.index_put_(places, keys))}
+    return what, ours, count * (2 * HEADS * WIDTH * 2 + 8), peers
+
+
+def paged_read(count, block_size, heads_first):
+    blocks = 2 * count // block_size
+    cache = cache_of(blocks, block_size, heads_first).normal_()
+    table = torch.randperm(blocks, device="cuda", dtype=torch.int32)[: count // block_size]
+    y = torch.empty(len(table), block_size, HEADS, WIDTH, dtype=cache.dtype, device="cuda")
+    what = f"{count} tokens from blocks of {block_size}, {'HND' if heads_first else 'NHD'}"
+    equal(tmajit.gather(cache, table, 0, out=y), torch.index_select(cache, 0, table).contiguous(), what)
+    ours = device_us(lambda: tmajit.gather(cache, table, 0, out=y))
+    peers = {"index_select": device_us(lambda: torch.index_select(cache, 0, table))}
+    return what, ours, count * 2 * HEADS * WIDTH * 2 + 4 * len(table), peers
+
+
+def paged_repack(count, block_size, heads_first):
+    """Blocks of one layout become dense blocks of the other one."""
+    blocks = 2 * count // block_size
+    cache = cache_of(blocks, block_size, heads_first).normal_()
+    turned = cache.transpose(1, 2) if not heads_first else cache
+    chosen = torch.randperm(blocks, device="cuda", dtype=torch.int32)[: count // block_size]
+    y = torch.empty(len(chosen), *turned.shape[1:], dtype=cache.dtype, device="cuda")
+    what = f"{count} tokens in blocks of {block_size}, {'HND to NHD' if heads_first else 'NHD to HND'}"
+    equal(tmajit.gather(turned, chosen, 0, out=y), torch.index_select(turned, 0, chosen).contiguous(), what)
+    ours = device_us(lambda: tmajit.gather(turned, chosen, 0, out=y))
+    peers = {"index_select": device_us(lambda: torch.index_select(turned, 0, chosen).contiguous())}
+    return what, ours, count * 2 * HEADS * WIDTH * 2 + 4 * len(chosen), peers
 
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--cases", type=int, default=100, help="number of random cases (100)")
 parser.add_argument("--seed", type=int, default=random.randrange(1 << 32), help="default: any")
 parser.add_argument("--moe", action="store_true", help="measure moe_permute and gather_sum alone")
+parser.add_argument("--paged", action="store_true", help="only the moves of docs/paged.md")
 arguments = parser.parse_args()
 draw = random.Random(arguments.seed)
 
@@ -212,10 +287,17 @@ if arguments.moe:
         report(*moe_permute(hidden, experts, count))
         if hasattr(tmajit, "gather_sum"):
             report(*gather_sum(hidden, experts, count))
+if arguments.paged:
+    for move in (paged_write, paged_read, paged_repack):
+        for count in (4096, 65536):
+            for block_size in (16, 64):
+                for heads_first in (False, True):
+                    report(*move(count, block_size, heads_first))
     sys.exit()
 for hidden in (2048, 4096, 7168):
     for count in (32, 128, 512, 4096, 16384):
         report(*tokens(hidden, count, draw.choice((128, 256, 384))))
+        report(*combined(hidden, count))
 for _ in range(arguments.cases):
     kind = draw.choice((gather_rows, gather_rows, gather_along, scatter_add_rows))
     what, ours, moved, peers = kind(draw)

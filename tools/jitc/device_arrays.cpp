@@ -56,7 +56,8 @@ DeviceArrays::DeviceArrays(std::shared_ptr<tmajit::Device> device, const Problem
     if (problem.files.empty()) {
       auto& generated =
           generated_.emplace_back(memory.bytes == 0 ? 0 : view.elements() * tmajit::size_of(view.type));
-      if (i > 0 && problem.request.operation->has_indices) {
+      const auto& operation = *problem.request.operation;
+      if (i > 0 && operation.has_indices && !(operation.has_weights && i == 2)) {
         fill_with_places(generated, problem, i, seed + i);
       } else {
         fill_with_random(generated, view.type, seed + i);

@@ -19,7 +19,12 @@ std::uint64_t selected_extent(const Problem& problem, std::size_t input, bool sc
   const auto rank = selected.rank;
   const auto dimension =
       static_cast<std::uint32_t>(axes[input - 1] < 0 ? axes[input - 1] + rank : axes[input - 1]);
-  return selected.shape.at(dimension);
+  std::uint64_t extent = selected.shape.at(dimension);
+  if (problem.given.text("flat") == "yes") {
+    for (std::uint32_t k = 1; k < axes.size() && dimension + k < rank; ++k)
+      extent *= selected.shape.at(dimension + k);
+  }
+  return extent;
 }
 
 }  // namespace
@@ -37,7 +42,13 @@ Shape index_shape(const ProblemOptions& options, const Shape& first, bool scatte
   const std::size_t rank = first.size() - (scatters && !first.empty() ? 1 : 0) + (scatters ? axes.size() : 0);
   const std::int64_t axis = axes[0] < 0 ? axes[0] + static_cast<std::int64_t>(rank) : axes[0];
   const bool exists = axis >= 0 && axis < static_cast<std::int64_t>(first.size());
-  return {exists ? first[static_cast<std::size_t>(axis)] : 1};
+  std::uint64_t extent = exists ? first[static_cast<std::size_t>(axis)] : 1;
+  // Flat axes of a gather have an index for each of their elements.
+  if (!scatters && exists && options.argument("--flat") == "yes") {
+    for (auto k = static_cast<std::size_t>(axis) + 1; k < axis + axes.size() && k < first.size(); ++k)
+      extent *= first[k];
+  }
+  return {extent};
 }
 
 void fill_with_places(std::span<std::byte> elements, const Problem& problem, std::size_t input,

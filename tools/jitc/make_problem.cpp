@@ -32,7 +32,7 @@ class Builder {
     if (!combines() && !options_.into.empty())
       refuse("{} takes no --into; reduce_into, scatter and scatter_add do", problem_.word);
     if (!operation().has_indices && !options_.index_shape.empty())
-      refuse("{} takes no --index-shape; gather, scatter, scatter_add and moe_permute do", problem_.word);
+      refuse("{} takes no --index-shape; gather, scatter, scatter_add, gather_sum and moe_permute do", problem_.word);
     check_filter();
     // Options that can be read without the inputs come first, so that a missing file does not hide a wrong
     // word.
@@ -41,7 +41,7 @@ class Builder {
     read_ranges();
     for (const auto& path : options_.in) problem_.files.emplace_back(path);
     count_inputs();
-    types_ = choose_types(named, problem_.files, input_count_, operation().has_indices);
+    types_ = choose_types(named, problem_.files, input_count_, operation());
     describe_recipe(named.all.size());
     make_inputs();
     read_views();
@@ -122,7 +122,8 @@ class Builder {
     } else if (options_.inputs) {
       input_count_ = *options_.inputs;
     } else if (operation().has_indices) {
-      input_count_ = 1 + indexed_axes(options_).size();
+      const bool shares_axes = operation().has_weights || options_.argument("--flat") == "yes";
+      input_count_ = 1 + (shares_axes ? 1 : indexed_axes(options_).size());
     } else {
       input_count_ = is("concat") ? 2 : inputs_read;
     }
@@ -201,7 +202,7 @@ class Builder {
     return shape;
   }
 
-  /// Whether an input is an index tensor.
+  /// Whether an input is an index tensor, or the weights, which have its shape.
   [[nodiscard]] bool is_index(std::size_t input) const { return operation().has_indices && input > 0; }
 
   /// The number of files of index tensors, which come last.

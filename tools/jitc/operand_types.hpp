@@ -4,6 +4,7 @@
 #include "options.hpp"
 
 #include <tmajit/element_type.hpp>
+#include <tmajit/operations.hpp>
 
 #include <cstddef>
 #include <optional>
@@ -28,10 +29,9 @@ struct NamedTypes {
 [[nodiscard]] NamedTypes read_types(const ProblemOptions& options);
 
 /// Chooses the types of `count` inputs and the output from the named types and the files (one per input, or
-/// none); f32 where neither gives a type. With `has_indices`, all inputs but the first are index tensors: i64
-/// where neither gives a type, and a single named type is not theirs. Throws Error{invalid_argument} where
-/// they contradict each other.
+/// none); f32 where neither gives a type. Index tensors of the operation are i64 where neither gives a type,
+/// and a single named type is not theirs. Throws Error{invalid_argument} where they contradict each other.
 [[nodiscard]] OperandTypes choose_types(const NamedTypes& names, std::span<const InputArray> files,
-                                        std::size_t count, bool has_indices = false);
+                                        std::size_t count, const tmajit::OperationInfo& operation);
 
 }  // namespace jitc

@@ -35,7 +35,7 @@ Tensor InputViews::of(Tensor tensor) const {
 tmajit::Operation Problem::operation(const Addresses& at) const {
   auto sources = tensors_of(inputs, at.inputs);
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    // Index tensors are used as they are.
+    // Index tensors and weights are used as they are.
     if (i == 0 || !request.operation->has_indices) sources[i] = views.of(sources[i]);
   }
   sources.insert(sources.end(), numbers.begin(), numbers.end());

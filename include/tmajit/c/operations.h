@@ -323,11 +323,14 @@ typedef struct tmajit_gather_arguments {
   /// whether the one index tensor has the rank of the indexed tensor: NumPy's take_along_axis and
   /// put_along_axis: "no", "yes"; default: no
   const char* along;
-  /// the element that an index outside of its dimension selects: none, or the nearest one: "skip", "clamp";
-  /// default: skip
+  /// the element that an index outside of its dimension selects: none, the nearest one, or none after which
+  /// the kernel stops by a device assertion: "skip", "clamp", "error"; default: skip
   const char* out_of_range;
   /// the element that is stored where an index selects none; default: 0
   tmajit_number value;
+  /// whether one index tensor numbers the elements of all axes together, in row-major order: "no", "yes";
+  /// default: no
+  const char* flat;
 } tmajit_gather_arguments;
 TMAJIT_C_API tmajit_status tmajit_gather(tmajit_runtime* runtime, const tmajit_tensor* destination,
                                          const tmajit_tensor* sources, size_t source_count,
@@ -349,9 +352,12 @@ typedef struct tmajit_scatter_arguments {
   /// whether the one index tensor has the rank of the indexed tensor: NumPy's take_along_axis and
   /// put_along_axis: "no", "yes"; default: no
   const char* along;
-  /// the element that an index outside of its dimension selects: none, or the nearest one: "skip", "clamp";
-  /// default: skip
+  /// the element that an index outside of its dimension selects: none, the nearest one, or none after which
+  /// the kernel stops by a device assertion: "skip", "clamp", "error"; default: skip
   const char* out_of_range;
+  /// whether one index tensor numbers the elements of all axes together, in row-major order: "no", "yes";
+  /// default: no
+  const char* flat;
 } tmajit_scatter_arguments;
 TMAJIT_C_API tmajit_status tmajit_scatter(tmajit_runtime* runtime, const tmajit_tensor* destination,
                                           const tmajit_tensor* sources, size_t source_count,
@@ -373,12 +379,15 @@ typedef struct tmajit_scatter_add_arguments {
   /// whether the one index tensor has the rank of the indexed tensor: NumPy's take_along_axis and
   /// put_along_axis: "no", "yes"; default: no
   const char* along;
-  /// the element that an index outside of its dimension selects: none, or the nearest one: "skip", "clamp";
-  /// default: skip
+  /// the element that an index outside of its dimension selects: none, the nearest one, or none after which
+  /// the kernel stops by a device assertion: "skip", "clamp", "error"; default: skip
   const char* out_of_range;
   /// whether additions to an element have a fixed order, so that equal calls leave equal bits: "no", "yes";
   /// default: no
   const char* deterministic;
+  /// whether one index tensor numbers the elements of all axes together, in row-major order: "no", "yes";
+  /// default: no
+  const char* flat;
 } tmajit_scatter_add_arguments;
 TMAJIT_C_API tmajit_status tmajit_scatter_add(tmajit_runtime* runtime, const tmajit_tensor* destination,
                                               const tmajit_tensor* sources, size_t source_count,
@@ -418,6 +427,31 @@ TMAJIT_C_API tmajit_status tmajit_moe_permute_results(const tmajit_tensor* sourc
                                                       const tmajit_moe_permute_arguments* arguments,
                                                       tmajit_tensor* destinations,
                                                       size_t* destination_count, tmajit_error** error);
+
+/// Adds up the elements of the source that an index tensor selects, times weights. It takes 2 to 3 sources.
+typedef struct tmajit_gather_sum_arguments {
+  size_t size;  ///< sizeof(tmajit_gather_sum_arguments)
+  /// the dimension that is indexed; several neighbours if they are flat; default: 0
+  tmajit_dims axes;
+  /// the element that an index outside of its dimension selects: none, the nearest one, or none after which
+  /// the kernel stops by a device assertion: "skip", "clamp", "error"; default: skip
+  const char* out_of_range;
+  /// whether one index tensor numbers the elements of all axes together, in row-major order: "no", "yes";
+  /// default: no
+  const char* flat;
+} tmajit_gather_sum_arguments;
+TMAJIT_C_API tmajit_status tmajit_gather_sum(tmajit_runtime* runtime, const tmajit_tensor* destination,
+                                             const tmajit_tensor* sources, size_t source_count,
+                                             const tmajit_gather_sum_arguments* arguments, void* stream,
+                                             tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_gather_sum_plan(tmajit_runtime* runtime, const tmajit_tensor* destination,
+                                                  const tmajit_tensor* sources, size_t source_count,
+                                                  const tmajit_gather_sum_arguments* arguments,
+                                                  const char* family, tmajit_plan** plan,
+                                                  tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_gather_sum_results(const tmajit_tensor* sources, size_t source_count,
+                                                     const tmajit_gather_sum_arguments* arguments,
+                                                     tmajit_tensor* destination, tmajit_error** error);
 
 /// Copies each source to a destination, tensors of different sizes in one launch. It takes as many sources as
 /// destinations.

@@ -22,6 +22,9 @@ struct Gather {
   /// NumPy's take_along_axis: the one index tensor has the source's rank. Both are broadcast to the
   /// destination's shape, which has the index tensor's extent along the axis.
   bool along = false;
+  /// One index tensor numbers the elements of all `axes` together, in row-major order: for the axes {0, 1}
+  /// the number is i0 · (extent of axis 1) + i1. Negative numbers count from the end of all these elements.
+  bool flat = false;
   OutOfRange out_of_range = OutOfRange::skip;
   /// The element that `skip` stores, converted to the destination's type as Map does.
   double value = 0;

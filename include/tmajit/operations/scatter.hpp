@@ -22,6 +22,7 @@ struct Scatter {
   /// NumPy's put_along_axis: the one index tensor has the destination's rank and is broadcast to the source's
   /// shape. The shapes of source and destination differ along the axis only.
   bool along = false;
+  bool flat = false;  ///< as Gather::flat, of the destination's axes
   OutOfRange out_of_range = OutOfRange::skip;
 };
 

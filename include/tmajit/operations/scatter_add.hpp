@@ -18,6 +18,7 @@ struct ScatterAdd {
   static constexpr std::string_view operation = "scatter_add";
   Dims axes = {0};     ///< as Scatter::axes
   bool along = false;  ///< as Scatter::along
+  bool flat = false;   ///< as Scatter::flat
   OutOfRange out_of_range = OutOfRange::skip;
   /// Additions to an element have a fixed order, the index tensor's if the tensors are row-major, and each is
   /// rounded to the element's type. Equal launches then leave equal bits. Each CTA reads all indices.

@@ -19,14 +19,10 @@ struct IndexedFacts {
   /// The elements' type, an ElementType. Kernels that need only bits have the unsigned integer of a vector's
   /// size, so that types share them.
   std::uint32_t type = 0;
-  std::uint32_t rank = min_indexed_rank;
-  std::uint32_t indices = 1;
-  std::uint32_t index_type = 0;  ///< an ElementType
+  IndexFacts index = {};
   std::uint32_t vector_bytes = 1;
   std::uint32_t turns = 1;  ///< most vectors of a thread
-  Flag clamps = 0;
-  Flag pads = 0;  ///< a gather stores a value other than 0 where an index selects nothing
-  Flag wide = 0;  ///< there are too many vectors for 32-bit numbers
+  Flag pads = 0;            ///< a gather stores a value other than 0 where an index selects nothing
 
   [[nodiscard]] IndexedUse indexed_use() const noexcept { return static_cast<IndexedUse>(use); }
   [[nodiscard]] ElementType element_type() const noexcept { return static_cast<ElementType>(type); }
@@ -55,26 +51,23 @@ IndexedFacts facts_of_problem(const Problem& problem) {
   return {.use = static_cast<std::uint32_t>(body.use),
           .type = static_cast<std::uint32_t>(needs_type ? problem.type[0]
                                                         : unsigned_of(std::min(vector_bytes, 8U))),
-          .rank = std::max(problem.nest.rank, min_indexed_rank),
-          .indices = problem.sources() - 1,
-          .index_type = static_cast<std::uint32_t>(problem.type[2]),
+          .index = index_facts_of(problem, vectors_of(problem, vector_bytes)),
           .vector_bytes = vector_bytes,
           .turns = turns,
-          .clamps = body.out_of_range == OutOfRange::clamp ? 1U : 0U,
-          .pads = pads ? 1U : 0U,
-          .wide = vectors_of(problem, vector_bytes) < max_narrow_vectors ? 0U : 1U};
+          .pads = pads ? 1U : 0U};
 }
 
-template <std::uint32_t rank, std::uint32_t indices>
-params::IndexedPlan<rank, indices> indexed_plan(const IndexedFacts& facts, std::uint32_t turns,
-                                                const Problem& problem) {
+template <std::uint32_t digits, std::uint32_t indices>
+params::IndexedPlan<digits, indices> indexed_plan(const IndexedFacts& facts, std::uint32_t turns,
+                                                  const Problem& problem) {
   const std::uint32_t nest_rank = problem.nest.rank;
   const std::uint32_t vector = facts.vector_bytes / problem.element_bytes(0);
-  params::IndexedPlan<rank, indices> plan{};
-  set_indexed_tensors(plan, problem);
-  for (std::uint32_t n = 0; n < rank; ++n) {
+  params::IndexedPlan<digits, indices> plan{};
+  set_indexed_tensors(plan, problem, facts.index);
+  for (std::uint32_t n = 0; n < facts.index.rank; ++n) {
     const std::uint32_t d = n < nest_rank ? nest_rank - 1 - n : nest_rank;
-    plan.digit[rank - 1 - n] = indexed_digit<indices>(problem, d, n == 0 ? vector : 1, facts.wide != 0);
+    plan.digit[facts.index.rank - 1 - n] =
+        indexed_digit<indices>(problem, d, n == 0 ? vector : 1, facts.index.wide != 0);
   }
   plan.vectors = vectors_of(problem, facts.vector_bytes);
   plan.value = problem.as<IndexedProblem>().value;
@@ -82,11 +75,22 @@ params::IndexedPlan<rank, indices> indexed_plan(const IndexedFacts& facts, std::
   return plan;
 }
 
+std::string_view use_name(IndexedUse use) noexcept {
+  switch (use) {
+    case IndexedUse::gather: return Gather::operation;
+    case IndexedUse::scatter: return Scatter::operation;
+    case IndexedUse::scatter_add: return ScatterAdd::operation;
+    case IndexedUse::gather_sum: return GatherSum::operation;
+  }
+  return {};
+}
+
 std::string_view use_policy(IndexedUse use) noexcept {
   switch (use) {
     case IndexedUse::gather: return "Gathers";
     case IndexedUse::scatter: return "Scatters";
     case IndexedUse::scatter_add: return "Adds";
+    case IndexedUse::gather_sum: break;  // gathered_sum's
   }
   return {};
 }
@@ -128,7 +132,8 @@ class IndexedFamily final : public TypedFamily<IndexedFacts, IndexedChoice> {
       remaining = ceil_div(remaining, std::max<std::uint64_t>(problem.nest.shape[d], 1));
     }
     // An estimate: divisions and addresses for each dimension and tensor, and the access itself.
-    footprint.instructions = static_cast<double>(vectors) * (12 + 6.0 * facts.rank + 8.0 * facts.indices);
+    footprint.instructions =
+        static_cast<double>(vectors) * (12 + 6.0 * facts.index.digits + 8.0 * facts.index.indices);
     return footprint;
   }
 
@@ -143,10 +148,10 @@ class IndexedFamily final : public TypedFamily<IndexedFacts, IndexedChoice> {
   void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
             LaunchShape& shape) const override {
     const IndexedFacts& facts = data(candidate).facts;
-    with_constant(facts.rank, [&](auto rank) {
-      with_constant(facts.indices, [&](auto indices) {
-        add_indexed_plan(parameters, {"params::IndexedPlan", rank, indices},
-                         indexed_plan<rank, indices>(facts, data(candidate).choice.vectors, problem));
+    with_constant(facts.index.digits, [&](auto digits) {
+      with_constant(facts.index.indices, [&](auto indices) {
+        add_indexed_plan(parameters, {"params::IndexedPlan", digits, indices},
+                         indexed_plan<digits, indices>(facts, data(candidate).choice.vectors, problem));
       });
     });
     shape.grid = grid_of(footprint(candidate, problem).tiles);
@@ -160,8 +165,7 @@ class IndexedFamily final : public TypedFamily<IndexedFacts, IndexedChoice> {
                           "would need an instruction for each row.",
                       .max_threads = indexed_threads,
                       .call = "move_indexed(plan)"};
-    parts.facts = index_facts(facts.rank, facts.indices, static_cast<ElementType>(facts.index_type),
-                              facts.clamps != 0, facts.wide != 0) +
+    parts.facts = text_of(facts.index, use_name(facts.indexed_use())) +
                   number_fact("threads", indexed_threads) +
                   number_fact("turns", facts.turns, "most vectors of a thread") +
                   number_fact("vector_bytes", facts.vector_bytes);

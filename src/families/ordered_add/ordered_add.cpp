@@ -18,13 +18,9 @@ constexpr std::uint64_t ordered_ctas_per_sm = 4;
 /// The facts that an `ordered_add` kernel is specialised for.
 struct OrderedFacts {
   std::uint32_t type = 0;  ///< type of the elements, an ElementType
-  std::uint32_t rank = min_indexed_rank;
-  std::uint32_t indices = 1;
-  std::uint32_t index_type = 0;  ///< an ElementType
+  IndexFacts index = {};
   std::uint32_t vector_bytes = 1;
   Flag shares_indices = 0;  ///< all lines have the same indices
-  Flag clamps = 0;
-  Flag wide = 0;  ///< there are too many vectors for 32-bit numbers
 
   [[nodiscard]] ElementType element_type() const noexcept { return static_cast<ElementType>(type); }
 };
@@ -73,23 +69,25 @@ bool lines_share_indices(const Problem& problem, const OrderedLayout& layout) {
   });
 }
 
-template <std::uint32_t rank, std::uint32_t indices>
-params::OrderedPlan<rank, indices> ordered_plan(const OrderedFacts& facts, std::uint32_t parts,
-                                                const OrderedLayout& layout, const Problem& problem) {
-  params::OrderedPlan<rank, indices> plan{};
-  set_indexed_tensors(plan, problem);
+template <std::uint32_t digits, std::uint32_t indices>
+params::OrderedPlan<digits, indices> ordered_plan(const OrderedFacts& facts, std::uint32_t parts,
+                                                  const OrderedLayout& layout, const Problem& problem) {
+  const std::uint32_t rank = facts.index.rank;
+  params::OrderedPlan<digits, indices> plan{};
+  set_indexed_tensors(plan, problem, facts.index);
   std::vector<std::uint32_t> dims = layout.line_dims;
   dims.insert(dims.end(), layout.position_dims.begin(), layout.position_dims.end());
   dims.resize(rank, problem.nest.rank);
   for (std::uint32_t n = 0; n < rank; ++n) {
     const bool is_vector = dims[n] + 1 == problem.nest.rank;
-    plan.digit[n] = indexed_digit<indices>(problem, dims[n], is_vector ? layout.vector : 1, facts.wide != 0);
+    plan.digit[n] =
+        indexed_digit<indices>(problem, dims[n], is_vector ? layout.vector : 1, facts.index.wide != 0);
   }
   plan.lines = layout.lines;
   plan.positions = layout.positions;
   plan.parts = make_divider<params::Divider>(parts);
   plan.part =
-      static_cast<std::int64_t>(ceil_div(problem.as<IndexedProblem>().axis[0].extent, std::uint64_t{parts}));
+      static_cast<std::int64_t>(ceil_div(problem.as<IndexedProblem>().first_extent(), std::uint64_t{parts}));
   plan.line_digits = static_cast<std::uint32_t>(layout.line_dims.size());
   return plan;
 }
@@ -107,21 +105,16 @@ class OrderedAdd final : public TypedFamily<OrderedFacts, OrderedChoice, Ordered
     const auto& body = problem.as<IndexedProblem>();
     if (!body.ordered) return;
     OrderedLayout layout = layout_of_lines(problem);
-    const bool wide = std::max(layout.lines, layout.positions) >= max_narrow_vectors;
     const OrderedFacts facts{.type = static_cast<std::uint32_t>(problem.type[0]),
-                             .rank = std::max(problem.nest.rank, min_indexed_rank),
-                             .indices = problem.sources() - 1,
-                             .index_type = static_cast<std::uint32_t>(problem.type[2]),
+                             .index = index_facts_of(problem, std::max(layout.lines, layout.positions)),
                              .vector_bytes = layout.vector * problem.element_bytes(0),
-                             .shares_indices = lines_share_indices(problem, layout) ? 1U : 0U,
-                             .clamps = body.out_of_range == OutOfRange::clamp ? 1U : 0U,
-                             .wide = wide ? 1U : 0U};
+                             .shares_indices = lines_share_indices(problem, layout) ? 1U : 0U};
     const std::uint32_t threads = clamp_to((layout.lines + 31) / 32 * 32, max_ordered_threads);
     const std::uint64_t wanted =
         ceil_div(ordered_ctas_per_sm * problem.sm_count, ceil_div(layout.lines, std::uint64_t{threads}));
     // Parts of equal size, none of which is empty.
-    const std::uint64_t part = ceil_div(body.axis[0].extent, std::min(wanted, body.axis[0].extent));
-    const auto parts = static_cast<std::uint32_t>(ceil_div(body.axis[0].extent, part));
+    const std::uint64_t part = ceil_div(body.first_extent(), std::min(wanted, body.first_extent()));
+    const auto parts = static_cast<std::uint32_t>(ceil_div(body.first_extent(), part));
     Candidate made = candidate(facts, {.threads = threads, .parts = parts}, problem.nest, std::move(layout));
     made.default_choice = DefaultChoice::yes;
     candidates.push_back(std::move(made));
@@ -154,10 +147,10 @@ class OrderedAdd final : public TypedFamily<OrderedFacts, OrderedChoice, Ordered
   void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
             LaunchShape& shape) const override {
     const Data& own = data(candidate);
-    with_constant(own.facts.rank, [&](auto rank) {
-      with_constant(own.facts.indices, [&](auto indices) {
-        add_indexed_plan(parameters, {"params::OrderedPlan", rank, indices},
-                         ordered_plan<rank, indices>(own.facts, own.choice.parts, own.layout, problem));
+    with_constant(own.facts.index.digits, [&](auto digits) {
+      with_constant(own.facts.index.indices, [&](auto indices) {
+        add_indexed_plan(parameters, {"params::OrderedPlan", digits, indices},
+                         ordered_plan<digits, indices>(own.facts, own.choice.parts, own.layout, problem));
       });
     });
     shape.grid = grid_of(footprint(candidate, problem).tiles);
@@ -172,9 +165,7 @@ class OrderedAdd final : public TypedFamily<OrderedFacts, OrderedChoice, Ordered
                       .max_threads = max_ordered_threads,
                       .call = "add_in_order(plan)"};
     parts.facts =
-        index_facts(facts.rank, facts.indices, static_cast<ElementType>(facts.index_type), facts.clamps != 0,
-                    facts.wide != 0) +
-        number_fact("vector_bytes", facts.vector_bytes) +
+        text_of(facts.index, ScatterAdd::operation) + number_fact("vector_bytes", facts.vector_bytes) +
         policy_fact("Order", facts.shares_indices != 0 ? "SharedIndices" : "OwnIndices") +
         fmt::format("struct Destination {{\n  using Element = {};\n}};\n", device_type(facts.element_type()));
     parts.elements = {facts.element_type()};

@@ -17,18 +17,45 @@ std::uint32_t indexed_vector_elements(const Problem& problem) noexcept {
   for (std::uint32_t i = 0; i < nest.operands; ++i) {
     const bool is_index = i >= 2;
     if (nest.operand[i].strides[last] != (is_index ? 0 : 1)) return 1;
-    bits |=
-        is_index ? static_cast<std::uint64_t>(body.axis[i - 2].stride) * size : problem.alignment(i, last);
+    if (!is_index) bits |= problem.alignment(i, last);
   }
+  for (std::uint32_t k = 0; k < body.axes(); ++k)
+    bits |= static_cast<std::uint64_t>(body.axis[k].stride) * size;
   return std::max((1U << std::countr_zero(bits)) / size, 1U);
 }
 
-std::string index_facts(std::uint32_t rank, std::uint32_t indices, ElementType index_type, bool clamps,
-                        bool wide) {
-  return number_fact("rank", rank) + number_fact("indices", indices, "index tensors") +
-         fmt::format("using IndexElement = {};\n", device_type(index_type)) +
-         fmt::format("using Number = {};  // number of a vector\n", wide ? "u64" : "u32") +
-         policy_fact("Range", clamps ? "Clamped" : "Skipped", "indices out of range");
+IndexFacts index_facts_of(const Problem& problem, std::uint64_t vectors) {
+  const auto& body = problem.as<IndexedProblem>();
+  const std::uint32_t rank = std::max(problem.nest.rank, min_indexed_rank);
+  return {.rank = rank,
+          .digits = rank + body.flat,
+          .indices = problem.sources() - 1,
+          .index_type = static_cast<std::uint32_t>(problem.type[2]),
+          .range = static_cast<std::uint32_t>(body.out_of_range),
+          .wide = vectors < max_narrow_vectors ? 0U : 1U,
+          .wide_slots = body.flat == 0 || body.first_extent() < max_narrow_vectors ? 0U : 1U};
+}
+
+std::string text_of(const IndexFacts& facts, std::string_view operation) {
+  const auto range = static_cast<OutOfRange>(facts.range);
+  const bool is_flat = facts.digits > facts.rank;
+  std::string text =
+      number_fact("rank", facts.rank) +
+      number_fact("digits", facts.digits, is_flat ? "the flat axes' included" : "") +
+      number_fact("indices", facts.indices, "index tensors") +
+      fmt::format("using IndexElement = {};\n", device_type(static_cast<ElementType>(facts.index_type))) +
+      fmt::format("using Number = {};  // number of a vector\n", facts.wide != 0 ? "u64" : "u32") +
+      policy_fact("Axes", is_flat ? "FlatAxes" : "OwnAxes");
+  if (is_flat) text += fmt::format("using Slot = {};\n", facts.wide_slots != 0 ? "u64" : "u32");
+  switch (range) {
+    case OutOfRange::skip: return text + policy_fact("Range", "Skipped", "indices out of range");
+    case OutOfRange::clamp: return text + policy_fact("Range", "Clamped", "indices out of range");
+    case OutOfRange::error: break;
+  }
+  return text + policy_fact("Range", "Asserted", "indices out of range") +
+         fmt::format(
+             "struct Checked {{\n  static __device__ const char* operation() {{ return \"{}\"; }}\n}};\n",
+             operation);
 }
 
 TMAJIT_END

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 TMAJIT_BEGIN
 
@@ -24,8 +25,18 @@ inline constexpr std::uint64_t max_narrow_vectors = (std::uint64_t{1} << 31) - (
 [[nodiscard]] std::uint32_t indexed_vector_elements(const Problem& problem) noexcept;
 
 /// The facts of templates/kernels/indices.cuh, and the number of dimensions.
-[[nodiscard]] std::string index_facts(std::uint32_t rank, std::uint32_t indices, ElementType index_type,
-                                      bool clamps, bool wide);
+struct IndexFacts {
+  std::uint32_t rank = min_indexed_rank;
+  std::uint32_t digits =
+      min_indexed_rank;          ///< the dimensions, and the axes of one index tensor if it has several
+  std::uint32_t indices = 1;     ///< tensors with a place for each element: indices and weights
+  std::uint32_t index_type = 0;  ///< an ElementType
+  std::uint32_t range = 0;       ///< an OutOfRange
+  Flag wide = 0;                 ///< there are too many vectors for 32-bit numbers
+  Flag wide_slots = 0;           ///< the axes of one index tensor have too many elements for them
+};
+[[nodiscard]] IndexFacts index_facts_of(const Problem& problem, std::uint64_t vectors);
+[[nodiscard]] std::string text_of(const IndexFacts& facts, std::string_view operation);
 
 /// A digit that counts dimension `d` of the nest, by vectors of `elements`; one of a single index if `d` is
 /// the nest's rank.
@@ -43,17 +54,33 @@ template <std::uint32_t indices>
   return digit;
 }
 
-/// Sets the addresses of a plan, and the dimensions that its index tensors index.
+/// A digit that counts axis `k` of the axes that one index tensor indexes.
+template <std::uint32_t indices>
+[[nodiscard]] params::IndexedDigit<indices> axis_digit(const Problem& problem, std::uint32_t k, bool wide) {
+  const auto& body = problem.as<IndexedProblem>();
+  params::IndexedDigit<indices> digit{};
+  digit.extent = body.axis[k].extent;
+  digit.source = body.axis[k].stride * static_cast<std::int64_t>(problem.element_bytes(body.selected()));
+  if (!wide) digit.count = make_divider<params::Divider>(digit.extent);
+  return digit;
+}
+
+/// Sets the addresses of a plan, the dimensions that its index tensors index, and the digits of an index
+/// tensor with several axes.
 template <class Plan>
-void set_indexed_tensors(Plan& plan, const Problem& problem) {
+void set_indexed_tensors(Plan& plan, const Problem& problem, const IndexFacts& facts) {
   const auto& body = problem.as<IndexedProblem>();
   set_address(plan.destination, problem.address[0]);
   set_address(plan.source, problem.address[1]);
   for (std::uint32_t k = 0; k < std::size(plan.index); ++k) {
     set_address(plan.index[k].first, problem.address[k + 2]);
-    plan.index[k].extent = static_cast<std::int64_t>(body.axis[k].extent);
-    plan.index[k].step = body.axis[k].stride * static_cast<std::int64_t>(problem.element_bytes(0));
+    plan.index[k].extent = static_cast<std::int64_t>(k == 0 ? body.first_extent() : body.axis[k].extent);
+    plan.index[k].step =
+        body.axis[k].stride * static_cast<std::int64_t>(problem.element_bytes(body.selected()));
   }
+  for (std::uint32_t k = 0; k < body.flat; ++k)
+    plan.digit[facts.rank + k] =
+        axis_digit<std::extent_v<decltype(plan.index)>>(problem, k, facts.wide_slots != 0);
 }
 
 /// Adds a plan as the parameter "plan", and marks its addresses.

@@ -20,7 +20,12 @@ struct IndexedShapes {
   std::vector<Shape> index;  ///< of each index tensor
   std::size_t axis = 0;      ///< the first indexed dimension of the selected tensor
   bool along = false;
+  bool flat = false;         ///< one index tensor numbers the elements of all indexed dimensions together
+  std::uint64_t extent = 0;  ///< the elements of all flat dimensions
+  std::size_t axes = 1;      ///< indexed dimensions
 };
+
+constexpr std::array weight_types{ElementType::f32, ElementType::bf16, ElementType::f16, ElementType::f64};
 
 /// The shape to which index tensors are broadcast: at most `most` elements.
 Shape draw_index_shape(TestCaseDraw& draw, std::uint64_t rank, std::uint64_t most) {
@@ -37,13 +42,19 @@ IndexedShapes draw_shapes(TestCaseDraw& draw, DrawnUse use) {
   Random& random = draw.kernel_property_random;
   IndexedShapes drawn{.selected = draw.tensor_shape(1, 5), .moved = {}, .index = {}};
   const std::size_t rank = drawn.selected.size();
-  drawn.along = one_in(random, 3);
+  const bool sums = use == DrawnUse::gather_sum;
+  drawn.along = one_in(random, 3) && !sums;
   const std::size_t count =
       drawn.along || rank == 1 || !one_in(random, 3) ? 1 : between(random, 2, std::min<std::size_t>(rank, 3));
+  const bool may_be_flat = one_in(random, 2);
+  drawn.flat = count > 1 && (may_be_flat || sums);
+  drawn.axes = count;
   drawn.axis = between(random, 0, rank - count);
   const auto first = drawn.selected.begin() + static_cast<std::ptrdiff_t>(drawn.axis);
+  drawn.extent = element_count({first, first + static_cast<std::ptrdiff_t>(count)});
   // If each element is stored once, the indices along the first indexed dimension are different.
-  const std::uint64_t most = use == DrawnUse::scatter ? *first : UINT64_MAX;
+  const std::uint64_t distinct = drawn.flat ? drawn.extent : *first;
+  const std::uint64_t most = use == DrawnUse::scatter ? distinct : UINT64_MAX;
   const std::uint64_t others = std::max<std::uint64_t>(element_count(drawn.selected) / *first, 1);
   const std::uint64_t budget = std::min(most, std::max<std::uint64_t>(draw.element_limit / others, 1));
   if (drawn.along) {
@@ -65,7 +76,8 @@ IndexedShapes draw_shapes(TestCaseDraw& draw, DrawnUse use) {
   drawn.moved.insert(drawn.moved.end(), index.begin(), index.end());
   drawn.moved.insert(drawn.moved.end(), first + static_cast<std::ptrdiff_t>(count), drawn.selected.end());
   drawn.index = {index};
-  for (std::size_t k = 1; k < count; ++k) drawn.index.push_back(draw.broadcastable(index));
+  if (sums) drawn.index.front().push_back(between(random, 1, 40));
+  for (std::size_t k = 1; k < (drawn.flat ? 1 : count); ++k) drawn.index.push_back(draw.broadcastable(index));
   return drawn;
 }
 
@@ -74,9 +86,14 @@ IndexedShapes draw_shapes(TestCaseDraw& draw, DrawnUse use) {
 void draw_indexed_case(TestCaseDraw& draw, DrawnUse use) {
   Random& random = draw.kernel_property_random;
   const IndexedShapes shapes = draw_shapes(draw, use);
-  const bool gathers = use == DrawnUse::gather;
+  const bool sums = use == DrawnUse::gather_sum;
+  const bool gathers = use == DrawnUse::gather || sums;
   const bool clamps = one_in(random, 3);
-  const ElementType type = use == DrawnUse::scatter_add ? draw.type : draw.same_size_type();
+  // Half of the cases without marks of absent elements stop for an index out of range, which they lack.
+  const bool stops = !clamps && one_in(random, 3);
+  const ElementType type = sums                           ? draw.any_type()
+                           : use == DrawnUse::scatter_add ? draw.type
+                                                          : draw.same_size_type();
   const TensorView to = draw.view(draw.type, gathers ? shapes.moved : shapes.selected, false);
   const TensorView from = draw.view(type, gathers ? shapes.selected : shapes.moved, true);
   draw.add_destination(to);
@@ -84,22 +101,29 @@ void draw_indexed_case(TestCaseDraw& draw, DrawnUse use) {
   const ElementType index_type = one_of(random, index_types);
   std::vector<std::int64_t> axes;
   const auto rank = static_cast<std::int64_t>(shapes.selected.size());
-  for (std::size_t k = 0; k < shapes.index.size(); ++k) {
+  for (std::size_t k = 0; k < shapes.axes; ++k)
     axes.push_back(static_cast<std::int64_t>(shapes.axis + k) - (one_in(random, 3) ? rank : 0));
+  for (std::size_t k = 0; k < shapes.index.size(); ++k) {
     const bool distinct = use == DrawnUse::scatter && k == 0;
     draw.add_source(draw.view(index_type, shapes.index[k], !distinct));
     draw.test_case.indices.push_back(
         {.source = k + 1,
-         .extent = shapes.selected[shapes.axis + k],
+         .extent = shapes.flat ? shapes.extent : shapes.selected[shapes.axis + k],
          .distinct = distinct,
          .axis = shapes.along ? std::optional(shapes.axis) : std::nullopt,
          // Clamped indices would not be distinct.
-         .outside = !(use == DrawnUse::scatter && clamps) && one_in(draw.launch_parameter_random, 2)});
+         .outside =
+             !(use == DrawnUse::scatter && clamps) && one_in(draw.launch_parameter_random, 2) && !stops});
   }
   draw.test_case.arguments = {{"axes", Dims(axes)},
-                              {"along", std::string(shapes.along ? "yes" : "no")},
-                              {"out_of_range", std::string(clamps ? "clamp" : "skip")}};
-  if (gathers && one_in(random, 3)) {
+                              {"out_of_range", std::string(clamps  ? "clamp"
+                                                           : stops ? "error"
+                                                                   : "skip")},
+                              {"flat", std::string(shapes.flat ? "yes" : "no")}};
+  if (!sums) draw.test_case.arguments.set("along", std::string(shapes.along ? "yes" : "no"));
+  if (sums && !one_in(random, 3))
+    draw.add_source(draw.view(one_of(random, weight_types), shapes.index[0], true));
+  if (use == DrawnUse::gather && one_in(random, 3)) {
     draw.test_case.arguments.set(
         "value", one_of(draw.launch_parameter_random, std::array{1.0, -1.0, 0.3, 1e9, std::nan(""), 255.0}));
   }

@@ -16,7 +16,8 @@ constexpr std::array gather_arguments{
              .type = ArgumentType::number,
              .fallback = "0",
              .sentence = "the element that is stored where an index selects none",
-             .example = "1"}};
+             .example = "1"},
+    flat_argument};
 
 Gather gather_of(const Arguments& given) {
   auto what = indexing_from<Gather>(given);

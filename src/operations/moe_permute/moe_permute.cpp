@@ -192,7 +192,7 @@ Problem moe_permute_problem(std::span<const Move> moves) {
 }
 
 /// Whether both moves are destinations of the same sort.
-bool are_joint(const Move& a, const Move& b) {
+bool are_one_sort(const Move& a, const Move& b) {
   const auto* const one = std::get_if<MoePermute>(&a.body);
   const auto* const other = std::get_if<MoePermute>(&b.body);
   return one != nullptr && other != nullptr && one->alignment == other->alignment &&
@@ -206,7 +206,7 @@ constexpr OperationRules moe_permute_rules{.check = check_moe_permute,
                                                  return moe_permute_problem({&move, 1});
                                                },
                                            .joint_problem = moe_permute_problem,
-                                           .are_joint = are_joint};
+                                           .are_joint = are_one_sort};
 
 std::uint64_t first_extent(const Tensor& tensor) {
   return tensor.view.rank == 0 ? 0 : tensor.view.shape[0];

@@ -9,7 +9,8 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::array scatter_arguments{indexed_axes_argument, along_argument, out_of_range_argument};
+constexpr std::array scatter_arguments{indexed_axes_argument, along_argument, out_of_range_argument,
+                                       flat_argument};
 
 }  // namespace
 

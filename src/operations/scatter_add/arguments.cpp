@@ -18,7 +18,8 @@ constexpr std::array scatter_add_arguments{
              .sentence =
                  "whether additions to an element have a fixed order, so that equal calls leave equal bits",
              .example = "yes",
-             .choices = no_or_yes}};
+             .choices = no_or_yes},
+    flat_argument};
 
 ScatterAdd scatter_add_of(const Arguments& given) {
   auto what = indexing_from<ScatterAdd>(given);

@@ -35,7 +35,7 @@ std::string index_name(std::size_t k, std::size_t count) {
 }
 
 std::string_view selected_name(const Indexing& what) {
-  return what.use == IndexedUse::gather ? "the source" : "the destination";
+  return what.gathers() ? "the source" : "the destination";
 }
 
 /// Finds the first index tensor that cannot be broadcast to `shape`.
@@ -58,13 +58,15 @@ IndexMistake broadcast_mistake(std::span<const TensorView> index, const Shape& s
 
 /// Checks number and types of index tensors.
 IndexMistake count_mistake(std::span<const TensorView> index, const Indexing& what) {
-  if (index.empty() || index.size() != what.axes.size()) {
+  if (index.empty() || index.size() != (what.flat ? 1 : what.axes.size())) {
     return {.rule = "index.count",
             .subject = "index tensors",
             .found = fmt::format("{} for {}", counted(index.size(), "tensor"),
                                  counted(what.axes.size(), "indexed dimension")),
-            .need = "one for each indexed dimension",
-            .legal = fmt::format("1 to {}", max_inputs - 1)};
+            .need = what.flat     ? "one for all axes together, because they are flat"
+                    : what.sums() ? "one, and one axis unless the axes are flat"
+                                  : "one for each indexed dimension",
+            .legal = what.flat || what.sums() ? "1" : fmt::format("1 to {}", max_inputs - 1)};
   }
   for (std::size_t k = 0; k < index.size(); ++k) {
     const ElementType type = index[k].type;
@@ -95,6 +97,13 @@ IndexMistake moved_shape(std::span<const std::uint64_t> selected, std::span<cons
                                       : legal_axes(selected.size())};
   }
   if (IndexMistake mistake = count_mistake(index, what); !mistake.rule.empty()) return mistake;
+  if (what.along && what.flat) {
+    return {.rule = "index.along",
+            .subject = "index tensors along an axis",
+            .found = "along and flat",
+            .need = "one of the two: along has one axis, flat axes are numbered together",
+            .legal = "no flat axes"};
+  }
   if (!what.along) {
     const Shape common = common_shape(index);
     moved.assign(selected.begin(), selected.begin() + axes->first);
@@ -116,6 +125,56 @@ IndexMistake moved_shape(std::span<const std::uint64_t> selected, std::span<cons
     if (moved[d] == 1 || d == axes->first) moved[d] = own[d];
   }
   return broadcast_mistake(index, moved, "the shape in which elements are moved");
+}
+
+/// An index tensor without its last dimension, which a gather_sum sums.
+TensorView without_terms(TensorView view) {
+  --view.rank;
+  view.shape.at(view.rank) = 0;
+  view.strides.at(view.rank) = 0;
+  return view;
+}
+
+/// The index tensors of a gather_sum, as a gather would have them: without the dimension that is summed, and
+/// without the weights.
+IndexMistake terms_mistake(std::span<const TensorView> index, std::vector<TensorView>& terms) {
+  if (index.empty() || index.size() > 2) {
+    return {.rule = "index.count",
+            .subject = "index tensors",
+            .found = counted(index.size(), "tensor"),
+            .need = "an index tensor, and weights or none",
+            .legal = "1 or 2 tensors after the source"};
+  }
+  if (index.front().rank == 0) {
+    return {.rule = "index.terms",
+            .subject = "the index tensor: dimensions",
+            .found = "0",
+            .need = "at least 1: the last one is summed",
+            .legal = fmt::format("1 to {}", max_view_rank)};
+  }
+  terms = {without_terms(index.front())};
+  if (index.size() == 1) return {};
+  if (!is_float(index[1].type)) {
+    return {.rule = "index.weights-type",
+            .subject = "the weights: type",
+            .found = std::string(name(index[1].type)),
+            .need = "a floating-point type",
+            .legal = "f16, bf16, f32, f64 or another one"};
+  }
+  if (std::ranges::equal(extents(index[0]), extents(index[1]))) return {};
+  return {.rule = "index.weights-shape",
+          .subject = "the weights: shape",
+          .found = shape_text(extents(index[1])),
+          .need = fmt::format("{}, that of the index tensor", shape_text(extents(index[0]))),
+          .legal = "weights of that shape, with any strides"};
+}
+
+/// The index tensors whose dimensions the moved tensor has.
+IndexMistake moved_index(std::span<const TensorView> index, const Indexing& what,
+                         std::vector<TensorView>& moved) {
+  if (what.sums()) return terms_mistake(index, moved);
+  moved.assign(index.begin(), index.end());
+  return {};
 }
 
 std::vector<TensorView> index_views(const Move& move) {
@@ -145,6 +204,7 @@ void check_types(MoveRules& rules, const Indexing& what) {
   const ElementType to = rules.move().destination.view.type;
   const ElementType from = rules.move().sources.front().view.type;
   const std::string subject = fmt::format("{}: type", rules.source(0));
+  if (what.sums()) return;
   if (what.use != IndexedUse::scatter_add) {
     if (size_of(to) == size_of(from)) return;
     return rules.add("view.type", subject, std::string(name(from)),
@@ -190,6 +250,26 @@ TensorView spread_index(const TensorView& index, const TensorView& moved, std::u
   return view;
 }
 
+/// The flat axes of the selected tensor as few axes as their strides allow, the outermost first: axes that
+/// are contiguous to each other are one.
+std::vector<IndexedProblem::Axis> merged_axes(const TensorView& selected, const IndexedAxes& axes) {
+  std::vector<IndexedProblem::Axis> merged;
+  for (std::uint32_t d = axes.first; d < axes.first + axes.count; ++d) {
+    const IndexedProblem::Axis axis{selected.shape[d], selected.strides[d]};
+    if (axis.extent == 0) return {{0, 0}};
+    if (axis.extent == 1) continue;
+    const bool joins =
+        !merged.empty() && merged.back().stride == axis.stride * static_cast<std::int64_t>(axis.extent);
+    if (joins) {
+      merged.back() = {merged.back().extent * axis.extent, axis.stride};
+    } else {
+      merged.push_back(axis);
+    }
+  }
+  if (merged.empty()) merged.push_back({1, 0});
+  return merged;
+}
+
 }  // namespace
 
 std::optional<IndexedAxes> indexed_axes(const Dims& axes, std::size_t rank) noexcept {
@@ -206,7 +286,9 @@ std::optional<IndexedAxes> indexed_axes(const Dims& axes, std::size_t rank) noex
 
 Shape gathered_shape(std::span<const TensorView> sources, const Indexing& what) {
   Shape moved;
-  refuse_mistake(moved_shape(extents(sources.front(), the_source), sources.subspan(1), what, moved));
+  std::vector<TensorView> index;
+  refuse_mistake(moved_index(sources.subspan(1), what, index));
+  refuse_mistake(moved_shape(extents(sources.front(), the_source), index, what, moved));
   return moved;
 }
 
@@ -240,12 +322,14 @@ void check_indexed(MoveRules& rules, const Indexing& what) {
   const Move& move = rules.move();
   if (!rules.check_min_sources(1)) return;
   check_types(rules, what);
-  const bool gathers = what.use == IndexedUse::gather;
+  const bool gathers = what.gathers();
   const TensorView& selected = gathers ? move.sources.front().view : move.destination.view;
   const TensorView& moved = gathers ? move.destination.view : move.sources.front().view;
   Shape shape;
-  if (const IndexMistake mistake = moved_shape(extents(selected), index_views(move), what, shape);
-      !mistake.rule.empty())
+  std::vector<TensorView> index;
+  if (const IndexMistake mistake = moved_index(index_views(move), what, index); !mistake.rule.empty())
+    return add_mistake(rules, mistake);
+  if (const IndexMistake mistake = moved_shape(extents(selected), index, what, shape); !mistake.rule.empty())
     return add_mistake(rules, mistake);
   const std::string moved_name = gathers ? rules.destination() : "the source";
   if (!std::ranges::equal(extents(moved), shape)) {
@@ -269,10 +353,20 @@ void check_indexed(MoveRules& rules, const Indexing& what) {
         fmt::format("{}, as the source has: each index must select elements of its own", moved.shape[d]),
         "a source and an index tensor with the destination's extent");
   }
+  if (!what.flat) return;
+  const std::size_t flat = merged_axes(selected, axes).size();
+  if (flat > 1 && std::max(moved.rank, 2U) + flat > max_view_rank) {
+    rules.add(
+        "index.flat-axes", "flat axes",
+        fmt::format("{} that are not contiguous to each other, and a {} of {}", counted(flat, "dimension"),
+                    gathers ? "destination" : "source", counted(moved.rank, "dimension")),
+        fmt::format("at most {} dimensions in all", max_view_rank),
+        "axes that are contiguous to each other, or fewer dimensions");
+  }
 }
 
 Problem indexed_problem(const Move& move, const Indexing& what, double value) {
-  const bool gathers = what.use == IndexedUse::gather;
+  const bool gathers = what.gathers();
   const TensorView selected = gathers ? move.sources.front().view : move.destination.view;
   const TensorView moved = gathers ? move.destination.view : move.sources.front().view;
   const IndexedAxes axes = indexed_axes(what.axes, selected.rank).value();
@@ -284,9 +378,22 @@ Problem indexed_problem(const Move& move, const Indexing& what, double value) {
   (gathers ? expanded.sources.front() : expanded.destination).view =
       with_index_dimensions(selected, moved, what, axes);
   const std::uint32_t after = what.along ? 0 : selected.rank - axes.first - axes.count;
-  for (std::uint32_t k = 0; k < axes.count; ++k) {
-    expanded.sources[k + 1].view = spread_index(move.sources[k + 1].view, moved, moved.rank - after);
+  const std::vector<IndexedProblem::Axis> flat =
+      what.flat ? merged_axes(selected, axes) : std::vector<IndexedProblem::Axis>{};
+  body.indices = what.flat ? 1 : axes.count;
+  body.flat = flat.size() > 1 ? static_cast<std::uint32_t>(flat.size()) : 0;
+  std::ranges::copy(flat, body.axis.begin());
+  for (std::uint32_t k = 0; k < axes.count && !what.flat; ++k)
     body.axis[k] = {selected.shape[axes.first + k], selected.strides[axes.first + k]};
+  for (std::size_t i = 1; i < move.sources.size(); ++i) {
+    TensorView index = move.sources[i].view;
+    if (what.sums()) {
+      const std::uint32_t last = index.rank - 1;
+      body.terms.count = index.shape[last];
+      (i == 1 ? body.terms.index_stride : body.terms.weight_stride) = index.strides[last];
+      index = without_terms(index);
+    }
+    expanded.sources[i].view = spread_index(index, moved, moved.rank - after);
   }
   Problem problem{.body = body};
   set_operands(problem, expanded, {.primary = gathers ? 0U : 1U});

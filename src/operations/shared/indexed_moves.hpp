@@ -13,19 +13,29 @@
 
 TMAJIT_BEGIN
 
-// gather, scatter and scatter_add. The selected tensor is the one whose elements indices select: the source
-// of gather, the destination of the others. The moved tensor has the shape in which elements are moved.
+// gather, scatter, scatter_add and gather_sum. The selected tensor is the one whose elements indices select:
+// the source of gather and gather_sum, the destination of the others. The moved tensor has the shape in which
+// elements are moved.
 
 /// The arguments that these operations have in common.
 struct Indexing {
   IndexedUse use = IndexedUse::gather;
   Dims axes = {0};
   bool along = false;
+  bool flat = false;
   OutOfRange out_of_range = OutOfRange::skip;
+
+  [[nodiscard]] bool gathers() const noexcept {
+    return use == IndexedUse::gather || use == IndexedUse::gather_sum;
+  }
+  /// Whether the last dimension of the index tensor is summed.
+  [[nodiscard]] bool sums() const noexcept { return use == IndexedUse::gather_sum; }
 };
 template <class What>
 [[nodiscard]] Indexing indexing_of(IndexedUse use, const What& what) {
-  return {use, what.axes, what.along, what.out_of_range};
+  Indexing indexing{.use = use, .axes = what.axes, .flat = what.flat, .out_of_range = what.out_of_range};
+  if constexpr (requires { what.along; }) indexing.along = what.along;
+  return indexing;
 }
 
 /// The indexed dimensions of the selected tensor: `count` neighbours from `first` on. Nothing if `axes` does
@@ -36,7 +46,8 @@ struct IndexedAxes {
 };
 [[nodiscard]] std::optional<IndexedAxes> indexed_axes(const Dims& axes, std::size_t rank) noexcept;
 
-/// The shape of the moved tensor of a gather. Throws Error{invalid_argument} if the tensors do not fit.
+/// The shape of the moved tensor of a gather or a gather_sum. Throws Error{invalid_argument} if the tensors
+/// do not fit.
 [[nodiscard]] std::vector<std::uint64_t> gathered_shape(std::span<const TensorView> sources,
                                                         const Indexing& what);
 /// A destination of a scatter: as many elements along the first indexed axis as indices select at most.

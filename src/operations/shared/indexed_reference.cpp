@@ -37,16 +37,24 @@ std::optional<Index> selected_index(const IndexedMove& move, const Index& at) {
     const std::uint32_t from = d < first || move.along ? d : d - first - count + end;
     selected.at(d) = move.selected.view.shape.at(d) == 1 ? 0 : at.at(from);
   }
-  for (std::uint32_t k = 0; k < count; ++k) {
+  for (std::uint32_t k = 0; k < (move.flat ? 1 : count); ++k) {
     const tmajit::Tensor& index = move.index[k];
+    const std::uint32_t dims = index.view.rank - (move.term ? 1 : 0);
     Index own{};
-    for (std::uint32_t d = 0; d < index.view.rank; ++d)
-      own.at(d) = index.view.shape.at(d) == 1 ? 0 : at.at(end - index.view.rank + d);
-    const auto extent = static_cast<std::int64_t>(move.selected.view.shape.at(first + k));
-    std::int64_t place = place_of(index.view.type, element_at(index, offset_of(index.view, own)), extent);
-    if (move.clamps) place = std::clamp<std::int64_t>(place, 0, extent - 1);
-    if (place < 0 || place >= extent) return std::nullopt;
-    selected.at(first + k) = static_cast<std::uint64_t>(place);
+    for (std::uint32_t d = 0; d < dims; ++d)
+      own.at(d) = index.view.shape.at(d) == 1 ? 0 : at.at(end - dims + d);
+    if (move.term) own.at(dims) = *move.term;
+    // Flat axes are numbered together.
+    const std::uint32_t last = move.flat ? first + count - 1 : first + k;
+    std::uint64_t extent = 1;
+    for (std::uint32_t d = first + k; d <= last; ++d) extent *= move.selected.view.shape.at(d);
+    const auto limit = static_cast<std::int64_t>(extent);
+    std::int64_t place = place_of(index.view.type, element_at(index, offset_of(index.view, own)), limit);
+    if (move.clamps) place = std::clamp<std::int64_t>(place, 0, limit - 1);
+    if (place < 0 || place >= limit) return std::nullopt;
+    auto left = static_cast<std::uint64_t>(place);
+    for (std::uint32_t d = last + 1; d-- > first + k; left /= move.selected.view.shape.at(d))
+      selected.at(d) = left % move.selected.view.shape.at(d);
   }
   return selected;
 }

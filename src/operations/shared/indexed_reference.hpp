@@ -14,15 +14,23 @@ namespace reference {
 // How the CPU finds the elements that index tensors select. The selected tensor is the one whose elements
 // they select, the moved tensor the one in whose shape elements are moved.
 
-/// The arguments of gather, scatter and scatter_add.
+/// The arguments of gather, scatter, scatter_add and gather_sum.
 struct IndexedMove {
   const tmajit::Tensor& selected;
   const tmajit::Tensor& moved;
   std::span<const tmajit::Tensor> index;
   const tmajit::Dims& axes;
   bool along = false;
+  bool flat = false;
   bool clamps = false;
+  /// The term of a gather_sum: an index of the last dimension of its index tensor. Nothing for others.
+  std::optional<std::uint64_t> term = std::nullopt;
 };
+template <class What>
+[[nodiscard]] bool along_of(const What& what) {
+  if constexpr (requires { what.along; }) return what.along;
+  return false;
+}
 template <class What>
 [[nodiscard]] IndexedMove indexed_move(const tmajit::Move& move, const What& what, bool gathers) {
   const tmajit::Tensor& source = move.sources.front();
@@ -30,7 +38,8 @@ template <class What>
           .moved = gathers ? move.destination : source,
           .index = std::span(move.sources).subspan(1),
           .axes = what.axes,
-          .along = what.along,
+          .along = along_of(what),
+          .flat = what.flat,
           .clamps = what.out_of_range == tmajit::OutOfRange::clamp};
 }
 

@@ -1,5 +1,6 @@
 #include "operations/shared/move_rules.hpp"
 
+#include "kernel/problem.hpp"
 #include "spec/coordinates.hpp"
 #include "spec/counted.hpp"
 #include "spec/memory_rules.hpp"

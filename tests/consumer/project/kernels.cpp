@@ -44,6 +44,9 @@ void every_operation(Runtime& runtime) {
                                    Tensor::contiguous(ElementType::i32, {3}, 1 << 26),
                                    Tensor::contiguous(ElementType::i32, {4}, 1 << 27)};
   expect_error(no_device, [&] { moe_permute(runtime, sorted, from, places, {.alignment = 2}); });
+  const Tensor pairs = Tensor::contiguous(ElementType::i64, {from.view.shape[0], 2}, 1 << 28);
+  const Tensor weights = Tensor::contiguous(ElementType::f32, {from.view.shape[0], 2}, 1 << 29);
+  expect_error(no_device, [&] { gather_sum(runtime, to, from, pairs, weights); });
   expect_error(no_device, [&] { reduce_into(runtime, to, CombineOp::add, from); });
   expect_error(no_device, [&] { copy_ragged(runtime, {to}, {from}); });
   expect_error(no_device, [&] {

@@ -55,6 +55,8 @@ void describe_operations() {
   expect(operation::gather(same, from, {places}).moves.size() == 1, "operation::gather()");
   expect(operation::scatter(same, from, {places}).moves.size() == 1, "operation::scatter()");
   expect(operation::scatter_add(same, from, {places}).moves.size() == 1, "operation::scatter_add()");
+  const Tensor pairs = Tensor::contiguous(ElementType::i64, {4, 2}, 3 << 20);
+  expect(operation::gather_sum(same, from, pairs).moves.size() == 1, "operation::gather_sum()");
   expect(name(OutOfRange::clamp) == "clamp", "the name of an OutOfRange");
   const std::vector<Tensor> sorted{same, Tensor::contiguous(ElementType::i32, {4}, 4 << 20),
                                    Tensor::contiguous(ElementType::i32, {3}, 5 << 20),

@@ -1,0 +1,30 @@
+#include "operations/list.hpp"
+#include "operations/shared/indexed_moves.hpp"
+
+#include <vector>
+
+TMAJIT_BEGIN
+namespace {
+
+Indexing gather_sum_indexing(const Move& move) {
+  return indexing_of(IndexedUse::gather_sum, std::get<GatherSum>(move.body));
+}
+
+constexpr OperationRules gather_sum_rules{
+    .check = [](MoveRules& rules) { check_indexed(rules, gather_sum_indexing(rules.move())); },
+    .problem = [](const Move& move) { return indexed_problem(move, gather_sum_indexing(move)); }};
+
+}  // namespace
+
+const OperationRules& rules_of(const GatherSum&) noexcept {
+  return gather_sum_rules;
+}
+
+Operation operation::gather_sum(const Tensor& destination, const Tensor& source, const Tensor& index,
+                                const std::optional<Tensor>& weights, const GatherSum& what) {
+  std::vector<Tensor> after{index};
+  if (weights) after.push_back(*weights);
+  return indexed_operation(destination, source, after, what);
+}
+
+TMAJIT_END

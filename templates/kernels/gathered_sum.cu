@@ -1,0 +1,111 @@
+// gathered_sum: adds up elements of a tensor that an index tensor selects, each times a weight.
+//
+//   index tensor, weights --> registers --offsets of selected vectors--> loads of up to 8 vectors --in order--> sums --> store
+//
+// A thread has one vector of the destination. It loads the indices and weights of up to 8 terms, then their vectors, so that many
+// loads are in flight, and adds them to its sums in the order of the index.
+//@ # Facts of the kernel: vector, terms_at_once, Number, Sum, Weights, Destination, Source<i> and those of indices.cuh.
+#include "tmajit/indices.cuh"
+#include "tmajit/source_inputs.cuh"
+
+namespace tmajit {
+
+using Plan = params::GatheredSumPlan<digits, indices>;
+// Elements of a Pack, which has at least two; a vector of one element uses the first.
+constexpr u32 pack_count = vector < 2 ? 2 : vector;
+
+template <class Element>
+__device__ __forceinline__ Raw<sizeof(Element), pack_count> load_elements(const u8* from) {
+  constexpr u32 bytes = vector * sizeof(Element);
+  Raw<sizeof(Element), pack_count> loaded{};
+  if constexpr (vector == 1) {
+    loaded.set(0, *reinterpret_cast<const typename Bits<sizeof(Element)>::Type*>(from));
+  } else if constexpr (bytes < 4) {
+    loaded.word[0] = *reinterpret_cast<const u16*>(from);
+  } else {
+    load_words<bytes>(loaded.word, from);
+  }
+  return loaded;
+}
+
+__device__ __forceinline__ void store_elements(u8* to, const Raw<sizeof(Destination::Element), pack_count>& value) {
+  using Element = Destination::Element;
+  if constexpr (vector == 1) {
+    *reinterpret_cast<typename Bits<sizeof(Element)>::Type*>(to) = value.get(0);
+  } else {
+    store_raw<least(16, pack_count * sizeof(Element))>(to, value);
+  }
+}
+
+// Elements are added as they are.
+struct Unweighted {
+  struct Factor {};
+  static __device__ __forceinline__ Factor load(const Plan&, const Place&, u64) { return {}; }
+  static __device__ __forceinline__ Sum add(Sum sum, Sum value, Factor) { return sum + value; }
+};
+// Each term has a weight.
+struct Weighted {
+  using Element = Source<1>::Element;
+  using Factor = Sum;
+  static __device__ __forceinline__ Factor load(const Plan& plan, const Place& place, u64 term) {
+    Raw<sizeof(Element), 2> loaded{};
+    const u8* const from = plan.index[1].first + place.index[1] + static_cast<i64>(term) * plan.weight_step;
+    loaded.set(0, *reinterpret_cast<const typename Bits<sizeof(Element)>::Type*>(from));
+    Value<Element> values[2];
+    to_pack<Element, 2>(loaded).decode(values);
+    return static_cast<Factor>(values[0]);
+  }
+  static __device__ __forceinline__ Sum add(Sum sum, Sum value, Factor factor) { return sum + value * factor; }
+};
+
+// Adds the terms from `first` on to the sums. No load may pass the barriers, so that the compiler, which saves registers, does not
+// wait for an index before it loads the next one. Additions depend on no condition, so that it does not join them with the loads.
+__device__ __forceinline__ void add_terms(const Plan& plan, const Place& place, u64 first, Sum (&sums)[pack_count]) {
+  using Element = Source<0>::Element;
+  const u64 last = plan.terms - 1;
+  IndexElement given[terms_at_once];
+  typename Weights::Factor factor[terms_at_once];
+  Raw<sizeof(Element), pack_count> loaded[terms_at_once];
+#pragma unroll
+  for (u32 t = 0; t < terms_at_once; ++t) {
+    const u64 term = first + t < last ? first + t : last;  // the last term in place of those beyond it
+    given[t] = *reinterpret_cast<const IndexElement*>(plan.index[0].first + place.index[0] + static_cast<i64>(term) * plan.index_step);
+    factor[t] = Weights::load(plan, place, term);
+  }
+  __syncwarp();
+#pragma unroll
+  for (u32 t = 0; t < terms_at_once; ++t) {
+    bool exists = first + t <= last;
+    const i64 selected = Axes::offset(plan, 0, selected_index(plan.index[0], given[t], exists));
+    loaded[t] = {};
+    if (exists) loaded[t] = load_elements<Element>(plan.source + place.source + selected);
+    if (!exists) factor[t] = {};  // it may be NaN
+  }
+  __syncwarp();
+#pragma unroll
+  for (u32 t = 0; t < terms_at_once; ++t) {
+    Value<Element> values[pack_count];
+    to_pack<Element, pack_count>(loaded[t]).decode(values);
+#pragma unroll
+    for (u32 i = 0; i < vector; ++i) sums[i] = Weights::add(sums[i], static_cast<Sum>(values[i]), factor[t]);
+  }
+}
+
+__device__ __forceinline__ void sum_vector(const Plan& plan) {
+  const Number number = static_cast<Number>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const Number last = static_cast<Number>(plan.vectors - 1);
+  // A thread without a vector adds the terms of the last one, so that all lanes meet at the barriers.
+  const Place place = vector_place(plan, number < last ? number : last);
+  Sum sums[pack_count] = {};
+#pragma unroll 1
+  for (u64 first = 0; first < plan.terms; first += terms_at_once) add_terms(plan, place, first, sums);
+  Value<Destination::Element> results[pack_count];
+#pragma unroll
+  for (u32 i = 0; i < pack_count; ++i) results[i] = result_of(sums[i]);
+  Pack<Destination::Element, pack_count> pack;
+  pack.encode(results);
+  if (number > last) return;
+  store_elements(plan.destination + place.destination, to_raw<Destination::Element, pack_count>(pack));
+}
+
+}  // namespace tmajit
