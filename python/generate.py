@@ -82,6 +82,26 @@ ELEMENTS = {
 }
 
 
+#: The names of the sources of an operation that is no recipe and whose sources have different meanings, with
+#: their annotations and descriptions.
+SOURCES = {
+    "cast_transpose": [
+        (
+            "x",
+            "Tensor",
+            "a tensor of float16, bfloat16 or float32; its last two dimensions are the matrix, those before "
+            "them count matrices.",
+        ),
+        (
+            "scale",
+            "Tensor | float | None = None",
+            "the factor: a tensor with one element of float32, or a number, all of whose values share a "
+            "kernel; None: 1.",
+        ),
+    ]
+}
+
+
 def is_bool(argument):
     return argument["choices"] == ["no", "yes"]
 
@@ -116,6 +136,13 @@ def annotation(argument):
     return "bool" if is_bool(argument) else ANNOTATIONS[argument["type"]]
 
 
+def takes_type(operation):
+    """Whether the function has the parameter dtype."""
+    if operation["moves_bits"] or operation["reads_destination"] or len(operation["results"]) > 1:
+        return False
+    return operation["name"] not in SOURCES
+
+
 def parameters(operation):
     """The function's parameters, and the expression by which its body passes the sources to _core."""
     arguments = operation["arguments"]
@@ -126,12 +153,15 @@ def parameters(operation):
     out = f"out: {result}" if operation["reads_destination"] else f"out: {result} | None = None"
     if operation["one_result_alone"] and not operation["results"]:
         out = "out: Tensor | Sequence[Tensor] | None = None"
-    has_no_type = operation["moves_bits"] or operation["reads_destination"] or len(operation["results"]) > 1
-    dtype = [] if has_no_type else ["dtype: DType | None = None"]
+    dtype = [] if not takes_type(operation) else ["dtype: DType | None = None"]
     if not arguments and not operation["moves_bits"]:
         dtype = ["dtype: DType"]  # the type is the only argument of the operation
     if operation["sources"]:
         return recipe_parameters(operation["sources"], [*required, *optional], [out, *dtype])
+    if operation["name"] in SOURCES:
+        named = SOURCES[operation["name"]]
+        first = [f"{name}: {kind}" for name, kind, _ in named]
+        return [*first, *optional, "*", out], f"_given({', '.join(name for name, _, _ in named)})"
     least, most = operation["min_sources"], operation["max_sources"]
     if operation["has_indices"]:
         first = ["x: Tensor", "index: Tensor | Sequence[Tensor]"]
@@ -192,6 +222,8 @@ def docstring(operation):
     entries = []
     for one in operation["sources"]:
         entries.append((one["name"], f"{SHAPES[one['shape']]} ({ELEMENTS[one['elements']]})."))
+    for name, _, description in SOURCES.get(operation["name"], []):
+        entries.append((name, description))
     if not entries:
         entries.append(sources_text(operation))
     if operation["has_indices"]:
@@ -209,8 +241,7 @@ def docstring(operation):
         entries.append(("out", "the tensor that is read and written."))
     else:
         entries.append(("out", "the tensor to write; by default a new tensor of the first source's library."))
-    has_type = not operation["moves_bits"] and not operation["reads_destination"]
-    if operation["arguments"] and has_type and len(operation["results"]) < 2:
+    if operation["arguments"] and takes_type(operation):
         entries.append(
             ("dtype", "the element type of the new tensor; by default the type follows NumPy's rules.")
             if not operation["results"]
@@ -226,6 +257,8 @@ def docstring(operation):
         if operation["moves_bits"]
         else "integers and floating point; bool is treated as uint8"
     )
+    if operation["name"] in SOURCES:
+        types = "as above"
     if operation["sources"]:
         types = "as above; docs/rowwise.md has the results' types"
     lines += ["", "    Returns:"]

@@ -1061,6 +1061,43 @@ def rotary(
     return _one(33, _given(x, cos, sin), out, dtype, (axis, layout))
 
 
+def cast_transpose(
+    x: Tensor,
+    scale: Tensor | float | None = None,
+    to: str | None = None,
+    orders: str | None = None,
+    amax: bool | None = None,
+    *,
+    out: Tensor | Sequence[Tensor] | None = None,
+) -> Any:
+    """Scales and converts a matrix, and stores it in both orders, with its greatest magnitude, in one pass.
+
+    Args:
+        x: a tensor of float16, bfloat16 or float32; its last two dimensions are the matrix, those before
+            them count matrices.
+        scale: the factor: a tensor with one element of float32, or a number, all of whose values share a
+            kernel; None: 1.
+        to: the type of the converted elements ("e4m3", "e5m2", "i8", "f16", "bf16"; default: the
+            destination's type, else e4m3). For example "e5m2".
+        orders: the orders in which the converted matrix is stored ("both", "plain", "transposed"; default:
+            both). For example "transposed".
+        amax: whether the last destination gets the greatest magnitude of x (a bool; default: True). For
+            example False.
+        out: the tensors to write; by default new tensors of the sources' library.
+
+    Returns:
+        out, or a tuple of the new tensors; if there is one, the new tensor.
+
+    Types:
+        as above.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+    """
+    return _some(34, _given(x, scale), out, None, (to, orders, amax))
+
+
 def gather(
     x: Tensor,
     index: Tensor | Sequence[Tensor],
@@ -1097,7 +1134,7 @@ def gather(
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
     sources = (x, *index) if isinstance(index, (list, tuple)) else (x, index)
-    return _one(34, sources, out, None, (axes, along, out_of_range, value))
+    return _one(35, sources, out, None, (axes, along, out_of_range, value))
 
 
 def scatter(
@@ -1134,7 +1171,7 @@ def scatter(
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
     sources = (x, *index) if isinstance(index, (list, tuple)) else (x, index)
-    return _one(35, sources, out, None, (axes, along, out_of_range))
+    return _one(36, sources, out, None, (axes, along, out_of_range))
 
 
 def scatter_add(
@@ -1174,7 +1211,7 @@ def scatter_add(
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
     sources = (x, *index) if isinstance(index, (list, tuple)) else (x, index)
-    return _one(36, sources, out, None, (axes, along, out_of_range, deterministic))
+    return _one(37, sources, out, None, (axes, along, out_of_range, deterministic))
 
 
 def copy_ragged(
@@ -1198,7 +1235,7 @@ def copy_ragged(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _all(37, sources, out, None, ())
+    return _all(38, sources, out, None, ())
 
 
 def reduce_into(
@@ -1224,7 +1261,7 @@ def reduce_into(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(38, x, out, None, (op,))
+    return _one(39, x, out, None, (op,))
 
 
 def im2col(
@@ -1257,7 +1294,7 @@ def im2col(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(39, x, out, None, (filter, strides, dilations, padding))
+    return _one(40, x, out, None, (filter, strides, dilations, padding))
 
 
 def convolution(
@@ -1294,7 +1331,7 @@ def convolution(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(40, (x0, x1), out, dtype, (filter, strides, dilations, padding))
+    return _one(41, (x0, x1), out, dtype, (filter, strides, dilations, padding))
 
 
 def tiles(
@@ -1361,7 +1398,7 @@ def tiles(
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
         CompileError: the compiler refused the expression; `log` has its output.
     """
-    return _one(41, x, out, dtype, (family, expression, op, box, element_strides, swizzle, interleave, oob,
+    return _one(42, x, out, dtype, (family, expression, op, box, element_strides, swizzle, interleave, oob,
         l2, stages, output_stages, warps, ctas_per_sm, tiles_per_cta))
 
 
@@ -1370,5 +1407,5 @@ __all__ = ["copy", "permute", "slice", "flip", "broadcast", "pad", "cast", "conc
     "log_softmax_backward", "logsumexp", "rms_norm", "rms_norm_backward", "add_rms_norm", "layer_norm",
     "layer_norm_backward", "l2_normalize", "cross_entropy", "cross_entropy_with_gradient",
     "cross_entropy_backward", "max_with_index", "quantize_rows", "dequantize_rows", "swiglu",
-    "swiglu_backward", "rotary", "gather", "scatter", "scatter_add", "copy_ragged", "reduce_into", "im2col",
-    "convolution", "tiles"]
+    "swiglu_backward", "rotary", "cast_transpose", "gather", "scatter", "scatter_add", "copy_ragged",
+    "reduce_into", "im2col", "convolution", "tiles"]

@@ -203,6 +203,14 @@ def _recipe(operation: dict[str, Any]) -> Callable[[Sequence[Shape], dict[str, A
     return compute
 
 
+def _cast_transpose(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
+    orders = values["orders"] or "both"
+    own = tuple(shapes[0])
+    plain = [own] if orders != "transposed" else []
+    transposed = [(*own[:-2], own[-1], own[-2])] if orders != "plain" else []
+    return [*plain, *transposed, *([] if values["amax"] in (False, "no") else [()])]
+
+
 _RESULTS: dict[str, Callable[[Sequence[Shape], dict[str, Any]], list[Shape]]] = {
     "copy": _common,
     "permute": _permute,
@@ -218,6 +226,7 @@ _RESULTS: dict[str, Callable[[Sequence[Shape], dict[str, Any]], list[Shape]]] = 
     "reduce": _reduce,
     "scan": _common,
     "rowwise": _rowwise,
+    "cast_transpose": _cast_transpose,
     "gather": _gather,
     "copy_ragged": _copy_ragged,
     "im2col": _windows,

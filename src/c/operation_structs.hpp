@@ -233,6 +233,14 @@ inline constexpr ArgumentMember rotary_members[] = {
 inline constexpr OperationStruct rotary_operation{
     "rotary", "tmajit_rotary_arguments", sizeof(tmajit_rotary_arguments), rotary_members};
 
+inline constexpr ArgumentMember cast_transpose_members[] = {
+    {"to", offsetof(tmajit_cast_transpose_arguments, to)},
+    {"orders", offsetof(tmajit_cast_transpose_arguments, orders)},
+    {"amax", offsetof(tmajit_cast_transpose_arguments, amax)},
+};
+inline constexpr OperationStruct cast_transpose_operation{
+    "cast_transpose", "tmajit_cast_transpose_arguments", sizeof(tmajit_cast_transpose_arguments), cast_transpose_members};
+
 inline constexpr ArgumentMember gather_members[] = {
     {"axes", offsetof(tmajit_gather_arguments, axes)},
     {"along", offsetof(tmajit_gather_arguments, along)},

@@ -184,7 +184,7 @@ TensorView Problem::view(std::uint32_t operand) const {
 
 std::uint64_t Problem::bytes_written() const noexcept {
   if (is<TileProblem>()) return sat_mul(view(0).elements(), element_bytes(0));
-  const bool has_results = is<ReduceProblem>() || is<RowwiseProblem>();
+  const bool has_results = is<ReduceProblem>() || is<RowwiseProblem>() || is<CastTransposeProblem>();
   std::uint64_t bytes = 0;
   for (std::uint32_t k = 0; k < destinations; ++k) {
     const std::uint32_t operand = destination_operand(k);

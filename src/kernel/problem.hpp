@@ -76,6 +76,12 @@ struct RowwiseProblem {
   std::uint32_t row_dims = 0;
   std::uint64_t length = 1;  ///< elements of a row
 };
+/// Scales and converts a matrix. All operands have its dimensions, which are not merged. The scale, source 1
+/// if there is one, and the greatest magnitude have stride 0 in all dimensions.
+struct CastTransposeProblem {
+  static constexpr std::string_view operation = CastTranspose::operation;
+  bool amax = false;  ///< the last destination is the greatest magnitude
+};
 /// The direction in which index tensors move elements.
 enum class IndexedUse : std::uint8_t { gather, scatter, scatter_add };
 /// Moves elements between a tensor, which has the nest's shape, and an operand whose elements index tensors
@@ -122,11 +128,12 @@ struct TileProblem {
   Tiles tiles;
 };
 using ProblemBody = std::variant<CopyProblem, PadProblem, MapProblem, StencilProblem, ReduceProblem,
-                                 ScanProblem, RowwiseProblem, IndexedProblem, CombineProblem, Im2colProblem,
-                                 ConvolutionProblem, TileProblem>;
+                                 ScanProblem, RowwiseProblem, CastTransposeProblem, IndexedProblem,
+                                 CombineProblem, Im2colProblem, ConvolutionProblem, TileProblem>;
 
 /// A move in the form that families see: accesses, element types, addresses, operation. Operand 0 is the
-/// destination, the sources follow, then further destinations of RowwiseProblem.
+/// destination, the sources follow, then further destinations of RowwiseProblem
+/// and CastTransposeProblem.
 struct Problem {
   CanonicalNest nest = {};
   std::array<ElementType, max_operands> type{};

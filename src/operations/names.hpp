@@ -41,6 +41,7 @@
   USE(scan)                            \
   USE(rowwise)                         \
   TMAJIT_FOR_EACH_RECIPE(USE)          \
+  USE(cast_transpose)                  \
   USE(gather)                          \
   USE(scatter)                         \
   USE(scatter_add)                     \

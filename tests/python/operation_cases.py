@@ -36,7 +36,7 @@ class Case(NamedTuple):
     @property
     def linear(self) -> bool:
         """Whether the results are linear in all sources, so that each has gradients."""
-        if self.name in ("map", "stencil", "rowwise", "gather", "tiles", *RECIPES):
+        if self.name in ("map", "stencil", "rowwise", "cast_transpose", "gather", "tiles", *RECIPES):
             return False
         return self.arguments.get("op") in (None, "sum", "mean")
 
@@ -55,7 +55,7 @@ class Case(NamedTuple):
             return function(arguments.pop("expression"), *sources, **arguments)
         if self.name == "gather":
             return function(sources[0], list(sources[1:]), **arguments)
-        if self.name == "convolution" or (self.name in RECIPES and self.many):
+        if self.name in ("convolution", "cast_transpose") or (self.name in RECIPES and self.many):
             return function(*sources, **arguments)
         return function(sources, **arguments)
 
@@ -90,6 +90,8 @@ CASES = [
             [numbers(4, 6), numbers(6)],
             {"steps": "y0 = x0 * x1 - mean(x0); y1 = max(x0)", "axes": (0,)},
         ),
+        ("cast_transpose", [numbers(5, 8), numbers(1, 1)], {"to": "f16"}),
+        ("cast_transpose", [numbers(2, 5, 8)], {"to": "bf16", "orders": "transposed", "amax": False}),
         ("gather", [numbers(5, 4), indices(2, -1, 0, 2, 7)], {"value": 1.5}),
         ("gather", [numbers(3, 4), indices(3, 0, -2).reshape(3, 1)], {"axes": 1, "along": True}),
         (

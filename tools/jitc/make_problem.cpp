@@ -189,6 +189,7 @@ class Builder {
     }
     auto shape = parse_extents(options_.shape, "--shape");
     if (convolves() && input == 1) return filter_shape(shape);
+    if (is(tmajit::CastTranspose::operation) && input == 1) return {};  // the scale
     if (is_index(input)) return index_shape(options_, shape, operation().reads_destination);
     if (parts_are_inputs()) {
       if (text("--axis").empty())
