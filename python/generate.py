@@ -69,6 +69,7 @@ SHAPES = {
     "block": "one number for each row, with the axis missing or of extent 1; or one for each block, "
     "whose number is then the axis's extent",
     "axis": "one number for each place of a row, in one dimension",
+    "tile": "one number for each block",
     "halves": "the rows",
     "half": "broadcast by NumPy's rules to the rows' shape with half of their extent along the axis",
     "rows_or_halves": "the rows, or both halves of each row if b is None",

@@ -184,14 +184,17 @@ def _recipe(operation: dict[str, Any]) -> Callable[[Sequence[Shape], dict[str, A
     def compute(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
         joined = may_join and len(shapes) < len(named)
         own = shapes[of_rows]
-        axis = (-1 if values["axis"] is None else values["axis"]) % len(own)
+        axis = (-1 if values.get("axis") is None else values["axis"]) % len(own)
         block = values.get("block") or 0
+        square = block or 128
         before, n, after = own[:axis], own[axis], own[axis + 1 :]
 
         def shape_of(result: dict[str, Any]) -> Shape:
             kind = result["shape"]
             if kind == "row" or (kind == "block" and not block):
                 return (*before, *after)
+            if kind == "tile":
+                return (*own[:-2], own[-2] // square, own[-1] // square)
             if kind == "block":
                 return (*before, n // block, *after)
             if joined and kind != named[of_rows]["shape"]:  # of swiglu: y, whose a holds both halves; or da

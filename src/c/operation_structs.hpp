@@ -214,6 +214,19 @@ inline constexpr ArgumentMember dequantize_rows_members[] = {
 inline constexpr OperationStruct dequantize_rows_operation{
     "dequantize_rows", "tmajit_dequantize_rows_arguments", sizeof(tmajit_dequantize_rows_arguments), dequantize_rows_members};
 
+inline constexpr ArgumentMember quantize_blocks_members[] = {
+    {"block", offsetof(tmajit_quantize_blocks_arguments, block)},
+    {"to", offsetof(tmajit_quantize_blocks_arguments, to)},
+};
+inline constexpr OperationStruct quantize_blocks_operation{
+    "quantize_blocks", "tmajit_quantize_blocks_arguments", sizeof(tmajit_quantize_blocks_arguments), quantize_blocks_members};
+
+inline constexpr ArgumentMember dequantize_blocks_members[] = {
+    {"block", offsetof(tmajit_dequantize_blocks_arguments, block)},
+};
+inline constexpr OperationStruct dequantize_blocks_operation{
+    "dequantize_blocks", "tmajit_dequantize_blocks_arguments", sizeof(tmajit_dequantize_blocks_arguments), dequantize_blocks_members};
+
 inline constexpr ArgumentMember swiglu_members[] = {
     {"axis", offsetof(tmajit_swiglu_arguments, axis)},
 };

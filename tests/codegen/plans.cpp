@@ -399,7 +399,11 @@ static std::vector<NamedPlan> cast_plans() {
   };
   using enum ElementType;
   const Tensor scale{TensorView::contiguous(f32, {}), from_address + (DevicePtr{1} << 36)};
-  return {cast("bf16 to e4m3 in both orders", from(bf16, {4096, 4096}), e4m3, {}, {scale}),
+  const Tensor blocks = from(bf16, {1024, 512});
+  const Operation quantised =
+      operation::quantize_blocks({to(e4m3, {1024, 512}), to(f32, {8, 4}, DevicePtr{1} << 36)}, {blocks});
+  return {{"square blocks of bf16", plan_kernels(quantised).front()},
+          cast("bf16 to e4m3 in both orders", from(bf16, {4096, 4096}), e4m3, {}, {scale}),
           cast("odd rows of f16 to e5m2", from(f16, {513, 1001}), e5m2, {}, {number(2.0F)}),
           cast("f32 to transposed bytes", from(f32, {2048, 2056}), i8,
                {.orders = CastOrders::transposed, .amax = false}, {scale}),

@@ -125,6 +125,8 @@ def _source_shape(kind: str, joined: bool, first: bool, arguments: dict[str, Any
         shape.pop(axis)
     elif kind == "block":
         shape[axis] //= block
+    elif kind == "tile":
+        shape = [extent // block for extent in shape]
     elif kind == "half":
         shape[axis] //= 2
     elif kind == "rows_or_halves" and joined and not first:
@@ -147,10 +149,13 @@ def _recipe_case(name: str, count: int, arguments: dict[str, Any]) -> Case:
 
 
 for _name, _described in RECIPES.items():
-    _given = {"to": "i8"} if _name == "quantize_rows" else {}  # PyTorch checks no operators of fp8
+    _given = {"to": "i8"} if _name.startswith("quantize") else {}  # PyTorch checks no operators of fp8
+    if _name.endswith("_blocks"):
+        _given["block"] = 2
     for _count in range(_described["min_sources"], _described["max_sources"] + 1):
         CASES.append(_recipe_case(_name, _count, _given))
-    CASES.append(_recipe_case(_name, _described["max_sources"], {"axis": 0, **_given}))
+    if not _name.endswith("_blocks"):
+        CASES.append(_recipe_case(_name, _described["max_sources"], {"axis": 0, **_given}))
 CASES.append(_recipe_case("quantize_rows", 1, {"block": 4, "to": "i8"}))
 CASES.append(_recipe_case("dequantize_rows", 2, {"block": 2, "axis": 0}))
 CASES.append(_recipe_case("rotary", 3, {"layout": "pairs"}))
