@@ -4,6 +4,9 @@
 #include <string>
 #include <utility>
 
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
 namespace reference::cast_transpose_operation {
 
 using namespace tmajit;
@@ -41,8 +44,18 @@ void draw_test_case(TestCaseDraw& draw) {
   }
 }
 
+/// Lists matrices of training, cast to e4m3 and transposed.
+void add_benchmark_cases(bench::CaseBuilder& list) {
+  for (const Shape& full : {Shape{8192, 8192}, Shape{16384, 5120}}) {
+    const Shape shape = list.tiny() ? Shape{24, 40} : full;
+    list.add("cast_transpose", fmt::format("({})", fmt::join(full, ",")), "cast_transpose",
+             {{ElementType::bf16, shape}}, {{"orders", "transposed"}, {"amax", "no"}})
+        .peers = bench::Peers::none;
+  }
+}
+
 }  // namespace
 
-const OperationCases cases{.draw_test_case = draw_test_case};
+const OperationCases cases{.draw_test_case = draw_test_case, .add_benchmark_cases = add_benchmark_cases};
 
 }  // namespace reference::cast_transpose_operation
