@@ -69,6 +69,7 @@ SHAPES = {
     "block": "one number for each row, with the axis missing or of extent 1; or one for each block, "
     "whose number is then the axis's extent",
     "axis": "one number for each place of a row, in one dimension",
+    "tile": "one number for each block",
     "halves": "the rows",
     "half": "broadcast by NumPy's rules to the rows' shape with half of their extent along the axis",
     "rows_or_halves": "the rows, or both halves of each row if b is None",
@@ -79,6 +80,26 @@ ELEMENTS = {
     "any": "any type",
     "integer": "integers",
     "quantised": "float8_e4m3fn, float8_e5m2 or int8",
+}
+
+
+#: The names of the sources of an operation that is no recipe and whose sources have different meanings, with
+#: their annotations and descriptions.
+SOURCES = {
+    "cast_transpose": [
+        (
+            "x",
+            "Tensor",
+            "a tensor of float16, bfloat16 or float32; its last two dimensions are the matrix, those before "
+            "them count matrices.",
+        ),
+        (
+            "scale",
+            "Tensor | float | None = None",
+            "the factor: a tensor with one element of float32, or a number, all of whose values share a "
+            "kernel; None: 1.",
+        ),
+    ]
 }
 
 
@@ -116,6 +137,13 @@ def annotation(argument):
     return "bool" if is_bool(argument) else ANNOTATIONS[argument["type"]]
 
 
+def takes_type(operation):
+    """Whether the function has the parameter dtype."""
+    if operation["moves_bits"] or operation["reads_destination"] or len(operation["results"]) > 1:
+        return False
+    return operation["name"] not in SOURCES
+
+
 def parameters(operation):
     """The function's parameters, and the expression by which its body passes the sources to _core."""
     arguments = operation["arguments"]
@@ -126,12 +154,15 @@ def parameters(operation):
     out = f"out: {result}" if operation["reads_destination"] else f"out: {result} | None = None"
     if operation["one_result_alone"] and not operation["results"] and not operation["result_names"]:
         out = "out: Tensor | Sequence[Tensor] | None = None"
-    has_no_type = operation["moves_bits"] or operation["reads_destination"] or len(operation["results"]) > 1
-    dtype = [] if has_no_type else ["dtype: DType | None = None"]
+    dtype = [] if not takes_type(operation) else ["dtype: DType | None = None"]
     if not arguments and not operation["moves_bits"]:
         dtype = ["dtype: DType"]  # the type is the only argument of the operation
     if operation["sources"]:
         return recipe_parameters(operation["sources"], [*required, *optional], [out, *dtype])
+    if operation["name"] in SOURCES:
+        named = SOURCES[operation["name"]]
+        first = [f"{name}: {kind}" for name, kind, _ in named]
+        return [*first, *optional, "*", out], f"_given({', '.join(name for name, _, _ in named)})"
     least, most = operation["min_sources"], operation["max_sources"]
     if operation["source_names"]:
         names = operation["source_names"]
@@ -199,6 +230,8 @@ def docstring(operation):
     entries = []
     for one in operation["sources"]:
         entries.append((one["name"], f"{SHAPES[one['shape']]} ({ELEMENTS[one['elements']]})."))
+    for name, _, description in SOURCES.get(operation["name"], []):
+        entries.append((name, description))
     if not entries:
         entries.append(sources_text(operation))
     if operation["source_names"]:
@@ -223,8 +256,7 @@ def docstring(operation):
         entries.append(("out", "the tensor that is read and written."))
     else:
         entries.append(("out", "the tensor to write; by default a new tensor of the first source's library."))
-    has_type = not operation["moves_bits"] and not operation["reads_destination"]
-    if operation["arguments"] and has_type and len(operation["results"]) < 2:
+    if operation["arguments"] and takes_type(operation):
         entries.append(
             ("dtype", "the element type of the new tensor; docs/gather.md says which is the default.")
             if operation["has_weights"]
@@ -242,6 +274,8 @@ def docstring(operation):
         if operation["moves_bits"]
         else "integers and floating point; bool is treated as uint8"
     )
+    if operation["name"] in SOURCES:
+        types = "as above"
     if operation["sources"]:
         types = "as above; docs/rowwise.md has the results' types"
     lines += ["", "    Returns:"]

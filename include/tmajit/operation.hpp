@@ -2,6 +2,7 @@
 
 /// Every operation: its descriptor, the function that makes it, and the one call that runs it.
 #include <tmajit/operations/cast.hpp>
+#include <tmajit/operations/cast_transpose.hpp>
 #include <tmajit/operations/concat.hpp>
 #include <tmajit/operations/convolution.hpp>
 #include <tmajit/operations/copy.hpp>
@@ -34,12 +35,13 @@ TMAJIT_BEGIN
 
 /// The descriptor of a move's operation. Operations without their own descriptor, such as permute and cast,
 /// consist of moves with these.
-using MoveBody = std::variant<Copy, Padding, Map, Stencil, Reduction, Scan, Rowwise, Gather, Scatter,
-                              ScatterAdd, GatherSum, MoePermute, ReduceInto, Im2col, Convolution, Tiles>;
+using MoveBody =
+    std::variant<Copy, Padding, Map, Stencil, Reduction, Scan, Rowwise, CastTranspose, Gather, Scatter,
+                 ScatterAdd, GatherSum, MoePermute, ReduceInto, Im2col, Convolution, Tiles>;
 
 /// One destination computed from sources. All operations consist of these. The descriptor says which shapes
 /// and types the sources have. Each move is a kernel, except that one kernel computes all destinations of
-/// the same rows (Rowwise), or of a sort by experts (MoePermute).
+/// the same rows (Rowwise), of the same matrix (CastTranspose), or of a sort by experts (MoePermute).
 struct Move {
   Tensor destination;
   std::vector<Tensor> sources;  ///< at most 8

@@ -19,6 +19,7 @@ enum class OperandShape : std::uint8_t {
   row,             ///< one number for each row: the axis is missing, or has an extent of 1
   block,           ///< one number for each block of a row: the axis has its number of blocks
   axis,            ///< one number for each place of a row: the axis alone
+  tile,            ///< one number for each square block of the last two dimensions: their numbers of blocks
   halves,          ///< all rows; the two halves of a row are operands of the steps
   half,            ///< is broadcast to half of the rows' extent along the axis
   rows_or_halves,  ///< halves if the last source is missing, else rows

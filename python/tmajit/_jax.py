@@ -35,6 +35,7 @@ _ROWS_ALONE = [
     for operation in _values.OPERATIONS
     if operation["sources"]
     and all(source["shape"] in ("rows", "rows_or_halves") for source in operation["sources"])
+    and any(argument["name"] == "axis" for argument in operation["arguments"])
 ]
 
 _Results = tuple[tuple[tuple[int, ...], Any], ...]
@@ -158,7 +159,7 @@ def _shifted(name: str, arguments: dict[str, Any], shapes: Sequence[tuple[int, .
     axes = (axes,) if isinstance(axes, int) else tuple(axes or ())
     if name in ("map", "stencil") and re.search(r"\bg\b", arguments["expression"]):
         return None  # it reads coordinates
-    if name in ("copy", "copy_ragged", "cast", "map"):
+    if name in ("copy", "copy_ragged", "cast", "map", "quantize_blocks", "dequantize_blocks"):
         pass
     elif name == "permute":
         shifted["axes"] = (0, *(axis % rank + 1 for axis in axes))

@@ -964,6 +964,67 @@ def dequantize_rows(
     return _one(30, _given(q, scale), out, dtype, (axis, block))
 
 
+def quantize_blocks(
+    x: Tensor,
+    block: int | None = None,
+    to: str | None = None,
+    *,
+    out: Sequence[Tensor] | None = None,
+) -> Any:
+    """Converts square blocks of matrices to 8 bits with a scale each.
+
+    Args:
+        x: the rows (floating point).
+        block: the rows and columns of a block, a divisor of the extents (a whole number, 0 or more;
+            default: 128). For example 64.
+        to: the type of the quantised elements ("e4m3", "e5m2", "i8"; default: the destination's type, else
+            e4m3). For example "i8".
+        out: the tensors to write; by default new tensors of the sources' library.
+
+    Returns:
+        out, or the new tensors q, scale.
+
+    Types:
+        as above; docs/rowwise.md has the results' types.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+    """
+    return _some(31, x, out, None, (block, to))
+
+
+def dequantize_blocks(
+    q: Tensor,
+    scale: Tensor,
+    *,
+    block: int | None = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+) -> Any:
+    """Multiplies square blocks of matrices by their scales.
+
+    Args:
+        q: the rows (float8_e4m3fn, float8_e5m2 or int8).
+        scale: one number for each block (floating point).
+        block: the rows and columns of a block, a divisor of the extents (a whole number, 0 or more;
+            default: 128). For example 64.
+        out: the tensor to write; by default a new tensor of the first source's library.
+        dtype: the element type of the new tensor; docs/rowwise.md says which is the default.
+
+    Returns:
+        out, or the new tensor, which is dense and row-major.
+
+    Types:
+        as above; docs/rowwise.md has the results' types.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+    """
+    return _one(32, _given(q, scale), out, dtype, (block,))
+
+
 def swiglu(
     a: Tensor,
     b: Tensor | None = None,
@@ -991,7 +1052,7 @@ def swiglu(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(31, _given(a, b), out, dtype, (axis,))
+    return _one(33, _given(a, b), out, dtype, (axis,))
 
 
 def swiglu_backward(
@@ -1021,7 +1082,7 @@ def swiglu_backward(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _some(32, _given(dy, a, b), out, None, (axis,))
+    return _some(34, _given(dy, a, b), out, None, (axis,))
 
 
 def rotary(
@@ -1058,7 +1119,44 @@ def rotary(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(33, _given(x, cos, sin), out, dtype, (axis, layout))
+    return _one(35, _given(x, cos, sin), out, dtype, (axis, layout))
+
+
+def cast_transpose(
+    x: Tensor,
+    scale: Tensor | float | None = None,
+    to: str | None = None,
+    orders: str | None = None,
+    amax: bool | None = None,
+    *,
+    out: Tensor | Sequence[Tensor] | None = None,
+) -> Any:
+    """Scales and converts a matrix, and stores it in both orders, with its greatest magnitude, in one pass.
+
+    Args:
+        x: a tensor of float16, bfloat16 or float32; its last two dimensions are the matrix, those before
+            them count matrices.
+        scale: the factor: a tensor with one element of float32, or a number, all of whose values share a
+            kernel; None: 1.
+        to: the type of the converted elements ("e4m3", "e5m2", "i8", "f16", "bf16"; default: the
+            destination's type, else e4m3). For example "e5m2".
+        orders: the orders in which the converted matrix is stored ("both", "plain", "transposed"; default:
+            both). For example "transposed".
+        amax: whether the last destination gets the greatest magnitude of x (a bool; default: True). For
+            example False.
+        out: the tensors to write; by default new tensors of the sources' library.
+
+    Returns:
+        out, or a tuple of the new tensors; if there is one, the new tensor.
+
+    Types:
+        as above.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+    """
+    return _some(36, _given(x, scale), out, None, (to, orders, amax))
 
 
 def gather(
@@ -1101,7 +1199,7 @@ def gather(
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
     sources = (x, *index) if isinstance(index, (list, tuple)) else (x, index)
-    return _one(34, sources, out, None, (axes, along, out_of_range, value, flat))
+    return _one(37, sources, out, None, (axes, along, out_of_range, value, flat))
 
 
 def scatter(
@@ -1142,7 +1240,7 @@ def scatter(
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
     sources = (x, *index) if isinstance(index, (list, tuple)) else (x, index)
-    return _one(35, sources, out, None, (axes, along, out_of_range, flat))
+    return _one(38, sources, out, None, (axes, along, out_of_range, flat))
 
 
 def scatter_add(
@@ -1186,7 +1284,7 @@ def scatter_add(
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
     sources = (x, *index) if isinstance(index, (list, tuple)) else (x, index)
-    return _one(36, sources, out, None, (axes, along, out_of_range, deterministic, flat))
+    return _one(39, sources, out, None, (axes, along, out_of_range, deterministic, flat))
 
 
 def moe_permute(
@@ -1218,7 +1316,7 @@ def moe_permute(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _all(37, (x, experts), out, None, (count, alignment))
+    return _all(40, (x, experts), out, None, (count, alignment))
 
 
 def gather_sum(
@@ -1259,7 +1357,7 @@ def gather_sum(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(38, _given(x, index, weights), out, dtype, (axes, out_of_range, flat))
+    return _one(41, _given(x, index, weights), out, dtype, (axes, out_of_range, flat))
 
 
 def copy_ragged(
@@ -1283,7 +1381,7 @@ def copy_ragged(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _all(39, sources, out, None, ())
+    return _all(42, sources, out, None, ())
 
 
 def reduce_into(
@@ -1309,7 +1407,7 @@ def reduce_into(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(40, x, out, None, (op,))
+    return _one(43, x, out, None, (op,))
 
 
 def im2col(
@@ -1342,7 +1440,7 @@ def im2col(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(41, x, out, None, (filter, strides, dilations, padding))
+    return _one(44, x, out, None, (filter, strides, dilations, padding))
 
 
 def convolution(
@@ -1379,7 +1477,7 @@ def convolution(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(42, (x0, x1), out, dtype, (filter, strides, dilations, padding))
+    return _one(45, (x0, x1), out, dtype, (filter, strides, dilations, padding))
 
 
 def tiles(
@@ -1446,7 +1544,7 @@ def tiles(
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
         CompileError: the compiler refused the expression; `log` has its output.
     """
-    return _one(43, x, out, dtype, (family, expression, op, box, element_strides, swizzle, interleave, oob,
+    return _one(46, x, out, dtype, (family, expression, op, box, element_strides, swizzle, interleave, oob,
         l2, stages, output_stages, warps, ctas_per_sm, tiles_per_cta))
 
 
@@ -1454,6 +1552,7 @@ __all__ = ["copy", "permute", "slice", "flip", "broadcast", "pad", "cast", "conc
     "stencil", "reduce", "scan", "rowwise", "softmax", "softmax_backward", "log_softmax",
     "log_softmax_backward", "logsumexp", "rms_norm", "rms_norm_backward", "add_rms_norm", "layer_norm",
     "layer_norm_backward", "l2_normalize", "cross_entropy", "cross_entropy_with_gradient",
-    "cross_entropy_backward", "max_with_index", "quantize_rows", "dequantize_rows", "swiglu",
-    "swiglu_backward", "rotary", "gather", "scatter", "scatter_add", "moe_permute", "gather_sum",
-    "copy_ragged", "reduce_into", "im2col", "convolution", "tiles"]
+    "cross_entropy_backward", "max_with_index", "quantize_rows", "dequantize_rows", "quantize_blocks",
+    "dequantize_blocks", "swiglu", "swiglu_backward", "rotary", "cast_transpose", "gather", "scatter",
+    "scatter_add", "moe_permute", "gather_sum", "copy_ragged", "reduce_into", "im2col", "convolution",
+    "tiles"]

@@ -197,14 +197,17 @@ def _recipe(operation: dict[str, Any]) -> Callable[[Sequence[Shape], dict[str, A
     def compute(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
         joined = may_join and len(shapes) < len(named)
         own = shapes[of_rows]
-        axis = (-1 if values["axis"] is None else values["axis"]) % len(own)
+        axis = (-1 if values.get("axis") is None else values["axis"]) % len(own)
         block = values.get("block") or 0
+        square = block or 128
         before, n, after = own[:axis], own[axis], own[axis + 1 :]
 
         def shape_of(result: dict[str, Any]) -> Shape:
             kind = result["shape"]
             if kind == "row" or (kind == "block" and not block):
                 return (*before, *after)
+            if kind == "tile":
+                return (*own[:-2], own[-2] // square, own[-1] // square)
             if kind == "block":
                 return (*before, n // block, *after)
             if joined and kind != named[of_rows]["shape"]:  # of swiglu: y, whose a holds both halves; or da
@@ -214,6 +217,14 @@ def _recipe(operation: dict[str, Any]) -> Callable[[Sequence[Shape], dict[str, A
         return [shape_of(result) for result in results[: 1 if joined else None]]
 
     return compute
+
+
+def _cast_transpose(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
+    orders = values["orders"] or "both"
+    own = tuple(shapes[0])
+    plain = [own] if orders != "transposed" else []
+    transposed = [(*own[:-2], own[-1], own[-2])] if orders != "plain" else []
+    return [*plain, *transposed, *([] if values["amax"] in (False, "no") else [()])]
 
 
 _RESULTS: dict[str, Callable[[Sequence[Shape], dict[str, Any]], list[Shape]]] = {
@@ -231,6 +242,7 @@ _RESULTS: dict[str, Callable[[Sequence[Shape], dict[str, Any]], list[Shape]]] = 
     "reduce": _reduce,
     "scan": _common,
     "rowwise": _rowwise,
+    "cast_transpose": _cast_transpose,
     "gather": _gather,
     "moe_permute": _moe_permute,
     "gather_sum": _gather_sum,

@@ -214,6 +214,19 @@ inline constexpr ArgumentMember dequantize_rows_members[] = {
 inline constexpr OperationStruct dequantize_rows_operation{
     "dequantize_rows", "tmajit_dequantize_rows_arguments", sizeof(tmajit_dequantize_rows_arguments), dequantize_rows_members};
 
+inline constexpr ArgumentMember quantize_blocks_members[] = {
+    {"block", offsetof(tmajit_quantize_blocks_arguments, block)},
+    {"to", offsetof(tmajit_quantize_blocks_arguments, to)},
+};
+inline constexpr OperationStruct quantize_blocks_operation{
+    "quantize_blocks", "tmajit_quantize_blocks_arguments", sizeof(tmajit_quantize_blocks_arguments), quantize_blocks_members};
+
+inline constexpr ArgumentMember dequantize_blocks_members[] = {
+    {"block", offsetof(tmajit_dequantize_blocks_arguments, block)},
+};
+inline constexpr OperationStruct dequantize_blocks_operation{
+    "dequantize_blocks", "tmajit_dequantize_blocks_arguments", sizeof(tmajit_dequantize_blocks_arguments), dequantize_blocks_members};
+
 inline constexpr ArgumentMember swiglu_members[] = {
     {"axis", offsetof(tmajit_swiglu_arguments, axis)},
 };
@@ -232,6 +245,14 @@ inline constexpr ArgumentMember rotary_members[] = {
 };
 inline constexpr OperationStruct rotary_operation{
     "rotary", "tmajit_rotary_arguments", sizeof(tmajit_rotary_arguments), rotary_members};
+
+inline constexpr ArgumentMember cast_transpose_members[] = {
+    {"to", offsetof(tmajit_cast_transpose_arguments, to)},
+    {"orders", offsetof(tmajit_cast_transpose_arguments, orders)},
+    {"amax", offsetof(tmajit_cast_transpose_arguments, amax)},
+};
+inline constexpr OperationStruct cast_transpose_operation{
+    "cast_transpose", "tmajit_cast_transpose_arguments", sizeof(tmajit_cast_transpose_arguments), cast_transpose_members};
 
 inline constexpr ArgumentMember gather_members[] = {
     {"axes", offsetof(tmajit_gather_arguments, axes)},

@@ -271,6 +271,31 @@ tmajit_status tmajit_rowwise_results(const tmajit_tensor* sources, size_t source
                  error);
 }
 
+tmajit_status tmajit_cast_transpose(tmajit_runtime* runtime, const tmajit_tensor* destinations,
+                                    size_t destination_count, const tmajit_tensor* sources,
+                                    size_t source_count, const tmajit_cast_transpose_arguments* arguments,
+                                    void* stream, tmajit_error** error) {
+  return run(cast_transpose_operation, runtime, {destinations, destination_count}, {sources, source_count},
+             arguments, stream, error);
+}
+
+tmajit_status tmajit_cast_transpose_plan(tmajit_runtime* runtime, const tmajit_tensor* destinations,
+                                         size_t destination_count, const tmajit_tensor* sources,
+                                         size_t source_count,
+                                         const tmajit_cast_transpose_arguments* arguments,
+                                         const char* family, tmajit_plan** plan, tmajit_error** error) {
+  return make_plan(cast_transpose_operation, runtime, {destinations, destination_count},
+                   {sources, source_count}, arguments, family, plan, error);
+}
+
+tmajit_status tmajit_cast_transpose_results(const tmajit_tensor* sources, size_t source_count,
+                                            const tmajit_cast_transpose_arguments* arguments,
+                                            tmajit_tensor* destinations, size_t* destination_count,
+                                            tmajit_error** error) {
+  return results(cast_transpose_operation, {sources, source_count}, arguments, destinations,
+                 destination_count, error);
+}
+
 tmajit_status tmajit_gather(tmajit_runtime* runtime, const tmajit_tensor* destination,
                             const tmajit_tensor* sources, size_t source_count,
                             const tmajit_gather_arguments* arguments, void* stream, tmajit_error** error) {

@@ -380,6 +380,51 @@ tmajit_status tmajit_dequantize_rows_results(const tmajit_tensor* sources, size_
   return results(dequantize_rows_operation, {sources, source_count}, arguments, destination, error);
 }
 
+tmajit_status tmajit_quantize_blocks(tmajit_runtime* runtime, const tmajit_tensor* destinations,
+                                     size_t destination_count, const tmajit_tensor* source,
+                                     const tmajit_quantize_blocks_arguments* arguments, void* stream,
+                                     tmajit_error** error) {
+  return run(quantize_blocks_operation, runtime, {destinations, destination_count}, {source, 1}, arguments,
+             stream, error);
+}
+
+tmajit_status tmajit_quantize_blocks_plan(tmajit_runtime* runtime, const tmajit_tensor* destinations,
+                                          size_t destination_count, const tmajit_tensor* source,
+                                          const tmajit_quantize_blocks_arguments* arguments,
+                                          const char* family, tmajit_plan** plan, tmajit_error** error) {
+  return make_plan(quantize_blocks_operation, runtime, {destinations, destination_count}, {source, 1},
+                   arguments, family, plan, error);
+}
+
+tmajit_status tmajit_quantize_blocks_results(const tmajit_tensor* source,
+                                             const tmajit_quantize_blocks_arguments* arguments,
+                                             tmajit_tensor* destinations, size_t* destination_count,
+                                             tmajit_error** error) {
+  return results(quantize_blocks_operation, {source, 1}, arguments, destinations, destination_count, error);
+}
+
+tmajit_status tmajit_dequantize_blocks(tmajit_runtime* runtime, const tmajit_tensor* destination,
+                                       const tmajit_tensor* sources, size_t source_count,
+                                       const tmajit_dequantize_blocks_arguments* arguments, void* stream,
+                                       tmajit_error** error) {
+  return run(dequantize_blocks_operation, runtime, {destination, 1}, {sources, source_count}, arguments,
+             stream, error);
+}
+
+tmajit_status tmajit_dequantize_blocks_plan(tmajit_runtime* runtime, const tmajit_tensor* destination,
+                                            const tmajit_tensor* sources, size_t source_count,
+                                            const tmajit_dequantize_blocks_arguments* arguments,
+                                            const char* family, tmajit_plan** plan, tmajit_error** error) {
+  return make_plan(dequantize_blocks_operation, runtime, {destination, 1}, {sources, source_count},
+                   arguments, family, plan, error);
+}
+
+tmajit_status tmajit_dequantize_blocks_results(const tmajit_tensor* sources, size_t source_count,
+                                               const tmajit_dequantize_blocks_arguments* arguments,
+                                               tmajit_tensor* destination, tmajit_error** error) {
+  return results(dequantize_blocks_operation, {sources, source_count}, arguments, destination, error);
+}
+
 tmajit_status tmajit_swiglu(tmajit_runtime* runtime, const tmajit_tensor* destination,
                             const tmajit_tensor* sources, size_t source_count,
                             const tmajit_swiglu_arguments* arguments, void* stream, tmajit_error** error) {

@@ -20,6 +20,7 @@ TMAJIT_BEGIN
 [[nodiscard]] const Family& reduce_family();
 [[nodiscard]] const Family& scan_family();
 [[nodiscard]] const Family& rowwise_family();
+[[nodiscard]] const Family& cast_transpose_family();
 [[nodiscard]] const Family& indexed_family();
 [[nodiscard]] const Family& ordered_add_family();
 [[nodiscard]] const Family& moe_permute_family();

@@ -190,7 +190,7 @@ std::uint64_t Problem::bytes_written() const noexcept {
     return sat_add(sat_mul(rows, element_bytes(0)),
                    sizeof(std::int32_t) * (moe.pairs() + 2 * moe.experts + 1));
   }
-  const bool has_results = is<ReduceProblem>() || is<RowwiseProblem>();
+  const bool has_results = is<ReduceProblem>() || is<RowwiseProblem>() || is<CastTransposeProblem>();
   std::uint64_t bytes = 0;
   for (std::uint32_t k = 0; k < destinations; ++k) {
     const std::uint32_t operand = destination_operand(k);

@@ -76,6 +76,12 @@ struct RowwiseProblem {
   std::uint32_t row_dims = 0;
   std::uint64_t length = 1;  ///< elements of a row
 };
+/// Scales and converts a matrix. All operands have its dimensions, which are not merged. The scale, source 1
+/// if there is one, and the greatest magnitude have stride 0 in all dimensions.
+struct CastTransposeProblem {
+  static constexpr std::string_view operation = CastTranspose::operation;
+  bool amax = false;  ///< the last destination is the greatest magnitude
+};
 /// The direction in which index tensors move elements.
 enum class IndexedUse : std::uint8_t { gather, scatter, scatter_add, gather_sum };
 /// Moves elements between a tensor, which has the nest's shape, and an operand whose elements index tensors
@@ -167,12 +173,14 @@ struct TileProblem {
   std::vector<TensorView> views;  ///< the destination, then the sources
   Tiles tiles;
 };
-using ProblemBody = std::variant<CopyProblem, PadProblem, MapProblem, StencilProblem, ReduceProblem,
-                                 ScanProblem, RowwiseProblem, IndexedProblem, MoePermuteProblem,
-                                 CombineProblem, Im2colProblem, ConvolutionProblem, TileProblem>;
+using ProblemBody =
+    std::variant<CopyProblem, PadProblem, MapProblem, StencilProblem, ReduceProblem, ScanProblem,
+                 RowwiseProblem, CastTransposeProblem, IndexedProblem, MoePermuteProblem, CombineProblem,
+                 Im2colProblem, ConvolutionProblem, TileProblem>;
 
 /// A move in the form that families see: accesses, element types, addresses, operation. Operand 0 is the
-/// destination, the sources follow, then further destinations of RowwiseProblem and MoePermuteProblem.
+/// destination, the sources follow, then further destinations of RowwiseProblem,
+/// CastTransposeProblem and MoePermuteProblem.
 struct Problem {
   CanonicalNest nest = {};
   std::array<ElementType, max_operands> type{};

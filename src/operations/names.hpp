@@ -19,6 +19,8 @@
   USE(max_with_index)               \
   USE(quantize_rows)                \
   USE(dequantize_rows)              \
+  USE(quantize_blocks)              \
+  USE(dequantize_blocks)            \
   USE(swiglu)                       \
   USE(swiglu_backward)              \
   USE(rotary)
@@ -41,6 +43,7 @@
   USE(scan)                            \
   USE(rowwise)                         \
   TMAJIT_FOR_EACH_RECIPE(USE)          \
+  USE(cast_transpose)                  \
   USE(gather)                          \
   USE(scatter)                         \
   USE(scatter_add)                     \

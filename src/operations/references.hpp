@@ -41,6 +41,7 @@ struct OperationReference {
 [[nodiscard]] const OperationReference& reference_of(const tmajit::Reduction&) noexcept;
 [[nodiscard]] const OperationReference& reference_of(const tmajit::Scan&) noexcept;
 [[nodiscard]] const OperationReference& reference_of(const tmajit::Rowwise&) noexcept;
+[[nodiscard]] const OperationReference& reference_of(const tmajit::CastTranspose&) noexcept;
 [[nodiscard]] const OperationReference& reference_of(const tmajit::Gather&) noexcept;
 [[nodiscard]] const OperationReference& reference_of(const tmajit::Scatter&) noexcept;
 [[nodiscard]] const OperationReference& reference_of(const tmajit::ScatterAdd&) noexcept;

@@ -137,6 +137,13 @@ void Recipe::operator()(const Runtime& runtime, List<Tensor> destinations, List<
       .run(stream, [&] { return (*this)(destinations, sources, options); });
 }
 
+void cast_transpose(const Runtime& runtime, List<Tensor> destinations, const CastTranspose& what,
+                    List<Tensor> sources, Stream stream) {
+  Call(runtime, 'b', destinations, sources).with(what.orders).with(what.amax).run(stream, [&] {
+    return operation::cast_transpose(destinations, what, sources);
+  });
+}
+
 void gather(const Runtime& runtime, const Tensor& destination, const Tensor& source, List<Tensor> index,
             const Gather& what, Stream stream) {
   Call call(runtime, 'q', {&destination, 1}, IndexedSources(source, index).all());

@@ -1,6 +1,7 @@
 #include "spec/windows.hpp"
 
 #include "spec/counted.hpp"
+#include "spec/violations.hpp"
 
 #include <tmajit/error.hpp>
 

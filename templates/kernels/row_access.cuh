@@ -76,10 +76,14 @@ __device__ __forceinline__ Row row_of(const Plan& plan, Index number) {
 
 // ---- how elements of an operand are accessed ----
 
-// The distance of element n from the first element of its row, in bytes.
+// The distance of element n from the first element of its row, in bytes. All elements of a vector are neighbours in the innermost
+// dimension of the row.
 struct OneDimension {
   template <u32 k>
   static __device__ __forceinline__ i64 offset(const Plan& plan, i32 n) { return n * plan.step[k]; }
+  // The same where elements are neighbours in memory.
+  template <u32 k, u32 bytes>
+  static __device__ __forceinline__ i64 offset_of_vector(const Plan&, i32 n) { return static_cast<i64>(n) * bytes; }
   // The index of element n in the user's row, which may run the other way.
   static __device__ __forceinline__ i32 index(const Plan& plan, i32 n) { return plan.first_place + n * plan.place_step; }
 };
@@ -95,6 +99,8 @@ struct ManyDimensions {
     }
     return at;
   }
+  template <u32 k, u32>
+  static __device__ __forceinline__ i64 offset_of_vector(const Plan& plan, i32 n) { return offset<k>(plan, n); }
   static __device__ __forceinline__ i32 index(const Plan& plan, i32 n) {
     u32 rest = static_cast<u32>(n);
     i32 place = plan.first_place;
@@ -119,10 +125,11 @@ struct ByElement {
   static __device__ __forceinline__ void load(Raw<bytes, count>& out, const Plan& plan, const u8* from, i32 first, Range range) {
     using Element = typename Bits<bytes>::Type;
     Element loaded[vector] = {};
+    const u8* const at = from + RowShape::offset<k>(plan, first);
 #pragma unroll
     for (u32 n = 0; n < vector; ++n) {
       if (n < range.begin || n >= range.end) continue;
-      loaded[n] = *reinterpret_cast<const Element*>(from + RowShape::offset<k>(plan, first + static_cast<i32>(n)));
+      loaded[n] = *reinterpret_cast<const Element*>(at + static_cast<i64>(n) * plan.step[k]);
     }
     out = {};
 #pragma unroll
@@ -130,10 +137,11 @@ struct ByElement {
   }
   template <u32 k, u32 bytes, u32 count>
   static __device__ __forceinline__ void store(u8* to, const Plan& plan, const Raw<bytes, count>& value, i32 first, Range range) {
+    u8* const at = to + RowShape::offset<k>(plan, first);
 #pragma unroll
     for (u32 n = 0; n < vector; ++n) {
       if (n < range.begin || n >= range.end) continue;
-      *reinterpret_cast<typename Bits<bytes>::Type*>(to + RowShape::offset<k>(plan, first + static_cast<i32>(n))) = value.get(n);
+      *reinterpret_cast<typename Bits<bytes>::Type*>(at + static_cast<i64>(n) * plan.step[k]) = value.get(n);
     }
   }
 };
@@ -186,13 +194,13 @@ struct ByNeighbour {
 struct ByVector {
   template <u32 k, u32 bytes, u32 count>
   static __device__ __forceinline__ void load(Raw<bytes, count>& out, const Plan& plan, const u8* from, i32 first, Range range) {
-    const u8* const at = from + static_cast<i64>(first) * bytes;
+    const u8* const at = from + RowShape::offset_of_vector<k, bytes>(plan, first);
     if (!Edges::cuts || is_reached<k>(plan, at)) return load_words<least(bytes * vector, 16)>(out.word, at);
     load_run(out, at, range);
   }
   template <u32 k, u32 bytes, u32 count>
-  static __device__ __forceinline__ void store(u8* to, const Plan&, const Raw<bytes, count>& value, i32 first, Range range) {
-    u8* const at = to + static_cast<i64>(first) * bytes;
+  static __device__ __forceinline__ void store(u8* to, const Plan& plan, const Raw<bytes, count>& value, i32 first, Range range) {
+    u8* const at = to + RowShape::offset_of_vector<k, bytes>(plan, first);
     if (!Edges::cuts || range.whole()) return store_raw<least(bytes * vector, 16)>(at, value);
     store_run(at, value, range);
   }

@@ -103,7 +103,9 @@ std::vector<tmajit_tensor> legal_sources(std::string_view operation) {
   std::vector<tmajit_tensor> made;
   const tmajit::OperationInfo& info = tmajit::find_operation(operation);
   if (info.sources.empty()) return made;
-  const auto rows = tmajit::TensorView::contiguous(tmajit::ElementType::f32, {6, 4});
+  const tmajit::Argument* const block = info.find_argument("block");
+  const std::uint64_t scale = block != nullptr && block->fallback == "128" ? 128 : 1;
+  const auto rows = tmajit::TensorView::contiguous(tmajit::ElementType::f32, {6 * scale, 4 * scale});
   for (const tmajit::TensorView& view : tmajit::sources_of(operation, rows, info.max_sources, {})) {
     tmajit_tensor& one = made.emplace_back();
     one.size = sizeof one;

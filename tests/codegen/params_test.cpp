@@ -13,6 +13,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <tmajit_params/cast_plan.cuh>
 #include <tmajit_params/divider.cuh>
 #include <tmajit_params/engine_grid.cuh>
 #include <tmajit_params/flat_tile.cuh>
@@ -67,6 +68,7 @@ void check_ranks(std::index_sequence<below...>) {
 
 TEST_CASE("parameters are plain data of every rank") {
   check_ranks(std::make_index_sequence<8>());
+  STATIC_CHECK(is_plain<params::CastPlan>);
   STATIC_CHECK(is_plain<params::Divider>);
   STATIC_CHECK(is_plain<params::TensorMap>);
 }
@@ -81,8 +83,8 @@ TEST_CASE("addresses are 64 bits on the host") {
 
 TEST_CASE("NVRTC lays parameters out as the host does") {
   std::string text;
-  for (const char* name : {"divider", "engine_grid", "flat_tile", "indexed_plan", "scalars", "tile_grid",
-                           "view_pair", "views"}) {
+  for (const char* name : {"cast_plan", "divider", "engine_grid", "flat_tile", "indexed_plan", "scalars",
+                           "tile_grid", "view_pair", "views"}) {
     text += "#include \"tmajit/" + std::string(name) + ".cuh\"\n";
   }
   text += "extern \"C\" __global__ void k() {}\n";

@@ -1,5 +1,6 @@
 #include "codegen/plans.hpp"
 
+#include <tmajit/operations.hpp>
 #include <tmajit/plan.hpp>
 #include <tmajit/ragged.hpp>
 
@@ -426,6 +427,34 @@ static std::vector<NamedPlan> moe_plans() {
           sorted("columns", from(f32, {40, 6, 30}, {180, 1, 6}), places(i32, {40, 2}))};
 }
 
+/// Kernels of casts that store several results.
+static std::vector<NamedPlan> cast_plans() {
+  const auto cast = [](const std::string& name, const Tensor& x, ElementType type, const CastTranspose& what,
+                       std::vector<Tensor> scale) {
+    std::vector<Tensor> results;
+    for (const TensorView& view : destinations_of("cast_transpose", std::vector{x.view},
+                                                  {{"to", std::string(tmajit::name(type))},
+                                                   {"orders", std::string(tmajit::name(what.orders))},
+                                                   {"amax", what.amax ? "yes" : "no"}}))
+      results.push_back({view, to_address + (results.size() << 30)});
+    scale.insert(scale.begin(), x);
+    return NamedPlan{"cast of " + name,
+                     plan_kernels(operation::cast_transpose(results, what, scale)).front()};
+  };
+  using enum ElementType;
+  const Tensor scale{TensorView::contiguous(f32, {}), from_address + (DevicePtr{1} << 36)};
+  const Tensor blocks = from(bf16, {1024, 512});
+  const Operation quantised =
+      operation::quantize_blocks({to(e4m3, {1024, 512}), to(f32, {8, 4}, DevicePtr{1} << 36)}, {blocks});
+  return {{"square blocks of bf16", plan_kernels(quantised).front()},
+          cast("bf16 to e4m3 in both orders", from(bf16, {4096, 4096}), e4m3, {}, {scale}),
+          cast("odd rows of f16 to e5m2", from(f16, {513, 1001}), e5m2, {}, {number(2.0F)}),
+          cast("f32 to transposed bytes", from(f32, {2048, 2056}), i8,
+               {.orders = CastOrders::transposed, .amax = false}, {scale}),
+          cast("matrices of f32 to bf16", from(f32, {4, 64, 72}), bf16, {.orders = CastOrders::plain}, {}),
+          cast("every third element", from(bf16, {64, 64}, {192, 3}), e4m3, {.amax = false}, {scale})};
+}
+
 std::vector<NamedPlan> broad_plans() {
   std::vector<NamedPlan> plans;
   for (const FamilyInfo& family : tile_families()) {
@@ -449,6 +478,7 @@ std::vector<NamedPlan> broad_plans() {
   }
   for (NamedPlan& named : ragged_plans()) plans.push_back(std::move(named));
   for (NamedPlan& named : moe_plans()) plans.push_back(std::move(named));
+  for (NamedPlan& named : cast_plans()) plans.push_back(std::move(named));
   for (const NamedMove& named : broad_moves()) {
     for (const KernelPlan& plan : plan_candidates(named.move)) {
       std::string name = named.name + ": " + described(plan);

@@ -1,6 +1,6 @@
 /// The family reduce: the operations that it plans, its rules, and reductions of one result by several CTAs
 /// on the simulated device.
-#include "families/reduce/reduction_team.hpp"
+#include "families/shared/reduction_team.hpp"
 #include "kernel/plan_state.hpp"
 #include "operations/reduce/reference.hpp"
 #include "ops/run_case.hpp"

@@ -66,6 +66,33 @@ TEST_CASE("the references of operations give results computed by hand") {
     run("rowwise", {first.host()}, {from.host()}, {{"steps", "y = arg_min(0 - x)"}, {"axes", Dims{0}}});
     CHECK(first.values == Values{1, 1, 1});
   }
+  SECTION("cast_transpose") {
+    std::vector<float> numbers{1, -2, 2.5F, 300, 0.5F, -1000};
+    const Tensor x{TensorView::contiguous(ElementType::f32, {2, 3}),
+                   reinterpret_cast<DevicePtr>(numbers.data())};
+    std::vector<std::int8_t> plain(6);
+    std::vector<std::int8_t> turned(6);
+    float amax = 0;
+    const auto bytes = [](std::vector<std::int8_t>& values, const Dims& shape) {
+      return Tensor{TensorView::contiguous(ElementType::i8, shape),
+                    reinterpret_cast<DevicePtr>(values.data())};
+    };
+    const Tensor most{TensorView::contiguous(ElementType::f32, {1}), reinterpret_cast<DevicePtr>(&amax)};
+    const std::vector<Tensor> all{bytes(plain, {2, 3}), bytes(turned, {3, 2}), most};
+    run("cast_transpose", all, {x});
+    // Halves are rounded to even; what is too great is clamped.
+    CHECK(plain == std::vector<std::int8_t>{1, -2, 2, 127, 0, -128});
+    CHECK(turned == std::vector<std::int8_t>{1, 127, -2, 0, 2, -128});
+    CHECK(amax == 1000);
+    run("cast_transpose", {all[1]}, {x, number(0.5F)}, {{"orders", "transposed"}, {"amax", "no"}});
+    CHECK(turned == std::vector<std::int8_t>{0, 127, -1, 0, 1, -128});
+    float scale = 3;
+    numbers[4] = std::nanf("");
+    const Tensor factor{TensorView::contiguous(ElementType::f32, {}), reinterpret_cast<DevicePtr>(&scale)};
+    run("cast_transpose", {all[0], most}, {x, factor}, {{"orders", "plain"}, {"to", "i8"}});
+    CHECK(plain == std::vector<std::int8_t>{3, -6, 8, 127, 0, -128});
+    CHECK(std::isnan(amax));
+  }
   SECTION("gather") {
     Ints rows({3}, {1}, 3);
     rows.values = {1, -2, 1};

@@ -61,6 +61,7 @@ std::vector<Example> examples() {
   all.push_back({"rowwise",
                  {cube, {1, 7, 1}},
                  {{"steps", "m = max(x0); y0 = (x0 - m) * x1; y1 = sum(x0)"}, {"axes", Dims{0, 2}}}});
+  all.push_back({"cast_transpose", {cube}, {{"to", "i8"}}});
   for (const char* bound : {"inclusive", "exclusive"}) {
     for (const char* direction : {"forwards", "backwards"}) {
       all.push_back({"scan",

@@ -214,6 +214,25 @@ TEST_CASE("quantised rows and blocks by hand") {
   CHECK((bits.numbers == std::vector<std::uint8_t>{0, 0} && two.numbers.front() == 1));
 }
 
+TEST_CASE("quantised square blocks by hand") {
+  Floats x = floats({2, 4}, {127, -2.5F, 0, 0, 3.5F, 0.4F, 0, -254});
+  Elements<std::int8_t> q{ElementType::i8, {2, 4}, std::vector<std::int8_t>(8)};
+  Floats scales = zeros({1, 2});
+  run(operation::quantize_blocks({q.host(), scales.host()}, {x.host()}, {.block = 2}));
+  CHECK(q.numbers == std::vector<std::int8_t>{127, -2, 0, 0, 4, 0, 0, -127});
+  CHECK(scales.numbers == std::vector{1.0F, 2.0F});
+  Floats back = zeros({2, 4});
+  run(operation::dequantize_blocks({back.host()}, {q.host(), scales.host()}, {.block = 2}));
+  check(back, {127, -2, 0, 0, 4, 0, 0, -254});
+  // Several matrices; blocks of one element have scales of their own.
+  Floats deep = floats({2, 1, 2}, {127, -254, 0, 1});
+  Elements<std::int8_t> bytes{ElementType::i8, {2, 1, 2}, std::vector<std::int8_t>(4)};
+  Floats own = zeros({2, 1, 2});
+  run(operation::quantize_blocks({bytes.host(), own.host()}, {deep.host()}, {.block = 1}));
+  CHECK(bytes.numbers == std::vector<std::int8_t>{127, -127, 0, 127});
+  CHECK(own.numbers == std::vector{1.0F, 2.0F, 1.0F, 1.0F / 127});
+}
+
 TEST_CASE("swiglu and rotary by hand") {
   Floats a = floats({1, 2}, {0, static_cast<float>(ln2)});  // sigmoids: 1/2, 2/3
   Floats b = floats({1, 2}, {5, 3});
@@ -284,6 +303,9 @@ TEST_CASE("shapes of a recipe's operands follow from its rows") {
   CHECK(shapes("rms_norm", 2, middle) == Shapes{{3, 8, 5}, {8}, {3, 8, 5}});
   CHECK(shapes("cross_entropy", 2, middle) == Shapes{{3, 8, 5}, {3, 5}, {3, 5}});
   CHECK(shapes("quantize_rows", 1, blocks) == Shapes{{3, 8, 5}, {3, 8, 5}, {3, 2, 5}});
+  const Arguments squares{{"block", std::int64_t{1}}};
+  CHECK(shapes("quantize_blocks", 1, squares) == Shapes(3, {3, 8, 5}));
+  CHECK(shapes("dequantize_blocks", 2, squares) == Shapes(3, {3, 8, 5}));
   CHECK(shapes("swiglu", 1, middle) == Shapes{{3, 8, 5}, {3, 4, 5}});
   CHECK(shapes("swiglu_backward", 2, middle) == Shapes{{3, 8, 5}, {3, 16, 5}, {3, 16, 5}});
   CHECK(shapes("swiglu_backward", 3, {}) == Shapes(5, {3, 8, 5}));
@@ -298,25 +320,28 @@ TEST_CASE("a recipe by name equals the one that its function creates, and is one
   for (const OperationInfo& info : operations()) {
     if (info.sources.empty()) continue;
     INFO(info.name);
+    const Argument* const block = info.find_argument("block");
+    Arguments given;
+    if (block != nullptr && block->fallback == "128") given.set("block", std::int64_t{2});
     for (std::size_t count = info.min_sources; count <= info.max_sources; ++count) {
       std::vector<Tensor> from;
       std::vector<Tensor> to;
       for (const TensorView& view :
-           sources_of(info.name, TensorView::contiguous(ElementType::bf16, {4, 6}), count, {}))
+           sources_of(info.name, TensorView::contiguous(ElementType::bf16, {4, 6}), count, given))
         from.emplace_back(view, 0x10000 * (from.size() + 1));
       const std::vector<Tensor> sources = from;
       std::vector<TensorView> views;
       for (const Tensor& tensor : from) views.push_back(tensor.view);
-      for (const TensorView& view : destinations_of(info.name, views, {}))
+      for (const TensorView& view : destinations_of(info.name, views, given))
         to.emplace_back(view, 0x80000 * (to.size() + 1));
-      const Operation made = make_operation(info.name, to, from, {});
+      const Operation made = make_operation(info.name, to, from, given);
       CHECK(made.destinations == to);
       CHECK(made.sources == sources);
       CHECK(made.source_parts.size() == made.moves.front().sources.size());
       const auto& steps = std::get<Rowwise>(made.moves.front().body).steps;
       CHECK(steps.find('@') == std::string::npos);
       CHECK(steps.find("EPS") == std::string::npos);
-      const Operation called = Recipe{info.name}(to, from);
+      const Operation called = Recipe{info.name}(to, from, {.block = given.count("block")});
       CHECK(std::get<Rowwise>(called.moves.front().body).steps == steps);
       for (const Move& move : made.moves) CHECK(reference::understands(move));
     }
@@ -390,6 +415,26 @@ TEST_CASE("errors of recipes say what is legal") {
         return operation::quantize_rows({tensor(i8, {4, 6}), tensor(f32, {4})}, {x}, {.to = e4m3});
       },
       "quantize_rows: to is e4m3, but q has elements of i8; both must be the same");
+  check_error(
+      [&] {
+        return operation::quantize_blocks({tensor(i8, {4, 6}), tensor(f32, {1, 2})}, {x}, {.block = 4});
+      },
+      "quantize_blocks: blocks of 4x4 in a matrix of 4x6; legal are divisors of both extents");
+  check_error(
+      [&] {
+        return operation::quantize_blocks({tensor(i8, {4}), x}, {tensor(f32, {4})});
+      },
+      "quantize_blocks: x has 1 dimension; legal are 2 or more");
+  check_error(
+      [&] {
+        return operation::dequantize_blocks({x}, {tensor(i8, {4, 6}), x}, {.block = 2});
+      },
+      "dequantize_blocks: scale has the shape 4x6; legal is 2x3, as q has 4x6 in blocks of 2x2");
+  check_error(
+      [&] {
+        return operation::quantize_blocks({tensor(i8, {4, 6}), x}, {x}, {.axis = 0, .block = 2});
+      },
+      "quantize_blocks takes no argument \"axis\"");
   check_error(
       [&] {
         return operation::dequantize_rows({x}, {tensor(i32, {4, 6}), tensor(f32, {4})});

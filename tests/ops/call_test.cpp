@@ -275,6 +275,16 @@ TEST_CASE("calls that differ in more than addresses get plans of their own") {
   CHECK(fixture.device->loads == rows + 4);
   fixture.device->launches = launches;
 
+  // Casts that differ in the orders, and in the greatest magnitude alone.
+  const int casts = fixture.device->loads;
+  const Tensor eighth = Tensor::contiguous(ElementType::e4m3, {32, 32}, called_destination);
+  const Tensor amax = Tensor::contiguous(ElementType::f32, {}, called_destination + 8192);
+  cast_transpose(fixture.runtime, {eighth, amax}, {.orders = CastOrders::plain}, {square});
+  cast_transpose(fixture.runtime, {eighth}, {.orders = CastOrders::plain, .amax = false}, {square});
+  cast_transpose(fixture.runtime, {eighth}, {.orders = CastOrders::transposed, .amax = false}, {square});
+  CHECK(fixture.device->loads == casts + 3);
+  fixture.device->launches = launches;
+
   // Slices and paddings that differ only in their numbers.
   const std::array<Slice, 1> first{Slice{.start = 0, .stop = 16}};
   const std::array<Slice, 1> second{Slice{.start = 16, .stop = 32}};

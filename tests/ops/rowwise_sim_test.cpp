@@ -65,6 +65,39 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("rows of two dimensions are loaded by vectors along the inner one, at any alignment") {
+  const std::uint64_t seed = tests::seed(20261129);
+  Random random(seed);
+  Runtime runtime = sim_runtime(seed);
+  for (const std::uint64_t inner : {6, 8, 24, 64, 100}) {
+    const ElementType type = one_in(random, 2) ? ElementType::bf16 : ElementType::f32;
+    const TensorView view = TensorView::contiguous(type, {between(random, 1, 40), 3, inner});
+    const std::uint64_t shift = one_in(random, 2) ? 0 : between(random, 1, 8);
+    TestCase made = reference::dense_case(
+        "rowwise", {{"steps", std::string(steps[inner == 8 ? 2 : 0].text)}, {"axes", Dims{0, 2}}}, {view},
+        {view}, shift);
+    INFO("TMAJIT_SEED=" << seed << ": " << made.text());
+    CHECK(tests::run_candidates(runtime, made, seed) == "");
+  }
+  using enum ElementType;
+  const TensorView bytes = TensorView::contiguous(e4m3, {256, 384});
+  const TensorView scale = TensorView::contiguous(f32, {2, 3});
+  const TestCase blocks = reference::dense_case("dequantize_blocks", {}, {}, {bytes, scale});
+  CHECK(tests::run_candidates(runtime, blocks, seed) == "");
+}
+
+TEST_CASE("a block of 128 x 128 elements of bf16 is held by the registers of a CTA") {
+  using enum ElementType;
+  const auto dense = [](ElementType type, const Dims& shape, DevicePtr address) {
+    return Tensor::contiguous(type, shape, address);
+  };
+  const std::vector<KernelPlan> plans = plan_kernels(
+      operation::quantize_blocks({dense(e4m3, {4096, 4096}, 1 << 26), dense(f32, {32, 32}, 1 << 27)},
+                                 {dense(bf16, {4096, 4096}, 1 << 28)}));
+  REQUIRE(plans.size() == 1);
+  CHECK(plans.front().choice().text() == "rowwise 512 of 512 threads share a row, 4 vectors of each");
+}
+
 TEST_CASE("found: rows of bytes whose other tensors have wider elements that are not side by side") {
   TestCase made = dense_rows(steps[0], ElementType::e4m3, 14, 314, 2);
   const TensorView strided = TensorView::strided(ElementType::i16, {14, 314}, {3, 42});

@@ -36,7 +36,7 @@ class Case(NamedTuple):
     @property
     def linear(self) -> bool:
         """Whether the results are linear in all sources, so that each has gradients."""
-        if self.name in ("map", "stencil", "rowwise", "gather", "gather_sum", "moe_permute", "tiles", *RECIPES):
+        if self.name in ("map", "stencil", "rowwise", "cast_transpose", "gather", "gather_sum", "moe_permute", "tiles", *RECIPES):
             return False
         return self.arguments.get("op") in (None, "sum", "mean")
 
@@ -55,7 +55,7 @@ class Case(NamedTuple):
             return function(arguments.pop("expression"), *sources, **arguments)
         if self.name == "gather":
             return function(sources[0], list(sources[1:]), **arguments)
-        if self.name in ("convolution", "gather_sum", "moe_permute") or (self.name in RECIPES and self.many):
+        if self.name in ("convolution", "cast_transpose", "gather_sum", "moe_permute") or (self.name in RECIPES and self.many):
             return function(*sources, **arguments)
         return function(sources, **arguments)
 
@@ -90,6 +90,8 @@ CASES = [
             [numbers(4, 6), numbers(6)],
             {"steps": "y0 = x0 * x1 - mean(x0); y1 = max(x0)", "axes": (0,)},
         ),
+        ("cast_transpose", [numbers(5, 8), numbers(1, 1)], {"to": "f16"}),
+        ("cast_transpose", [numbers(2, 5, 8)], {"to": "bf16", "orders": "transposed", "amax": False}),
         ("gather", [numbers(5, 4), indices(2, -1, 0, 2, 7)], {"value": 1.5}),
         ("gather", [numbers(3, 4), indices(3, 0, -2).reshape(3, 1)], {"axes": 1, "along": True}),
         (
@@ -138,6 +140,8 @@ def _source_shape(kind: str, joined: bool, first: bool, arguments: dict[str, Any
         shape.pop(axis)
     elif kind == "block":
         shape[axis] //= block
+    elif kind == "tile":
+        shape = [extent // block for extent in shape]
     elif kind == "half":
         shape[axis] //= 2
     elif kind == "rows_or_halves" and joined and not first:
@@ -160,10 +164,13 @@ def _recipe_case(name: str, count: int, arguments: dict[str, Any]) -> Case:
 
 
 for _name, _described in RECIPES.items():
-    _given = {"to": "i8"} if _name == "quantize_rows" else {}  # PyTorch checks no operators of fp8
+    _given = {"to": "i8"} if _name.startswith("quantize") else {}  # PyTorch checks no operators of fp8
+    if _name.endswith("_blocks"):
+        _given["block"] = 2
     for _count in range(_described["min_sources"], _described["max_sources"] + 1):
         CASES.append(_recipe_case(_name, _count, _given))
-    CASES.append(_recipe_case(_name, _described["max_sources"], {"axis": 0, **_given}))
+    if not _name.endswith("_blocks"):
+        CASES.append(_recipe_case(_name, _described["max_sources"], {"axis": 0, **_given}))
 CASES.append(_recipe_case("quantize_rows", 1, {"block": 4, "to": "i8"}))
 CASES.append(_recipe_case("dequantize_rows", 2, {"block": 2, "axis": 0}))
 CASES.append(_recipe_case("rotary", 3, {"layout": "pairs"}))

@@ -181,7 +181,8 @@ def test_recipes_are_their_definitions(name):
 
 
 def test_every_recipe_has_a_definition():
-    assert sorted([*DEFINITIONS, "quantize_rows"]) == sorted(RECIPES)
+    others = ["quantize_rows", "quantize_blocks", "dequantize_blocks"]
+    assert sorted([*DEFINITIONS, *others]) == sorted(RECIPES)
 
 
 @pytest.mark.parametrize("to", ["e4m3", "e5m2", "i8"])
@@ -212,6 +213,26 @@ def test_quantised_rows_and_blocks(to):
         assert (error <= bound).all()
         whole = tmajit.dequantize_rows(q, scale, block=block, dtype="bfloat16")
         assert whole.dtype == ml_dtypes.bfloat16
+
+
+def test_quantised_square_blocks():
+    print(f"seed {SEED}")
+    for n in range(8):
+        rng = np.random.default_rng([SEED, n])
+        block = [1, 4, 24, None][n % 4]
+        side = block or 128
+        counts = tuple(int(k) for k in rng.integers(1, 4, 2))
+        batch = (2,) if n > 3 else ()
+        shape = (*batch, counts[0] * side, counts[1] * side)
+        x = (rng.normal(size=shape) * 10.0 ** rng.integers(-3, 3)).astype(np.float32)
+        q, scale = tmajit.quantize_blocks(x, block, "i8")
+        blocks = x.reshape(*batch, counts[0], side, counts[1], side)
+        wanted = abs(blocks).max((-3, -1)) / np.float32(127)
+        assert (q.shape, scale.shape) == (shape, (*batch, *counts))
+        np.testing.assert_allclose(scale, wanted, rtol=1e-6)
+        back = tmajit.dequantize_blocks(q, scale, block=block)
+        error = abs(back - x).reshape(blocks.shape)
+        assert (error <= 0.51 * wanted[..., :, None, :, None]).all()
 
 
 def test_pairs_turn_neighbours():

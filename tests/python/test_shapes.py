@@ -119,6 +119,11 @@ def test_random_rows():
         checked.cross_entropy_with_gradient(
             x, zeros(shape[:axis] + shape[axis % rank + 1 :]).astype("i8"), axis=axis
         )
+        if rank > 1 and rank < 7:
+            checked.quantize_blocks(x, 1)
+            checked.dequantize_blocks(x.astype("i1"), x, block=1)
+        if rank == 2:
+            checked.quantize_blocks(np.repeat(np.repeat(x, 64, -1), 64, -2))
         checked.quantize_rows(x, axis)
         checked.quantize_rows(x, axis, 2)
         checked.swiglu(x, axis=axis)

@@ -32,7 +32,8 @@ class Builder {
     if (!combines() && !options_.into.empty())
       refuse("{} takes no --into; reduce_into, scatter and scatter_add do", problem_.word);
     if (!operation().has_indices && !options_.index_shape.empty())
-      refuse("{} takes no --index-shape; gather, scatter, scatter_add, gather_sum and moe_permute do", problem_.word);
+      refuse("{} takes no --index-shape; gather, scatter, scatter_add, gather_sum and moe_permute do",
+             problem_.word);
     check_filter();
     // Options that can be read without the inputs come first, so that a missing file does not hide a wrong
     // word.
@@ -190,6 +191,7 @@ class Builder {
     }
     auto shape = parse_extents(options_.shape, "--shape");
     if (convolves() && input == 1) return filter_shape(shape);
+    if (is(tmajit::CastTranspose::operation) && input == 1) return {};  // the scale
     if (is_index(input)) return index_shape(options_, shape, operation().reads_destination);
     if (parts_are_inputs()) {
       if (text("--axis").empty())

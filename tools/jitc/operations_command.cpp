@@ -108,7 +108,7 @@ std::string operands_text(std::span<const tmajit::OperandInfo> operands) {
 void print_recipes() {
   for (const auto& operation : tmajit::operations()) {
     if (operation.sources.empty()) continue;
-    const auto rows = tmajit::TensorView::contiguous(tmajit::ElementType::f32, {2, 2});
+    const auto rows = tmajit::TensorView::contiguous(tmajit::ElementType::f32, {128, 128});
     std::vector<tmajit::Tensor> sources;
     std::vector<tmajit::Tensor> destinations;
     const auto views = tmajit::sources_of(operation.name, rows, operation.max_sources, {});

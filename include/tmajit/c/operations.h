@@ -315,6 +315,35 @@ TMAJIT_C_API tmajit_status tmajit_rowwise_results(const tmajit_tensor* sources, 
                                                   tmajit_tensor* destinations, size_t* destination_count,
                                                   tmajit_error** error);
 
+/// Scales and converts a matrix, and stores it in both orders, with its greatest magnitude, in one pass. It
+/// takes 1 to 2 sources.
+typedef struct tmajit_cast_transpose_arguments {
+  size_t size;  ///< sizeof(tmajit_cast_transpose_arguments)
+  /// the type of the converted elements: "e4m3", "e5m2", "i8", "f16", "bf16"; default: the destination's
+  /// type, else e4m3
+  const char* to;
+  /// the orders in which the converted matrix is stored: "both", "plain", "transposed"; default: both
+  const char* orders;
+  /// whether the last destination gets the greatest magnitude of x: "no", "yes"; default: yes
+  const char* amax;
+} tmajit_cast_transpose_arguments;
+TMAJIT_C_API tmajit_status tmajit_cast_transpose(tmajit_runtime* runtime, const tmajit_tensor* destinations,
+                                                 size_t destination_count, const tmajit_tensor* sources,
+                                                 size_t source_count,
+                                                 const tmajit_cast_transpose_arguments* arguments,
+                                                 void* stream, tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_cast_transpose_plan(tmajit_runtime* runtime,
+                                                      const tmajit_tensor* destinations,
+                                                      size_t destination_count,
+                                                      const tmajit_tensor* sources, size_t source_count,
+                                                      const tmajit_cast_transpose_arguments* arguments,
+                                                      const char* family, tmajit_plan** plan,
+                                                      tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_cast_transpose_results(const tmajit_tensor* sources, size_t source_count,
+                                                         const tmajit_cast_transpose_arguments* arguments,
+                                                         tmajit_tensor* destinations,
+                                                         size_t* destination_count, tmajit_error** error);
+
 /// Takes the elements of the source that index tensors select. It takes 2 to 8 sources.
 typedef struct tmajit_gather_arguments {
   size_t size;  ///< sizeof(tmajit_gather_arguments)

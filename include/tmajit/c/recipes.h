@@ -399,6 +399,54 @@ TMAJIT_C_API tmajit_status tmajit_dequantize_rows_results(const tmajit_tensor* s
                                                           const tmajit_dequantize_rows_arguments* arguments,
                                                           tmajit_tensor* destination, tmajit_error** error);
 
+/// Converts square blocks of matrices to 8 bits with a scale each.
+typedef struct tmajit_quantize_blocks_arguments {
+  size_t size;  ///< sizeof(tmajit_quantize_blocks_arguments)
+  /// the rows and columns of a block, a divisor of the extents; default: 128
+  tmajit_integer block;
+  /// the type of the quantised elements: "e4m3", "e5m2", "i8"; default: the destination's type, else e4m3
+  const char* to;
+} tmajit_quantize_blocks_arguments;
+TMAJIT_C_API tmajit_status tmajit_quantize_blocks(tmajit_runtime* runtime,
+                                                  const tmajit_tensor* destinations,
+                                                  size_t destination_count, const tmajit_tensor* source,
+                                                  const tmajit_quantize_blocks_arguments* arguments,
+                                                  void* stream, tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_quantize_blocks_plan(tmajit_runtime* runtime,
+                                                       const tmajit_tensor* destinations,
+                                                       size_t destination_count,
+                                                       const tmajit_tensor* source,
+                                                       const tmajit_quantize_blocks_arguments* arguments,
+                                                       const char* family, tmajit_plan** plan,
+                                                       tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_quantize_blocks_results(const tmajit_tensor* source,
+                                                          const tmajit_quantize_blocks_arguments* arguments,
+                                                          tmajit_tensor* destinations,
+                                                          size_t* destination_count, tmajit_error** error);
+
+/// Multiplies square blocks of matrices by their scales. Its sources are q, scale.
+typedef struct tmajit_dequantize_blocks_arguments {
+  size_t size;  ///< sizeof(tmajit_dequantize_blocks_arguments)
+  /// the rows and columns of a block, a divisor of the extents; default: 128
+  tmajit_integer block;
+} tmajit_dequantize_blocks_arguments;
+TMAJIT_C_API tmajit_status tmajit_dequantize_blocks(tmajit_runtime* runtime,
+                                                    const tmajit_tensor* destination,
+                                                    const tmajit_tensor* sources, size_t source_count,
+                                                    const tmajit_dequantize_blocks_arguments* arguments,
+                                                    void* stream, tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_dequantize_blocks_plan(tmajit_runtime* runtime,
+                                                         const tmajit_tensor* destination,
+                                                         const tmajit_tensor* sources, size_t source_count,
+                                                         const tmajit_dequantize_blocks_arguments* arguments,
+                                                         const char* family, tmajit_plan** plan,
+                                                         tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_dequantize_blocks_results(const tmajit_tensor* sources,
+                                                            size_t source_count,
+                                                            const tmajit_dequantize_blocks_arguments* arguments,
+                                                            tmajit_tensor* destination,
+                                                            tmajit_error** error);
+
 /// Computes silu(a) * b; without b, a holds both in two halves. Its sources are a, [b].
 typedef struct tmajit_swiglu_arguments {
   size_t size;  ///< sizeof(tmajit_swiglu_arguments)

@@ -15,9 +15,10 @@ struct Operation;
 /// The arguments of recipes. A recipe takes those that docs/operations.md lists for it, and rejects the
 /// others if they differ from their defaults.
 struct RecipeOptions {
-  std::int64_t axis = -1;              ///< the dimension of a row; negative ones count from the end
-  std::optional<double> eps = {};      ///< nullopt: the recipe's default; it is a number in the kernel's text
-  std::uint32_t block = 0;             ///< elements that share a scale; 0: those of a row
+  std::int64_t axis = -1;          ///< the dimension of a row; negative ones count from the end
+  std::optional<double> eps = {};  ///< nullopt: the recipe's default; it is a number in the kernel's text
+  /// Elements of a row that share a scale, or rows and columns of a square block; 0: the whole row, or 128.
+  std::uint32_t block = 0;
   std::optional<ElementType> to = {};  ///< type of quantised elements; nullopt: the destination's
   std::string_view layout = {};        ///< "halves" or "pairs"; empty: halves
 };
@@ -63,6 +64,9 @@ inline constexpr Recipe cross_entropy_backward{"cross_entropy_backward"};
 inline constexpr Recipe max_with_index{"max_with_index"};    ///< {y: a row's, index: a row's}, {x}
 inline constexpr Recipe quantize_rows{"quantize_rows"};      ///< {q, scale: a row's or a block's}, {x}
 inline constexpr Recipe dequantize_rows{"dequantize_rows"};  ///< {y}, {q, scale: a row's or a block's}
+/// {q, scale}, {x}: square blocks of the last two dimensions share a scale, which has their numbers of blocks
+inline constexpr Recipe quantize_blocks{"quantize_blocks"};
+inline constexpr Recipe dequantize_blocks{"dequantize_blocks"};  ///< {y}, {q, scale}
 /// {y}, {a, b}: silu(a) * b. Without b, a holds both, one half after the other along `axis`.
 inline constexpr Recipe swiglu{"swiglu"};
 /// {da, db}, {dy, a, b}, or {da}, {dy, a} if a holds both halves

@@ -1,7 +1,7 @@
 #include "families/list.hpp"
 #include "families/reduce/reduce_layout.hpp"
-#include "families/reduce/reduction_team.hpp"
 #include "families/shared/chunks.hpp"
+#include "families/shared/reduction_team.hpp"
 #include "spec/saturate.hpp"
 
 #include <tmajit/reduction_plan.cuh>

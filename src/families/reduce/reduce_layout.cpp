@@ -1,6 +1,6 @@
 #include "families/reduce/reduce_layout.hpp"
 
-#include "families/reduce/reduction_team.hpp"
+#include "families/shared/reduction_team.hpp"
 #include "spec/saturate.hpp"
 
 #include <algorithm>

@@ -38,6 +38,7 @@ class RowLayouts {
     base_.length = row_.length;
     for (std::uint32_t d = 0; d < outer_dims(); ++d) base_.rows = sat_mul(base_.rows, nest_.shape[d]);
     if (row_.row_dims == 1) choose_vectors();
+    if (row_.row_dims > 1) choose_inner_vectors();
     for (std::uint32_t k = 1; k <= problem.sources(); ++k) {
       if (is_one(k)) base_.access[k] = problem.is_number(k) ? RowAccess::number : RowAccess::one;
     }
@@ -74,8 +75,7 @@ class RowLayouts {
   /// The most elements of a vector for which all rows of an operand begin at a multiple of the vector's size.
   [[nodiscard]] std::uint32_t aligned_elements(std::uint32_t operand) const {
     std::uint64_t bits = problem_.address[operand];
-    for (std::uint32_t d = 0; d < outer_dims(); ++d)
-      bits |= static_cast<std::uint64_t>(problem_.step(operand, d));
+    for (std::uint32_t d = 0; d < inner(); ++d) bits |= static_cast<std::uint64_t>(problem_.step(operand, d));
     const std::uint32_t bytes = 1U << std::countr_zero(bits | widest_row_vector);
     return std::max(bytes / problem_.element_bytes(operand), 1U);
   }
@@ -89,22 +89,25 @@ class RowLayouts {
     return difference % vector == 0;
   }
 
-  /// Chooses the vectors, and the operands that are accessed by them.
-  void choose_vectors() {
-    std::uint32_t widest = 1;
+  /// The operands whose elements are neighbours along the innermost dimension.
+  [[nodiscard]] std::vector<std::uint32_t> contiguous_operands() const {
     std::vector<std::uint32_t> contiguous;
     for (std::uint32_t k = 0; k < nest_.operands; ++k) {
-      if (!is_contiguous(k)) continue;
-      contiguous.push_back(k);
-      widest = std::max(widest, problem_.element_bytes(k));
+      if (is_contiguous(k)) contiguous.push_back(k);
     }
-    if (contiguous.empty()) return;
+    return contiguous;
+  }
+  /// The most elements of a vector of these operands.
+  [[nodiscard]] std::uint32_t most_elements(const std::vector<std::uint32_t>& contiguous) const {
+    std::uint32_t widest = 1;
+    for (const std::uint32_t k : contiguous) widest = std::max(widest, problem_.element_bytes(k));
     // Elements of one or two bytes are converted at most 16 bytes at a time, those of strided operands, too.
     for (std::uint32_t k = 0; k < nest_.operands; ++k)
       widest = std::max(widest, std::min(problem_.element_bytes(k), 2U));
-    const auto vector = std::min<std::uint32_t>(widest_row_vector / widest, pow2_ceil(row_.length));
-    if (vector < 2) return;
-    // The operand that moves the most bytes decides how rows are cut into vectors.
+    return widest_row_vector / widest;
+  }
+  /// The operand that moves the most bytes, which decides how rows are cut into vectors.
+  [[nodiscard]] std::uint32_t anchor_of(const std::vector<std::uint32_t>& contiguous) const {
     const auto bytes = [&](std::uint32_t k) {
       std::uint64_t elements = problem_.element_bytes(k);
       for (std::uint32_t d = 0; d < nest_.rank; ++d) {
@@ -112,7 +115,32 @@ class RowLayouts {
       }
       return elements;
     };
-    base_.anchor = *std::ranges::max_element(contiguous, {}, bytes);
+    return *std::ranges::max_element(contiguous, {}, bytes);
+  }
+
+  /// Chooses the vectors of rows of several dimensions. All elements of a vector have the same index in all
+  /// dimensions but the innermost one.
+  void choose_inner_vectors() {
+    const std::vector<std::uint32_t> contiguous = contiguous_operands();
+    if (contiguous.empty()) return;
+    const std::uint32_t anchor = anchor_of(contiguous);
+    std::uint32_t vector = std::min(most_elements(contiguous), aligned_elements(anchor));
+    while (nest_.shape[inner()] % vector != 0) vector /= 2;
+    if (vector < 2) return;
+    base_.vector = vector;
+    for (const std::uint32_t k : contiguous) {
+      if (aligned_elements(k) >= vector && vector * problem_.element_bytes(k) >= 4)
+        base_.access[k] = RowAccess::vectors;
+    }
+  }
+
+  /// Chooses the vectors, and the operands that are accessed by them.
+  void choose_vectors() {
+    const std::vector<std::uint32_t> contiguous = contiguous_operands();
+    if (contiguous.empty()) return;
+    const auto vector = std::min<std::uint32_t>(most_elements(contiguous), pow2_ceil(row_.length));
+    if (vector < 2) return;
+    base_.anchor = anchor_of(contiguous);
     base_.vector = vector;
     // Vectors of half the size are better than ones that rows begin or end within.
     for (const std::uint32_t shorter : {vector, vector / 2}) {
@@ -201,7 +229,9 @@ class RowLayouts {
     base_.staggered = false;
     base_.cut = false;
     for (std::uint32_t k = 0; k < nest_.operands; ++k) {
-      if (!is_one(k)) base_.access[k] = is_contiguous(k) ? RowAccess::neighbours : RowAccess::elements;
+      if (!is_one(k))
+        base_.access[k] =
+            row_.row_dims == 1 && is_contiguous(k) ? RowAccess::neighbours : RowAccess::elements;
     }
   }
 

@@ -33,11 +33,37 @@ Shape drawn_shape(TestCaseDraw& draw, const OperandInfo& operand, const TensorVi
   return shape;
 }
 
+/// Draws a recipe of square blocks of the last two dimensions.
+void draw_tiles(TestCaseDraw& draw) {
+  Random& random = draw.kernel_property_random;
+  const OperationInfo& info = find_operation(draw.test_case.operation);
+  Shape shape = one_in(random, 4) ? draw.tensor_shape(2, 6) : draw.tensor_shape(2, 3);
+  const std::uint64_t block = one_of(random, std::array<std::uint64_t, 5>{1, 3, 8, 16, 32});
+  draw.test_case.arguments = {{"block", static_cast<std::int64_t>(block)}};
+  for (std::size_t d = shape.size() - 2; d < shape.size(); ++d) shape[d] = round_up(shape[d], block);
+  const auto sources = sources_of(info.name, TensorView::contiguous(ElementType::f32, shape),
+                                  info.max_sources, draw.test_case.arguments);
+  const auto destinations = destinations_of(info.name, sources, draw.test_case.arguments);
+  const auto view = [&](const OperandInfo& operand, const TensorView& of, bool source) {
+    const Shape extents(of.shape.begin(), of.shape.begin() + of.rank);
+    const bool free = !source && operand.elements != OperandElements::quantised;
+    const ElementType type = free ? draw.any_type() : type_for(draw, operand.elements);
+    return one_in(random, 2) ? draw.row_major_view(type, extents) : draw.view(type, extents, source);
+  };
+  for (std::size_t k = 0; k < destinations.size(); ++k)
+    draw.add_destination(view(info.destinations[k], destinations[k], false));
+  for (std::size_t k = 0; k < sources.size(); ++k) draw.add_source(view(info.sources[k], sources[k], true));
+}
+
 /// Draws a recipe of small whole numbers, whose sums are exact in any order.
 void draw_recipe(TestCaseDraw& draw) {
   Random& random = draw.kernel_property_random;
   const OperationInfo& info = find_operation(draw.test_case.operation);
   draw.test_case.contents = Contents::whole;
+  const auto is_tile = [](const OperandInfo& one) { return one.shape == OperandShape::tile; };
+  const bool has_tiles =
+      std::ranges::any_of(info.sources, is_tile) || std::ranges::any_of(info.destinations, is_tile);
+  if (has_tiles) return draw_tiles(draw);
   Shape shape = one_in(random, 4) ? draw.tensor_shape(1, 7) : draw.tensor_shape(1, 3);
   const std::size_t axis = one_in(random, 2) ? shape.size() - 1 : between(random, 0, shape.size() - 1);
   const auto rank = static_cast<std::int64_t>(shape.size());

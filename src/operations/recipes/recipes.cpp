@@ -70,10 +70,17 @@ class RecipeCall {
       : row_(row),
         type_(rows.type),
         source_count_(source_count),
+        has_tiles_(std::ranges::any_of(row.info.sources, is_tile) ||
+                   std::ranges::any_of(row.info.destinations, is_tile)),
         block_(given.count("block")),
         pairs_(given.text("layout") == "pairs") {
+    if (has_tiles_ && block_ == 0) block_ = default_tile;
     const auto shape = extents(rows, operand(row_source()).name);
     const auto rank = static_cast<std::uint32_t>(shape.size());
+    if (has_tiles_ && rank < 2) {
+      refuse("{}: {} has {}; legal are 2 or more, of which the last two are cut into blocks", name(),
+             operand(row_source()).name, counted(rank, "dimension"));
+    }
     axis_ = resolve_axes({given.axis("axis", -1)}, rank, fmt::format("{}: axis", name())).front();
     own_.assign(shape.begin(), shape.end());
     rows_ = own_;
@@ -96,7 +103,11 @@ class RecipeCall {
                                     row.info.sources.begin());
   }
 
-  [[nodiscard]] std::uint32_t row_axis() const { return axis_ + (block_ > 0 ? 1 : 0); }
+  /// The dimensions of a row of the steps.
+  [[nodiscard]] Dims row_axes() const {
+    if (has_tiles_) return {-3, -1};
+    return {static_cast<std::int64_t>(row_axis())};
+  }
   [[nodiscard]] std::size_t destination_count() const {
     return row_.info.destinations.size() - (is_joined() && row_.info.destinations.size() > 1 ? 1 : 0);
   }
@@ -107,6 +118,9 @@ class RecipeCall {
       case row: return without(rows_, axis_);
       case OperandShape::block:
         return block_ == 0 ? without(rows_, axis_) : with_extent(rows_, axis_, rows_[axis_] / block_);
+      case OperandShape::tile:
+        return with_extent(with_extent(rows_, axis_, rows_[axis_] / block_), axis_ - 1,
+                           rows_[axis_ - 1] / block_);
       case OperandShape::axis: return {rows_[axis_]};
       case rows:
       case half:
@@ -149,6 +163,8 @@ class RecipeCall {
           view.type, with_extent(std::vector<std::uint64_t>(rows_.size(), 1), axis_, rows_[axis_]));
       view.strides[axis_] = stride;
     }
+    if (one.shape == OperandShape::tile)
+      to.back() = with_new_axis(with_new_axis(to.back(), axis_), axis_ + 2);
     const bool by_row = one.shape == row || one.shape == OperandShape::block;
     if (by_row && to.back().view.rank < row_rank()) to.back() = with_new_axis(to.back(), row_axis());
   }
@@ -165,7 +181,11 @@ class RecipeCall {
   }
 
  private:
+  static constexpr std::uint32_t default_tile = 128;
+  static bool is_tile(const OperandInfo& one) { return one.shape == OperandShape::tile; }
+
   [[nodiscard]] std::string_view name() const { return row_.info.name; }
+  [[nodiscard]] std::uint32_t row_axis() const { return axis_ + (block_ > 0 ? 1 : 0); }
   [[nodiscard]] const OperandInfo& operand(std::size_t source) const { return row_.info.sources[source]; }
   [[nodiscard]] std::size_t row_source() const { return row_source(row_); }
   [[nodiscard]] std::uint32_t row_rank() const {
@@ -182,13 +202,18 @@ class RecipeCall {
   }
 
   void check_blocks() const {
+    if (has_tiles_ && (rows_[axis_] % block_ != 0 || rows_[axis_ - 1] % block_ != 0)) {
+      refuse("{}: blocks of {}x{} in a matrix of {}x{}; legal are divisors of both extents", name(), block_,
+             block_, rows_[axis_ - 1], rows_[axis_]);
+    }
     if (rows_[axis_] % block_ != 0) {
       refuse("{}: blocks of {} in rows of {}; legal are divisors of that number", name(),
              counted(block_, "element"), rows_[axis_]);
     }
-    if (rows_.size() == max_view_rank) {
+    const std::size_t most = max_view_rank - (has_tiles_ ? 2 : 1);
+    if (rows_.size() > most) {
       refuse("{}: blocks of rows in tensors of {}; legal are at most {}", name(),
-             counted(rows_.size(), "dimension"), max_view_rank - 1);
+             counted(rows_.size(), "dimension"), most);
     }
   }
 
@@ -202,8 +227,10 @@ class RecipeCall {
       if (std::ranges::equal(found, kept)) return;
       legal += " or " + shape_text(kept);
     }
-    refuse("{}: {} has the shape {}; legal is {}, as {} has {} and the axis is {}", name(), one.name,
-           shape_text(found), legal, operand(row_source()).name, shape_text(own_), axis_);
+    const std::string how =
+        has_tiles_ ? fmt::format("in blocks of {0}x{0}", block_) : fmt::format("and the axis is {}", axis_);
+    refuse("{}: {} has the shape {}; legal is {}, as {} has {} {}", name(), one.name, shape_text(found),
+           legal, operand(row_source()).name, shape_text(own_), how);
   }
 
   void add(const OperandInfo& one, const Tensor& tensor, std::vector<Tensor>& to) const {
@@ -211,14 +238,21 @@ class RecipeCall {
       to.push_back(part(tensor, 0));
       to.push_back(part(tensor, 1));
     } else if (block_ > 0 && one.shape == rows) {
-      to.push_back(with_new_axis(tensor, axis_));
-      TensorView& view = to.back().view;
-      view.shape[axis_] = view.shape[axis_ + 1] / block_;
-      view.strides[axis_] = view.strides[axis_ + 1] * static_cast<std::int64_t>(block_);
-      view.shape[axis_ + 1] = block_;
+      to.push_back(cut(tensor, axis_));
+      if (has_tiles_) to.back() = cut(to.back(), axis_ - 1);
     } else {
       to.push_back(tensor);
     }
+  }
+
+  /// The dimension `axis` as two dimensions: blocks, and the elements of a block.
+  [[nodiscard]] Tensor cut(const Tensor& tensor, std::uint32_t axis) const {
+    Tensor made = with_new_axis(tensor, axis);
+    TensorView& view = made.view;
+    view.shape[axis] = view.shape[axis + 1] / block_;
+    view.strides[axis] = view.strides[axis + 1] * static_cast<std::int64_t>(block_);
+    view.shape[axis + 1] = block_;
+    return made;
   }
 
   /// One of the two halves of each row, or every second element.
@@ -232,6 +266,7 @@ class RecipeCall {
   const RecipeRow& row_;
   ElementType type_;
   std::size_t source_count_;
+  bool has_tiles_;  ///< the last two dimensions are cut into square blocks
   std::uint32_t block_;
   bool pairs_;
   std::uint32_t axis_ = 0;
@@ -337,8 +372,7 @@ Operation make_recipe(const RecipeRow& row, std::span<const Tensor> destinations
                           .to = quantised_type(row, destinations, given)};
   const std::string with_exp = replaced(row.steps(facts), "EXP", is_narrow ? "__expf" : "exp@");
   const std::string steps = replaced(replaced(with_exp, "EPS", literal(facts.eps)), "@", is_f64 ? "" : "f");
-  Operation made =
-      operation::rowwise(to, {.steps = steps, .axes = {static_cast<std::int64_t>(call.row_axis())}}, from);
+  Operation made = operation::rowwise(to, {.steps = steps, .axes = call.row_axes()}, from);
   made.destinations.assign(destinations.begin(), destinations.end());
   made.sources.assign(sources.begin(), sources.end());
   made.source_parts = std::move(parts);

@@ -38,6 +38,13 @@ constexpr Argument block_argument{
     .sentence = "the number of neighbouring elements of a row that share a scale, a divisor of its length",
     .example = "128"};
 
+constexpr Argument tile_argument{.name = "block",
+                                 .option = "--block",
+                                 .type = ArgumentType::count,
+                                 .fallback = "128",
+                                 .sentence = "the rows and columns of a block, a divisor of the extents",
+                                 .example = "64"};
+
 constexpr std::array<std::string_view, 3> quantised_types{"e4m3", "e5m2", "i8"};
 constexpr Argument to_argument{.name = "to",
                                .option = "--to",
@@ -63,6 +70,8 @@ constexpr std::array axis_and_layer_eps{axis_argument, eps_argument("1e-5")};
 constexpr std::array axis_and_l2_eps{axis_argument, eps_argument("1e-12")};
 constexpr std::array axis_and_block{axis_argument, block_argument};
 constexpr std::array quantize_arguments{axis_argument, block_argument, to_argument};
+constexpr std::array quantize_tile_arguments{tile_argument, to_argument};
+constexpr std::array only_tile{tile_argument};
 constexpr std::array rotary_arguments{axis_argument, layout_argument};
 
 // Operands
@@ -98,6 +107,7 @@ constexpr std::array only_dlogits{dlogits};
 constexpr std::array any_x{OperandInfo{"x", rows, any}};
 constexpr std::array y_index{OperandInfo{"y", row, any}, OperandInfo{"index", row, integer}};
 constexpr std::array q_scale{quantised_rows, scale};
+constexpr std::array q_tile_scale{quantised_rows, OperandInfo{"scale", tile, statistic}};
 constexpr std::array dequantised{OperandInfo{"y", rows, statistic}};
 constexpr std::array a_b{OperandInfo{"a", rows_or_halves}, OperandInfo{.name = "b", .required = false}};
 constexpr std::array dy_a_b{dy, OperandInfo{"a", rows_or_halves},
@@ -247,6 +257,10 @@ constexpr Row rows_of_table[] = {
     {"quantize_rows", "converts rows, or blocks of them, to 8 bits with a scale each", only_x,
      quantize_arguments, q_scale, quantize_steps},
     {"dequantize_rows", "multiplies rows, or blocks of them, by their scales", q_scale, axis_and_block,
+     dequantised, dequantize_steps},
+    {"quantize_blocks", "converts square blocks of matrices to 8 bits with a scale each", only_x,
+     quantize_tile_arguments, q_tile_scale, quantize_steps},
+    {"dequantize_blocks", "multiplies square blocks of matrices by their scales", q_tile_scale, only_tile,
      dequantised, dequantize_steps},
     {"swiglu", "computes silu(a) * b; without b, a holds both in two halves", a_b, axis_alone, only_y,
      swiglu_steps},

@@ -35,6 +35,11 @@ void every_operation(Runtime& runtime) {
   expect_error(no_device, [&] { scan(runtime, to, {.op = parse<ScanOp>("sum")}, {from}); });
   expect_error(no_device, [&] { rowwise(runtime, {to}, {.steps = "y = x / sum(x)"}, {from}); });
   expect_error(no_device, [&] { rms_norm(runtime, {to}, {from}, {.eps = 1e-5}); });
+  const Tensor bytes = Tensor::contiguous(ElementType::i8, {64, 64}, 1 << 29);
+  const Tensor square = Tensor::contiguous(ElementType::f32, {64, 64}, 1 << 30);
+  expect_error(no_device, [&] {
+    cast_transpose(runtime, {bytes}, {.orders = parse<CastOrders>("plain"), .amax = false}, {square});
+  });
   const Tensor places = Tensor::contiguous(ElementType::i64, {from.view.shape[0]}, 1 << 28);
   expect_error(no_device,
                [&] { gather(runtime, to, from, {places}, {.out_of_range = parse<OutOfRange>("clamp")}); });

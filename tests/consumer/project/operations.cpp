@@ -51,6 +51,10 @@ void describe_operations() {
   expect(cos[1] == TensorView::contiguous(ElementType::f32, {4, 4}), "sources_of()");
   expect(name(find_operation("rotary").sources[1].shape) == "half" && name(OperandElements::any) == "any",
          "operands of a recipe");
+  const Tensor bytes{TensorView::contiguous(ElementType::i8, {4, 8}), 4 << 20};
+  const CastTranspose plain{.orders = CastOrders::plain, .amax = false};
+  expect(operation::cast_transpose({bytes}, plain, {from}).moves.size() == 1, "operation::cast_transpose()");
+  expect(name(CastOrders::both) == "both", "the name of CastOrders");
   const Tensor places = Tensor::contiguous(ElementType::i64, {4}, 3 << 20);
   expect(operation::gather(same, from, {places}).moves.size() == 1, "operation::gather()");
   expect(operation::scatter(same, from, {places}).moves.size() == 1, "operation::scatter()");

@@ -1,4 +1,4 @@
-#include "families/reduce/reduction_team.hpp"
+#include "families/shared/reduction_team.hpp"
 
 #include "families/shared/reducer_name.hpp"
 #include "families/shared/views.hpp"
