@@ -5,7 +5,7 @@
 // Each CTA owns a group of tokens, or a part of their rows. It reads all ids and counts those before its tokens and those from
 // its tokens on. So it knows the rows of its own tokens without an exchange between CTAs. A vector is loaded once and
 // stored to all rows of its token.
-//@ # Facts of the kernel: rank, IndexElement, vector_bytes, threads, turns, max_experts, max_places.
+//@ # Facts of the kernel: rank, IndexElement, Ids, vector_bytes, threads, turns, max_experts, max_places.
 #include "tmajit/division.cuh"
 #include "tmajit/moe_plan.cuh"
 #include "tmajit/vector16.cuh"
@@ -18,6 +18,8 @@ using Piece = typename Bits<vector_bytes>::Type;
 constexpr u32 none = ~0U;                 // the id of an expert that is not among those of the launch
 constexpr i32 absent = -2147483647 - 1;   // the position of a slot without a row
 constexpr u32 ids_at_once = 4;            // loads of ids that a thread has in flight
+// The unsigned type of an id's size: negative ids become large numbers.
+using Id = typename Bits<sizeof(IndexElement)>::Type;
 
 struct Shared {
   u32 next[max_experts];      // ids before the CTA's tokens, by expert; then the row of the expert's next id
@@ -27,14 +29,32 @@ struct Shared {
   u32 of_warp[threads / 32];  // rows of the experts of a warp's threads
 };
 
-// The expert of a (token, slot), or `none`. Negative ids become large numbers.
-__device__ __forceinline__ u32 expert_of(const Plan& plan, u32 pair) {
+// Returns an id's expert, or `none`.
+__device__ __forceinline__ u32 expert_of(const Plan& plan, Id id) { return id < plan.expert_count ? static_cast<u32>(id) : none; }
+
+// The id of a (token, slot).
+__device__ __forceinline__ Id load_id(const Plan& plan, u32 pair) {
   u32 token = pair;
   const u32 slot = take(plan.slots, token);
-  const u8* const at = plan.experts.first + token * plan.experts.token + slot * plan.experts.slot;
-  const IndexElement given = *reinterpret_cast<const IndexElement*>(at);
-  return static_cast<u64>(given) < plan.expert_count ? static_cast<u32>(given) : none;
+  return *reinterpret_cast<const Id*>(plan.experts.first + token * plan.experts.token + slot * plan.experts.slot);
 }
+
+// How a thread loads ids to count them: one by one, or by 16 bytes where all ids are neighbours in memory.
+struct SingleIds {
+  static constexpr u32 count = 1;
+  static __device__ __forceinline__ void load(const Plan& plan, u32 pair, Id (&id)[1]) { id[0] = load_id(plan, pair); }
+};
+struct NeighbouringIds {
+  static constexpr u32 count = 16 / sizeof(Id);
+  static __device__ __forceinline__ void load(const Plan& plan, u32 pair, Id (&id)[count]) {
+    struct Vector {
+      Id id[count];
+    };
+    const auto loaded = __builtin_bit_cast(Vector, load16(plan.experts.first + pair * sizeof(Id)));
+#pragma unroll
+    for (u32 i = 0; i < count; ++i) id[i] = loaded.id[i];
+  }
+};
 
 // Counts all ids: those of pairs before `first_pair`, and the remaining ones.
 __device__ __forceinline__ void count_ids(const Plan& plan, Shared& shared, u32 first_pair) {
@@ -43,21 +63,30 @@ __device__ __forceinline__ void count_ids(const Plan& plan, Shared& shared, u32 
     shared.remaining[expert] = 0;
   }
   __syncthreads();
+  const auto count = [&](Id id, u32 pair) {
+    const u32 expert = expert_of(plan, id);
+    if (expert != none) atomicAdd(pair < first_pair ? &shared.next[expert] : &shared.remaining[expert], 1U);
+  };
   const u32 pairs = plan.tokens * plan.slots.divisor;
+  const u32 vectors = pairs / Ids::count;
 #pragma unroll 1
-  for (u32 first = threadIdx.x; first < pairs; first += ids_at_once * threads) {
-    u32 expert[ids_at_once];
+  for (u32 first = threadIdx.x; first < vectors; first += ids_at_once * threads) {
+    Id id[ids_at_once][Ids::count];
 #pragma unroll
     for (u32 i = 0; i < ids_at_once; ++i) {
-      const u32 pair = first + i * threads;
-      expert[i] = pair < pairs ? expert_of(plan, pair) : none;
+      const u32 vector = first + i * threads;
+      if (vector < vectors) Ids::load(plan, vector * Ids::count, id[i]);
     }
 #pragma unroll
     for (u32 i = 0; i < ids_at_once; ++i) {
-      const bool is_before = first + i * threads < first_pair;
-      if (expert[i] != none) atomicAdd(is_before ? &shared.next[expert[i]] : &shared.remaining[expert[i]], 1U);
+      const u32 vector = first + i * threads;
+#pragma unroll
+      for (u32 k = 0; k < Ids::count && vector < vectors; ++k) count(id[i][k], vector * Ids::count + k);
     }
   }
+  // The ids after the last whole vector.
+  const u32 last = vectors * Ids::count + threadIdx.x;
+  if (last < pairs) count(load_id(plan, last), last);
   __syncthreads();
 }
 
@@ -116,7 +145,7 @@ __device__ __forceinline__ void place_slots(const Plan& plan, Shared& shared, u3
     u32 expert[ids_at_once];
 #pragma unroll
     for (u32 i = 0; i < ids_at_once; ++i) {
-      expert[i] = first + i * 32 < slots ? expert_of(plan, first_pair + first + i * 32) : none;
+      expert[i] = first + i * 32 < slots ? expert_of(plan, load_id(plan, first_pair + first + i * 32)) : none;
     }
 #pragma unroll
     for (u32 i = 0; i < ids_at_once; ++i) {

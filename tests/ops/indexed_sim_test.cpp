@@ -7,6 +7,7 @@
 
 #include <tmajit/error.hpp>
 #include <tmajit/operations.hpp>
+#include <tmajit/codegen.hpp>
 #include <tmajit/sim.hpp>
 
 #include <cstring>

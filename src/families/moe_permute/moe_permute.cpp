@@ -15,8 +15,8 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t moe_threads = 512;
-constexpr std::uint32_t moe_turns = 4;  ///< vectors that a thread has in flight
+constexpr std::uint32_t moe_threads = 1024;
+constexpr std::uint32_t moe_turns = 2;  ///< vectors that a thread has in flight
 /// Vectors of a round, which are numbered by 32 bits.
 constexpr std::uint64_t max_round_vectors = std::uint64_t{1} << 30;
 /// A CTA moves at least as many vectors of a row, so that its loads and stores are whole lines.
@@ -26,6 +26,7 @@ constexpr std::uint64_t min_part_vectors = 32;
 struct MoeFacts {
   std::uint32_t rank = 1;        ///< dimensions of a row
   std::uint32_t index_type = 0;  ///< an ElementType
+  Flag neighbouring = 0;         ///< ids are neighbours in memory, from a multiple of 16 bytes on
   std::uint32_t vector_bytes = 1;
 };
 
@@ -54,6 +55,14 @@ std::uint32_t vector_bytes_of(const Problem& problem) {
   bits |= static_cast<std::uint64_t>(body.row_stride) * size;
   bits |= static_cast<std::uint64_t>(body.token_stride) * size;
   return 1U << std::countr_zero(bits);
+}
+
+/// Whether all ids are neighbours in memory, in the order of tokens and slots, and aligned to 16 bytes.
+bool has_neighbouring_ids(const Problem& problem) {
+  const auto& body = problem.as<MoePermuteProblem>();
+  const bool in_order = (body.slots < 2 || body.ids.slot == 1) &&
+                        (body.tokens < 2 || body.ids.token == static_cast<std::int64_t>(body.slots));
+  return in_order && problem.address[2] % max_piece_bytes == 0;
 }
 
 std::uint64_t vectors_of_row(const Problem& problem, std::uint32_t vector_bytes) {
@@ -135,6 +144,7 @@ class MoePermuteFamily final : public TypedFamily<MoeFacts, MoeChoice> {
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     const MoeFacts facts{.rank = std::max(problem.nest.rank, 1U),
                          .index_type = static_cast<std::uint32_t>(problem.type[2]),
+                         .neighbouring = has_neighbouring_ids(problem) ? 1U : 0U,
                          .vector_bytes = vector_bytes_of(problem)};
     Candidate made = candidate(facts, choice_of(problem, facts.vector_bytes), problem.nest);
     made.default_choice = DefaultChoice::yes;
@@ -198,6 +208,7 @@ class MoePermuteFamily final : public TypedFamily<MoeFacts, MoeChoice> {
     parts.facts =
         number_fact("rank", facts.rank, "dimensions of a row") +
         fmt::format("using IndexElement = {};\n", device_type(static_cast<ElementType>(facts.index_type))) +
+        policy_fact("Ids", facts.neighbouring != 0 ? "NeighbouringIds" : "SingleIds") +
         number_fact("vector_bytes", facts.vector_bytes) + number_fact("threads", moe_threads) +
         number_fact("turns", moe_turns, "vectors that a thread has in flight") +
         number_fact("max_experts", max_moe_experts) +

@@ -345,20 +345,19 @@ class RowLayouts {
     return cluster;
   }
 
-  /// Adds clusters for rows that are too long for a CTA: several small CTAs on an SM, of which some load
-  /// while others wait for their cluster; CTAs that hold their part in shared memory; and CTAs that load a
-  /// row again for each step.
+  /// Adds teams for rows that are too long for CTAs of which an SM has two: a CTA or a cluster that holds all
+  /// its registers allow, small CTAs first, of which some load while others wait for their cluster; CTAs that
+  /// hold their part in shared memory; and CTAs that load a row again for each step.
   template <class Ctas>
   void add_long_rows(const Ctas& ctas, std::uint32_t turns, std::uint32_t held) {
     const std::uint64_t vectors = vectors_of_row();
-    const auto add_cluster = [&](std::uint32_t threads, std::uint32_t of_thread) {
-      const std::uint32_t least = pow2_ceil(ceil_div(vectors, std::uint64_t{threads} * of_thread));
+    const auto add_cluster = [&](std::uint32_t threads) {
+      const std::uint32_t least = pow2_ceil(ceil_div(vectors, std::uint64_t{threads} * held));
       if (least <= max_team_cluster)
-        ctas(of_thread, filling_cluster(least, vectors / (std::uint64_t{128} * of_thread)));
+        ctas(held, filling_cluster(least, vectors / (std::uint64_t{128} * held)));
     };
-    if (problem_.element_bytes(base_.anchor) < 4) add_staged();
-    for (const std::uint32_t threads : {128U, 256U, max_team_threads}) add_cluster(threads, held);
-    add_cluster(max_team_threads, turns);
+    if (vectors <= std::uint64_t{max_team_threads} * held) add_cluster(max_team_threads);
+    for (const std::uint32_t threads : {256U, 128U, max_team_threads}) add_cluster(threads);
     add_staged();
     ctas(turns, 1);
   }
