@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -44,15 +45,13 @@ class ChainDraw {
     for (std::uint64_t n = 0; n < count; ++n) {
       const Tensor before = current_;
       add_operation();
-      const std::size_t buffer = (before.address >> buffer_bits) - 1;
+      const std::size_t buffer = buffer_of(before);
       if (n > 0 && !one_in(random_, 6) && !std::ranges::count(chain_.unused, buffer))
         chain_.unused.push_back(buffer);
-      // The next operation rarely reads the same tensor.
       if (one_in(random_, 8)) current_ = before;
     }
     // The last result is read after the chain.
-    std::erase(chain_.unused, chain_.tensors.size() - 1);
-    std::erase_if(chain_.unused, [&](std::size_t buffer) { return chain_.tensors[buffer] == current_; });
+    std::erase(chain_.unused, buffer_of(chain_.operations.back().destinations.front()));
     return std::move(chain_);
   }
 
@@ -92,6 +91,20 @@ class ChainDraw {
   }
   Tensor add_tensor(const Shape& shape) { return add_tensor(shape, any_type()); }
 
+  static std::size_t buffer_of(const Tensor& tensor) { return (tensor.address >> buffer_bits) - 1; }
+  /// A new tensor, or one that an earlier operation reads or writes, but none of these sources.
+  Tensor destination(const Shape& shape, const std::vector<Tensor>& sources,
+                     std::optional<ElementType> type = std::nullopt) {
+    for (const Tensor& tensor : chain_.tensors) {
+      const bool is_source = std::ranges::any_of(sources, [&](const Tensor& source) {
+        return !source.view.is_number && buffer_of(source) == buffer_of(tensor);
+      });
+      const bool has_type = !type || *type == tensor.view.type;
+      if (!is_source && has_type && shape_of(tensor) == shape && one_in(random_, 4)) return tensor;
+    }
+    return add_tensor(shape, type ? *type : any_type());
+  }
+
   static Shape shape_of(const Tensor& tensor) {
     const auto extents = std::span(tensor.view.shape).first(tensor.view.rank);
     return {extents.begin(), extents.end()};
@@ -128,16 +141,17 @@ class ChainDraw {
     };
     const std::uint64_t kind = between(random_, 0, shape.empty() ? 3 : 9);
     if (kind == 0) {
-      current_ = add_tensor(shape, from.view.type);
+      current_ = destination(shape, sources, from.view.type);
       return add(operation::copy(current_, from));
     }
     if (kind == 1) {
-      current_ = add_tensor(shape);
+      current_ = destination(shape, sources);
       return add(operation::cast(current_, from));
     }
     if (kind == 2) {
       with_number(one);
-      current_ = add_tensor(shape);
+      const bool is_whole = from == current_ && std::ranges::count(chain_.tensors, from) > 0;
+      current_ = is_whole && one_in(random_, 6) ? from : destination(shape, sources);
       return add(operation::map(current_, one, sources));
     }
     if (kind == 3 || kind == 4) {
@@ -145,7 +159,7 @@ class ChainDraw {
       for (std::uint64_t& extent : other) extent = one_in(random_, 3) ? 1 : extent;
       sources.push_back(add_tensor(other));
       const std::string two = with_number(one_of(texts_.two));
-      current_ = add_tensor(shape);
+      current_ = destination(shape, sources);
       return add(operation::map(current_, two, sources));
     }
     const auto axis = static_cast<std::size_t>(between(random_, 0, shape.size() - 1));
@@ -154,20 +168,20 @@ class ChainDraw {
     const Dims axes{static_cast<std::int64_t>(axis)};
     if (kind == 5) {
       constexpr std::array ops{ReductionOp::sum, ReductionOp::max, ReductionOp::any, ReductionOp::mean};
-      current_ = add_tensor(kept);
+      current_ = destination(kept, sources);
       return add(operation::reduce(current_, {.op = ops[between(random_, 0, exact_ ? 2 : 3)], .axes = axes},
                                    sources));
     }
     if (kind == 6) {
-      current_ = add_tensor(shape);
+      current_ = destination(shape, sources);
       return add(operation::scan(
           current_, {.op = one_in(random_, 2) ? ScanOp::sum : ScanOp::max, .axis = axes[0]}, sources));
     }
     if (kind == 7) {
-      current_ = add_tensor(kept);
+      current_ = destination(kept, sources);
       return add(operation::rowwise({current_}, {.steps = one_of(texts_.means), .axes = axes}, sources));
     }
-    current_ = add_tensor(shape);
+    current_ = destination(shape, sources);
     add(operation::rowwise({current_}, {.steps = one_of(texts_.rows), .axes = axes}, sources));
   }
   void add(Operation operation) { chain_.operations.push_back(std::move(operation)); }

@@ -10,8 +10,9 @@
 
 namespace tests {
 
-/// A random chain of two to four operations: each reads the result of an earlier one, or a view of it. Every
-/// tensor has a buffer of its own.
+/// A random chain of two to four operations: each reads the result of an earlier one, or a view of it. Some
+/// write to a tensor that was read or written before, or work in place. Every tensor has a buffer of its
+/// own.
 struct RandomChain {
   std::vector<tmajit::Operation> operations;  ///< buffer b begins at address (b + 1) << buffer_bits
   std::vector<tmajit::Tensor> tensors;        ///< the whole tensor of each buffer
