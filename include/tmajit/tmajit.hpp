@@ -18,6 +18,7 @@
 #include <tmajit/dims.hpp>
 #include <tmajit/element_type.hpp>
 #include <tmajit/error.hpp>
+#include <tmajit/fusion.hpp>
 #include <tmajit/kernel_plan.hpp>
 #include <tmajit/list.hpp>
 #include <tmajit/logging.hpp>

@@ -1,4 +1,5 @@
 #include "calls.hpp"
+#include "chains.hpp"
 #include "check.hpp"
 #include "errors.hpp"
 #include "kernel_arguments.hpp"
@@ -134,6 +135,7 @@ NB_MODULE(_core, module) {
   module.def("describe_results", &describe_results, nb::arg("operation"), nb::arg("sources"),
              nb::arg("dtype").none(), nb::arg("values"), "The (type, shape) of each result.");
   bind_plans(module);
+  bind_chains(module);
   bind_tensor_map(module);
   bind_kernels(module);
   bind_check(module);

@@ -16,6 +16,7 @@ except ImportError as error:
         ) from None
     raise
 
+from ._chains import Chain
 from ._check import Finding, Report, check, ptx_of, rules
 from ._conveniences import *
 from ._errors import ArgumentError, CompileError, Error, SpecError, Violation

@@ -35,6 +35,22 @@ class Explanation:
         return f"<pre>{html.escape(self._text)}</pre>"
 
 
+def _found(operation: str, arguments: dict[str, Any]) -> tuple[int, tuple]:
+    """The operation's number, and its arguments in order. None stands for a default."""
+    number = _core.find_operation(operation)
+    described = _OPERATIONS[number]
+    names = [argument["name"] for argument in described["arguments"]]
+    for name in arguments:
+        if name not in names:
+            known = ", ".join(names) or "none"
+            raise TypeError(f"{operation} has no argument {name!r}; its arguments are: {known}")
+    for argument in described["arguments"]:
+        if argument["required"] and arguments.get(argument["name"]) is None:
+            raise TypeError(f"{operation} needs {argument['name']}: {argument['sentence']}")
+    values = tuple(arguments.get(name) for name in names)
+    return number, values
+
+
 def plan(
     operation: str,
     *sources: Tensor,
@@ -59,17 +75,7 @@ def plan(
     Raises:
         ArgumentError, SpecError, CompileError: as for the function that is named like the operation.
     """
-    number = _core.find_operation(operation)
-    described = _OPERATIONS[number]
-    names = [argument["name"] for argument in described["arguments"]]
-    for name in arguments:
-        if name not in names:
-            known = ", ".join(names) or "none"
-            raise TypeError(f"{operation} has no argument {name!r}; its arguments are: {known}")
-    for argument in described["arguments"]:
-        if argument["required"] and arguments.get(argument["name"]) is None:
-            raise TypeError(f"{operation} needs {argument['name']}: {argument['sentence']}")
-    values = tuple(arguments.get(name) for name in names)
+    number, values = _found(operation, arguments)
     return _core.make_plan(number, sources, out, dtype, values, family)
 
 

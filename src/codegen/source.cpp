@@ -46,13 +46,18 @@ std::string facts_section(std::string_view facts) {
 }
 
 /// Returns the flags that select the templates' lines for this kernel.
-Flags flags_of(const SourceParts& parts, bool computes) {
+Flags flags_of(const SourceParts& parts, std::string_view expression, std::string_view epilogue) {
+  const bool computes = !expression.empty();
   Flags flags;
   for (const TemplateFlag& flag : parts.flags) flags.set(flag.name, flag.is_set);
   flags.set_dimensions(parts.rank);
   if (parts.map_rank > 0) flags.set(fmt::format("rank{}", parts.map_rank));
   if (parts.element_bytes > 0) flags.set_size(parts.element_bytes);
   for (const ElementType type : parts.elements) flags.set_element(type);
+  for (const ElementType type : all_element_types) {
+    const std::string conversion = fmt::format("as_{}", name(type));
+    if (reads(expression, conversion) || reads(epilogue, conversion)) flags.set_element(type);
+  }
   const std::string_view result = value_type(parts.result);
   const bool converts = computes || parts.pads;
   flags.set("integer_result", converts && result != "float" && result != "double");
@@ -151,7 +156,7 @@ Source source(const KernelPlan& plan) {
   source.steps = parts.expressions;
   if (parts.steps.empty()) source.expression = expression;
   source.epilogue = plan.epilogue();
-  IncludeExpander expander(flags_of(parts, !expression.empty()));
+  IncludeExpander expander(flags_of(parts, expression, plan.epilogue()));
   const std::string body =
       expander.kernel(fmt::format("{}.cu", parts.kernel.empty() ? family.name() : parts.kernel));
 

@@ -26,8 +26,22 @@ struct Cast {
   std::string_view name;
   tmajit::ElementType type;
 };
-constexpr std::array casts{Cast{"float", tmajit::ElementType::f32}, Cast{"double", tmajit::ElementType::f64},
-                           Cast{"int", tmajit::ElementType::i32}, Cast{"unsigned", tmajit::ElementType::u32}};
+constexpr std::array casts{
+    Cast{"float", tmajit::ElementType::f32},    Cast{"double", tmajit::ElementType::f64},
+    Cast{"int", tmajit::ElementType::i32},      Cast{"unsigned", tmajit::ElementType::u32},
+    Cast{"as_u8", tmajit::ElementType::u8},     Cast{"as_i8", tmajit::ElementType::i8},
+    Cast{"as_u16", tmajit::ElementType::u16},   Cast{"as_i16", tmajit::ElementType::i16},
+    Cast{"as_u32", tmajit::ElementType::u32},   Cast{"as_i32", tmajit::ElementType::i32},
+    Cast{"as_u64", tmajit::ElementType::u64},   Cast{"as_i64", tmajit::ElementType::i64},
+    Cast{"as_f16", tmajit::ElementType::f16},   Cast{"as_bf16", tmajit::ElementType::bf16},
+    Cast{"as_f32", tmajit::ElementType::f32},   Cast{"as_f64", tmajit::ElementType::f64},
+    Cast{"as_tf32", tmajit::ElementType::tf32}, Cast{"as_e4m3", tmajit::ElementType::e4m3},
+    Cast{"as_e5m2", tmajit::ElementType::e5m2}};
+/// Whether a cast to the type may leave a value unchanged, so that a kernel may contract a product through
+/// it.
+bool keeps_products(tmajit::ElementType type) {
+  return type == tmajit::ElementType::f32 || type == tmajit::ElementType::f64;
+}
 
 }  // namespace
 
@@ -410,7 +424,10 @@ Computed Expression::evaluate(const Neighbour& neighbour, std::span<const std::u
       case Step::Kind::coordinate: stack.emplace_back(g[step.source]); break;
       case Step::Kind::cast: {
         const tmajit::ElementType type = casts.at(step.function).type;
-        stack.back() = {stored(type, stack.back().value), stored_error(type, stack.back())};
+        const Computed& top = stack.back();
+        const Scalar value = stored(type, top.value);
+        const bool is_kept = keeps_products(type) && value.index() == top.value.index();
+        stack.back() = {value, stored_error(type, top), is_kept ? top.rounding : 0};
         break;
       }
       case Step::Kind::call: {
@@ -470,6 +487,7 @@ bool Expression::is_exact() const {
     stack.resize(stack.size() - operand_count);
     Part result{.number = step.kind == Kind::number ? as_double(step.number) : 0};
     const bool has_product = std::ranges::any_of(operands, &Part::rounds);
+    if (step.kind == Kind::cast) result.rounds = has_product && keeps_products(casts.at(step.function).type);
     if ((step.kind == Kind::add || step.kind == Kind::subtract) && has_product) return false;
     if (step.kind == Kind::multiply)
       result.rounds = has_product || !std::ranges::any_of(operands, is_exact_factor, &Part::number);

@@ -54,6 +54,17 @@ __device__ __forceinline__ To convert(From value) {
   }
 }
 
+// Functions of expressions: the value that an element of the type has after a store and a load.
+//@ each type of u8 i8 u16 i16 u32 i32 u64 i64 f32 f64
+template <class T> __device__ __forceinline__ $type as_$type(T value) { return convert<$type>(value); }
+//@ end
+//@ each type of f16 bf16 e4m3 e5m2
+template <class T> __device__ __forceinline__ float as_$type(T value) {
+  return ptx::f32_from_$typex2(ptx::$typex2_from_f32({static_cast<float>(value), 0.0f})).low;
+}
+//@ end
+template <class T> __device__ __forceinline__ float as_tf32(T value) { return ptx::tf32_from_f32(static_cast<float>(value)); }
+
 // `count` consecutive elements, which one shared-memory access of 2 to 16 bytes moves.
 template <class T, u32 count, u32 = form<T>> struct Pack;
 

@@ -3,6 +3,7 @@
 
 #include <tmajit/error.hpp>
 #include <tmajit/operations.hpp>
+#include <tmajit/runtime.hpp>
 
 #include <memory>
 #include <optional>

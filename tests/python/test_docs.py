@@ -21,6 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
         "docs/start_python.md",
         "docs/recipes.md",
         "docs/rowwise.md",
+        "docs/fusion.md",
         "docs/quantize.md",
         "docs/gather.md",
         "docs/moe.md",

@@ -71,6 +71,11 @@ TEST_CASE("expressions have the types and values of C++") {
     CHECK(value_of("x > (unsigned)7", {std::int32_t{-1}}) == Scalar(1));
     CHECK(value_of("(float)x * 0.5f", {small}) == Scalar(static_cast<float>(small) * 0.5F));
     CHECK(value_of("int(x0 * 100) + (int)g[1]", {a}) == Scalar(static_cast<int>(a * 100) + 70'000));
+    // The value after a store and a load: integers wrap, floating point saturates and is rounded.
+    CHECK(value_of("as_u8(x)", {std::int32_t{258}}) == Scalar(std::uint8_t{2}));
+    CHECK(value_of("as_i8(x * 2.0f)", {std::int32_t{-300}}) == Scalar(std::int8_t{-128}));
+    CHECK(value_of("as_bf16(x) + as_f16(x)", {1.00390625F}) == Scalar(1.0F + 1.00390625F));
+    CHECK(value_of("as_e4m3(x)", {1000.0F}) == Scalar(448.0F));
     CHECK(value_of("x0 / n", {a, 3.0F}) == Scalar(a / 3.0F));
   }
 }

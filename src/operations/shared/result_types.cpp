@@ -58,7 +58,8 @@ std::optional<ElementType> floating_part(std::string_view expression) {
       "pow|fdivide|fabs|fmax|fmin|fdim|fma|fmod|remainder|hypot|rhypot|norm3d|norm4d|rnorm3d|rnorm4d|"
       "floor|ceil|round|rint|nearbyint|trunc|copysign|nextafter|ldexp|scalbn|scalbln|saturate)"
       "(f?) *\\(";
-  static constexpr const char* cast = "(^|[^A-Za-z0-9_])(float|double)([^A-Za-z0-9_]|$)";
+  static constexpr const char* cast =
+      "(^|[^A-Za-z0-9_])(float|double|as_(f64|f32|tf32|f16|bf16|e4m3|e5m2))([^A-Za-z0-9_]|$)";
   std::optional<ElementType> found;
   const auto search = [&](const char* pattern, auto is_f32) {
     const llvm::Regex regex(pattern);
@@ -71,7 +72,7 @@ std::optional<ElementType> floating_part(std::string_view expression) {
   };
   search(number, [](const auto& parts) { return !parts.back().empty(); });
   search(function, [](const auto& parts) { return !parts.back().empty(); });
-  search(cast, [](const auto& parts) { return parts[2] == "float"; });
+  search(cast, [](const auto& parts) { return parts[2] != "double" && parts[2] != "as_f64"; });
   return found;
 }
 

@@ -83,6 +83,15 @@ void every_launch(Runtime& runtime) {
   expect_error(no_device, [&] { static_cast<void>(kernel.prepare(kernel_plan)); });
   expect_error(no_device, [&] { kernel.launch(kernel_plan); });
   expect_error(no_device, [&] { kernel.launch(LaunchShape{}, {}); });
+
+  const Tensor between = matrix_at(5 << 20);
+  const Fusion fusion = fuse({operation::map(between, "x * 2", {matrix_at(2 << 20)}),
+                              operation::map(matrix_at(6 << 20), "x + 1", {between})},
+                             {between});
+  const ChainPlan chain = plan(runtime, fusion);
+  expect(chain.plans().size() == 1 && chain.sentences().size() == 1 && !chain.explanation().empty(),
+         "a ChainPlan");
+  expect_error(no_device, [&] { chain(); });
 }
 
 }  // namespace

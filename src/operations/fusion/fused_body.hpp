@@ -1,0 +1,34 @@
+#pragma once
+
+#include "operations/fusion/rules.hpp"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+
+// Parts of the rules of fusion.
+
+template <class... Values>
+[[nodiscard]] FusedMoves refused(fmt::format_string<Values...> reason, Values&&... values) {
+  return {.moves = {}, .sentence = fmt::format(reason, std::forward<Values>(values)...)};
+}
+
+/// The expression of a map, a reduction or a scan; "x" if it has none.
+[[nodiscard]] std::string_view expression_of(const Move& move);
+void set_expression(Move& move, std::string expression);
+
+/// Why the steps cannot read an expression of another operation: it has a name that the steps define; empty
+/// if they can.
+[[nodiscard]] std::string name_obstacle(const Rowwise& rows, std::span<const Tensor> sources,
+                                        std::string_view expression);
+
+/// The moves, if they are legal: sources, length of expressions, overlaps.
+[[nodiscard]] FusedMoves checked(std::vector<Move> moves, std::string how);
+
+TMAJIT_END

@@ -1,0 +1,158 @@
+#include "kernel/problem.hpp"
+#include "operations/fusion/expression_text.hpp"
+#include "operations/fusion/fused_body.hpp"
+#include "operations/fusion/index_map.hpp"
+#include "operations/fusion/rules.hpp"
+#include "spec/views.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace {
+
+/// The map from a source of a consumer to the destination and the sources of a producer, whose dimensions may
+/// be joined.
+struct ProducerMap {
+  IndexMap map;
+  std::vector<Tensor> sources;
+};
+
+std::optional<ProducerMap> map_to(const Move& producer, const Tensor& source) {
+  std::vector<Tensor> tensors{producer.destination};
+  tensors.insert(tensors.end(), producer.sources.begin(), producer.sources.end());
+  tensors = joined(std::move(tensors));
+  const std::optional<IndexMap> map = index_map(tensors.front(), source);
+  if (!map) return std::nullopt;
+  tensors.erase(tensors.begin());
+  return ProducerMap{*map, std::move(tensors)};
+}
+
+constexpr std::string_view other_elements =
+    "as it reads elements that the other does not write, or in an order that no strides describe";
+
+FusedMoves fuse_copy(const Move& producer, std::span<const Move> consumer) {
+  if (!is_any_of<Copy, Padding, Map, Stencil, Reduction, Scan, Rowwise, Gather>(consumer.front()))
+    return refused("as {} needs its source where it is", operation_name(consumer.front()));
+  std::vector<Move> moves(consumer.begin(), consumer.end());
+  for (Move& move : moves) {
+    for (Tensor& source : move.sources) {
+      if (!may_overlap(source, producer.destination)) continue;
+      const std::optional<ProducerMap> found = map_to(producer, source);
+      if (!found) return refused("{}", other_elements);
+      const ElementType type = source.view.type;
+      source = pulled(found->map, found->sources.front());
+      source.view.type = type;
+    }
+  }
+  return checked(std::move(moves), "which reads its source directly");
+}
+
+/// The expression of a map in place of a consumer's source.
+struct InlinedMap {
+  std::size_t source;
+  FusedSources::Slots slots;
+};
+
+/// The rowwise operation with a first step for each source that is computed.
+std::string with_first_steps(const Rowwise& rows, const Renames& own, const Map& map, ElementType type,
+                             const FusedSources& sources, std::span<const InlinedMap> inlined,
+                             std::span<const Tensor> consumer_sources) {
+  Renames names = own;
+  std::string first;
+  for (const InlinedMap& one : inlined) {
+    const std::string value = renamed(map.expression, sources.renames(one.slots));
+    const std::string name = unused_name(fmt::format("{} {}", rows.steps, map.expression), first);
+    first += fmt::format("{} = {}; ", name, stored(type, value));
+    for (const std::string& read : source_names(consumer_sources, one.source)) names[read] = name;
+  }
+  return first + renamed(rows.steps, names);
+}
+
+/// Why a map cannot be computed where a source of the consumer is loaded; empty if it can.
+std::string map_obstacle(const Move& producer, std::span<const Move> consumer) {
+  const Move& reader = consumer.front();
+  const auto& map = std::get<Map>(producer.body);
+  if (!is_any_of<Copy, Map, Reduction, Scan, Rowwise>(reader))
+    return fmt::format("as {} computes no expression of its source", operation_name(reader));
+  const bool has_tensors = count_numbers(producer.sources) < producer.sources.size();
+  if (!has_tensors && !is_any_of<Copy, Map>(reader))
+    return "as a map of no tensors has no elements along which to reduce";
+  if (reads(map.expression, "g") && !is_any_of<Copy, Map>(reader))
+    return fmt::format("as {} knows no coordinates g", operation_name(reader));
+  if (const auto* const rows = std::get_if<Rowwise>(&reader.body))
+    return name_obstacle(*rows, reader.sources, map.expression);
+  return {};
+}
+
+FusedMoves fuse_map(const Move& producer, std::span<const Move> consumer) {
+  if (const std::string obstacle = map_obstacle(producer, consumer); !obstacle.empty())
+    return refused("{}", obstacle);
+  const Move& reader = consumer.front();
+  const auto& map = std::get<Map>(producer.body);
+  const Tensor& intermediate = producer.destination;
+  FusedSources sources;
+  FusedSources::Slots numbers;
+  FusedSources::Slots own(reader.sources.size());
+  std::vector<InlinedMap> inlined;
+  for (std::size_t k = 0; k < reader.sources.size(); ++k) {
+    const Tensor& source = reader.sources[k];
+    if (source.view.is_number || !may_overlap(source, intermediate)) {
+      own[k] = sources.add(source);
+      continue;
+    }
+    const std::optional<ProducerMap> found = map_to(producer, source);
+    if (!found) return refused("{}", other_elements);
+    if (source.view.type != intermediate.view.type && !is_any_of<Copy>(reader))
+      return refused("as it reads the bits as elements of another type");
+    if (reads(map.expression, "g") && !index_map(intermediate, source).value_or(IndexMap{}).is_identity())
+      return refused("as the coordinates g would be those of other elements");
+    InlinedMap& one = inlined.emplace_back(InlinedMap{k, {}});
+    std::size_t number = 0;
+    for (const Tensor& from : found->sources) {
+      const bool is_known = from.view.is_number && number < numbers.size();
+      one.slots.push_back(is_known ? numbers[number] : sources.add(pulled(found->map, from)));
+      if (!from.view.is_number) continue;
+      if (!is_known) numbers.push_back(one.slots.back());
+      ++number;
+    }
+  }
+  Renames names;
+  const auto value_of = [&](const InlinedMap& one) {
+    return renamed(map.expression, sources.renames(one.slots));
+  };
+  for (std::size_t k = 0; k < reader.sources.size(); ++k) {
+    const auto computed = std::ranges::find(inlined, k, &InlinedMap::source);
+    const std::string text = computed == inlined.end() ? sources.name(own[k])
+                                                       : stored(intermediate.view.type, value_of(*computed));
+    for (const std::string& read : source_names(reader.sources, k)) names[read] = text;
+  }
+  std::vector<Move> moves(consumer.begin(), consumer.end());
+  for (Move& move : moves) {
+    if (is_any_of<Copy>(move)) {
+      move.body = Map{value_of(inlined.front())};
+      move.destination.view.type = intermediate.view.type;
+    } else if (auto* const rows = std::get_if<Rowwise>(&move.body)) {
+      rows->steps =
+          with_first_steps(*rows, names, map, intermediate.view.type, sources, inlined, reader.sources);
+    } else {
+      set_expression(move, renamed(expression_of(move), names));
+    }
+    move.sources = sources.in_order();
+  }
+  return checked(std::move(moves), "which computes it where it loads elements");
+}
+
+}  // namespace
+
+FusedMoves fuse_into_loads(const Move& producer, std::span<const Move> consumer) {
+  if (is_any_of<Copy>(producer)) return fuse_copy(producer, consumer);
+  if (is_any_of<Map>(producer)) return fuse_map(producer, consumer);
+  return refused("as only maps, casts and copies are computed where elements are loaded");
+}
+
+TMAJIT_END

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <tmajit/operation.hpp>
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+TMAJIT_BEGIN
+
+/// The moves of one kernel that do the work of two, or the reason why there are none.
+struct FusedMoves {
+  std::vector<Move> moves;
+  std::string sentence;  ///< after "…, ": how they were fused, or why not
+  [[nodiscard]] bool is_fused() const noexcept { return !moves.empty(); }
+};
+
+/// The name of a move's operation.
+[[nodiscard]] std::string_view operation_name(const Move& move);
+/// Whether a move's descriptor is one of these.
+template <class... Bodies>
+[[nodiscard]] bool is_any_of(const Move& move) noexcept {
+  return (std::holds_alternative<Bodies>(move.body) || ...);
+}
+/// Whether two tensors may share a byte.
+[[nodiscard]] bool may_overlap(const Tensor& a, const Tensor& b);
+
+/// The moves of a kernel, `consumer`, which compute the elements of the destination of `producer` themselves,
+/// where they load them. The producer is a map or a copy.
+[[nodiscard]] FusedMoves fuse_into_loads(const Move& producer, std::span<const Move> consumer);
+
+/// The moves of a kernel, `producer`, which do the work of `consumer` where they store the destination of
+/// move `k`. If `keeps`, they also store that destination.
+[[nodiscard]] FusedMoves fuse_into_stores(std::span<const Move> producer, std::size_t k, const Move& consumer,
+                                          bool keeps);
+
+TMAJIT_END

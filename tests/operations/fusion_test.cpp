@@ -1,0 +1,231 @@
+// Each rule of fusion, by hand: what the fused operations are, and the sentence for each refusal.
+#include <tmajit/error.hpp>
+#include <tmajit/fusion.hpp>
+
+#include <string>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit;
+using Catch::Matchers::ContainsSubstring;
+using enum ElementType;
+
+namespace {
+
+/// A dense tensor at an address of its own, by its number.
+Tensor dense(std::uint64_t number, const Dims& shape, ElementType type = f32) {
+  return Tensor::contiguous(type, shape, (number + 1) << 30);
+}
+
+const Move& only_move(const Fusion& fusion) {
+  REQUIRE(fusion.operations.size() == 1);
+  REQUIRE(fusion.operations.front().moves.size() == 1);
+  return fusion.operations.front().moves.front();
+}
+
+std::string map_text(const Fusion& fusion) {
+  return std::get<Map>(only_move(fusion).body).expression;
+}
+std::string steps_text(const Fusion& fusion) {
+  REQUIRE(fusion.operations.size() == 1);
+  return std::get<Rowwise>(fusion.operations.front().moves.front().body).steps;
+}
+
+/// The sentences about a chain that is not fused.
+std::string obstacle(List<Operation> chain, List<Tensor> unused) {
+  const Fusion fusion = fuse(chain, unused);
+  CHECK(fusion.operations.size() == chain.size());
+  std::string all;
+  for (const std::string& sentence : fusion.sentences) all += sentence + '\n';
+  return all;
+}
+
+const Tensor a = dense(0, {8, 6});
+const Tensor b = dense(1, {8, 6});
+const Tensor c = dense(2, {8, 6});
+const Tensor t = dense(3, {8, 6}, bf16);
+const Tensor y = dense(4, {8, 6});
+const Tensor row = dense(5, {8});
+
+}  // namespace
+
+TEST_CASE("a map is computed where its readers load elements, rounded to the intermediate's type") {
+  SECTION("a map") {
+    const Fusion fusion =
+        fuse({operation::map(t, "x0 * x1", {a, b}), operation::map(y, "x0 + x1 * x", {t, c})}, {t});
+    CHECK(map_text(fusion) == "as_bf16(x0 * x1) + x2 * x");
+    CHECK(only_move(fusion).sources == std::vector<Tensor>{a, b, c});
+    CHECK(
+        fusion.sentences ==
+        std::vector<std::string>{"operation 0 (map) is fused into operation 1 (map), which computes it where "
+                                 "it loads elements."});
+  }
+  SECTION("equal sources are listed once, numbers last") {
+    const Fusion fusion = fuse({operation::map(t, "x * p0", {a, number(2.0F)}),
+                                operation::map(y, "x0 + x1 + p0", {t, a, number(3.0F)})},
+                               {t});
+    CHECK(map_text(fusion) == "as_bf16(x * p0) + x + p1");
+    CHECK(only_move(fusion).sources.size() == 3);
+    CHECK(only_move(fusion).sources[2].address == number(3.0F).address);
+  }
+  SECTION("a cast and a reduction") {
+    const Fusion fusion = fuse(
+        {operation::cast(t, a), operation::reduce(row, {.op = ReductionOp::sum, .axes = {1}}, {t})}, {t});
+    CHECK(std::get<Reduction>(only_move(fusion).body).expression == "as_bf16(x)");
+  }
+  SECTION("a scan") {
+    const Fusion fusion =
+        fuse({operation::map(t, "x + 1", {a}), operation::scan(y, {.expression = "x * x"}, {t})}, {t});
+    CHECK(std::get<Scan>(only_move(fusion).body).expression == "as_bf16(x + 1) * as_bf16(x + 1)");
+  }
+  SECTION("the steps of rows") {
+    const Fusion fusion = fuse({operation::map(t, "x0 * x1", {a, b}),
+                                operation::rowwise({y}, {.steps = "v0 = max(x); y = expf(x - v0)"}, {t})},
+                               {t});
+    CHECK(steps_text(fusion) == "v1 = as_bf16(x0 * x1); v0 = max(v1); y = expf(v1 - v0)");
+  }
+  SECTION("a view of the map's destination") {
+    const Tensor wide = dense(6, {6, 4, 2});
+    const Tensor turned = permuted(reshaped(t, {4, 2, 6}), {2, 0, 1});
+    const Fusion fusion =
+        fuse({operation::map(t, "x * 2", {a}), operation::map(wide, "x + 1", {turned})}, {t});
+    CHECK(only_move(fusion).sources.front() == permuted(reshaped(a, {4, 2, 6}), {2, 0, 1}));
+  }
+  SECTION("two readers, if they load no more bytes") {
+    const Tensor z = dense(6, {8, 6});
+    const std::vector<Operation> chain{operation::map(t, "x * 2", {a}), operation::map(y, "x + 1", {t}),
+                                       operation::map(z, "x + 2", {t})};
+    CHECK(fuse(chain, {{t}}).operations.size() == 2);
+    const std::vector<Operation> larger{operation::map(t, "x0 + x1 + x2", {a, b, c}), chain[1], chain[2]};
+    CHECK_THAT(obstacle(larger, {{t}}), ContainsSubstring("as 2 operations read the result"));
+  }
+  SECTION("coordinates, if both have the same") {
+    const std::vector<Operation> chain{operation::map(t, "float(g[0])", {}),
+                                       operation::map(y, "x + g[1]", {t})};
+    CHECK(map_text(fuse(chain, {{t}})) == "as_bf16(float(g[0])) + g[1]");
+    const Tensor flipped_t = flipped(t, 0);
+    CHECK_THAT(obstacle({chain[0], operation::map(y, "x", {flipped_t})}, {t}),
+               ContainsSubstring("the coordinates g would be those of other elements"));
+    CHECK_THAT(obstacle({operation::map(t, "x + g[0]", {a}),
+                         operation::reduce(row, {.op = ReductionOp::sum, .axes = {1}}, {t})},
+                        {t}),
+               ContainsSubstring("as reduce knows no coordinates g"));
+  }
+}
+
+TEST_CASE("a map of the results of a reduction is its epilogue, one of rows a further step") {
+  const Tensor sum = dense(6, {8}, f16);
+  SECTION("an epilogue, and a cast") {
+    const Operation reduce = operation::reduce(sum, {.op = ReductionOp::sum, .axes = {1}}, {a});
+    const Fusion fusion = fuse({reduce, operation::map(row, "sqrtf(x)", {sum})}, {sum});
+    CHECK(std::get<Reduction>(only_move(fusion).body).epilogue == "sqrtf(as_f16(x))");
+    CHECK(only_move(fusion).destination == row);
+    CHECK(fusion.sentences.front() ==
+          "operation 1 (map) is fused into operation 0 (reduce), which is its epilogue.");
+    CHECK_THAT(obstacle({reduce, operation::map(row, "x0 * x1", {sum, dense(7, {8})})}, {sum}),
+               ContainsSubstring("the epilogue of a reduction reads no other source"));
+  }
+  const Operation softmax =
+      operation::rowwise({t}, {.steps = "m = max(x); e = expf(x - m); y = e / sum(e)"}, {a});
+  SECTION("a step with a further source") {
+    const Fusion fusion = fuse({softmax, operation::map(y, "x0 * x1", {t, b})}, {t});
+    CHECK(steps_text(fusion) == "m = max(x0); e = expf(x0 - m); v0 = e / sum(e); y0 = as_bf16(v0) * x1");
+    CHECK(only_move(fusion).destination == y);
+  }
+  SECTION("results that are read elsewhere are stored, too") {
+    const Fusion fusion = fuse({softmax, operation::map(y, "x * 2", {t})}, {});
+    CHECK(steps_text(fusion) == "m = max(x); e = expf(x - m); y0 = e / sum(e); y1 = as_bf16(y0) * 2");
+    CHECK(fusion.operations.front().destinations == std::vector<Tensor>{t, y});
+  }
+  SECTION("a recipe") {
+    const Fusion fusion = fuse(
+        {operation::map(t, "x * 0.5f", {a}), operation::softmax({b}, {t}), operation::cast(y, b)}, {t, b});
+    CHECK(fusion.operations.size() == 1);
+    CHECK(only_move(fusion).sources == std::vector<Tensor>{a});
+  }
+  SECTION("a scan's results are cast if they lose nothing before") {
+    const Tensor half = dense(7, {8, 6}, f16);
+    CHECK(only_move(fuse({operation::scan(b, {}, {a}), operation::cast(half, b)}, {b})).destination == half);
+    CHECK_THAT(obstacle({operation::scan(t, {}, {a}), operation::cast(half, t)}, {t}),
+               ContainsSubstring("rounded to bf16 before the cast"));
+    CHECK_THAT(obstacle({operation::scan(b, {}, {a}), operation::map(y, "x * 2", {b})}, {b}),
+               ContainsSubstring("a scan has no epilogue"));
+  }
+}
+
+TEST_CASE("copies of views are fused with what reads or writes them") {
+  const Tensor turned = dense(6, {6, 8});
+  SECTION("before any reader") {
+    const Operation permute = operation::permute(turned, a, {1, 0});
+    const Tensor column = dense(7, {6});
+    const Fusion fusion =
+        fuse({permute, operation::reduce(column, {.op = ReductionOp::max, .axes = {1}}, {turned})}, {turned});
+    CHECK(only_move(fusion).sources.front() == permuted(a, {1, 0}));
+    CHECK(
+        fuse({permute, operation::pad(dense(7, {8, 10}), turned, {{1, 1}, 2})}, {turned}).operations.size() ==
+        1);
+  }
+  SECTION("after a producer") {
+    const Operation scan = operation::scan(b, {}, {a});
+    CHECK(only_move(fuse({scan, operation::permute(turned, b, {1, 0})}, {b})).destination ==
+          permuted(turned, {1, 0}));
+    CHECK(only_move(fuse({scan, operation::copy(y, flipped(b, 1))}, {b})).destination == flipped(y, 1));
+    const Tensor half = dense(7, {4, 6});
+    CHECK_THAT(obstacle({scan, operation::copy(half, sliced(b, {{.start = 4}}))}, {b}),
+               ContainsSubstring("it does not read each result once"));
+    CHECK(map_text(fuse({operation::map(b, "x * 2", {a}), operation::copy(half, sliced(b, {{.start = 4}}))},
+                        {b})) == "x * 2");
+  }
+  SECTION("parts of a concatenation are written where they go") {
+    const Tensor whole = dense(7, {16, 6});
+    const Fusion fusion = fuse({operation::scan(b, {}, {a}), operation::concat(whole, {b, c}, 0)}, {b});
+    REQUIRE(fusion.operations.size() == 2);
+    CHECK(fusion.operations[0].destinations.front() == sliced(whole, {{.stop = 8}}));
+  }
+}
+
+TEST_CASE("operations are not fused if that would change results, or save nothing") {
+  const Operation doubled = operation::map(t, "x * 2", {a});
+  const Operation added = operation::map(y, "x + 1", {t});
+  CHECK_THAT(obstacle({doubled, added}, {}), ContainsSubstring("is not listed as unused"));
+  CHECK_THAT(obstacle({doubled, operation::map(a, "x", {c}), added}, {t}),
+             ContainsSubstring("a source of the first is overwritten before the second reads it"));
+  CHECK_THAT(
+      obstacle({doubled, operation::map(sliced(t, {{.stop = 2}}), "x", {sliced(c, {{.stop = 2}})}), added},
+               {t}),
+      ContainsSubstring("a later operation overwrites the intermediate tensor"));
+  CHECK_THAT(obstacle({doubled, operation::map(t, "x + 1", {t})}, {t}),
+             ContainsSubstring("a later operation overwrites the intermediate tensor"));
+  CHECK_THAT(obstacle({operation::map(t, "x * 2", {t}), added}, {t}), ContainsSubstring("it works in place"));
+  CHECK_THAT(obstacle({doubled, operation::map(y, "x", {reinterpreted(t, i16)})}, {t}),
+             ContainsSubstring("as elements of another type"));
+  CHECK_THAT(
+      obstacle({doubled, operation::gather(dense(8, {8, 6}, bf16), t, {dense(7, {8}, i32)}, {.axes = {0}})},
+               {t}),
+      ContainsSubstring("gather computes no expression of its source"));
+  std::vector<Tensor> many;
+  for (std::uint64_t k = 0; k < 7; ++k) many.push_back(dense(10 + k, {8, 6}));
+  const std::string sum = "x0 + x1 + x2 + x3 + x4 + x5 + x6";
+  const std::vector<Tensor> unused{t};
+  const std::vector<Operation> wide{operation::map(t, sum, many),
+                                    operation::map(y, "x0 + x1 + x2", {t, b, c})};
+  CHECK_THAT(obstacle(wide, unused), ContainsSubstring("both have 9 sources; at most 8 are possible"));
+  const std::string power = "x" + std::string(100, ' ') + "* x";
+  CHECK_THAT(obstacle({operation::map(t, power, {a}), operation::map(y, "x*x*x*x*x*x*x*x*x*x*x", {t})}, {t}),
+             ContainsSubstring("at most 1023 are possible"));
+  CHECK_THAT(
+      obstacle({operation::map(t, "x + n", {a}), operation::rowwise({y}, {.steps = "y = x"}, {t})}, {t}),
+      ContainsSubstring("n has another meaning in the steps"));
+  CHECK_THROWS_AS(fuse({operation::map(y, "x", {sliced(y, {{.start = 1}})})}, {}), Error);
+}
+
+TEST_CASE("operations without a common tensor remain as they are, and chains of none are empty") {
+  CHECK(fuse({}, {}).operations.empty());
+  const Fusion fusion =
+      fuse({operation::concat(dense(6, {16, 6}), {a, b}, 0), operation::map(y, "x", {c})}, {});
+  CHECK(fusion.operations.size() == 2);
+  CHECK(fusion.sentences.empty());
+  CHECK(fusion.operations.front().moves.size() == 2);
+}

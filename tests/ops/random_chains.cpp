@@ -1,0 +1,223 @@
+#include "ops/random_chains.hpp"
+
+#include <tmajit/operations.hpp>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+
+using namespace tmajit;
+using reference::between, reference::one_in, reference::Random;
+
+namespace tests {
+namespace {
+
+using Shape = std::vector<std::uint64_t>;
+
+struct Texts {
+  std::vector<const char*> one;    ///< expressions of one source
+  std::vector<const char*> two;    ///< of two sources
+  std::vector<const char*> rows;   ///< steps with a value for each element
+  std::vector<const char*> means;  ///< steps with a value for each row
+};
+const Texts exact_texts{{"x", "x * 2 + 1", "x > 3 ? 3 : x", "-x", "x + p0", "x * 0.5f"},
+                        {"x0 + x1", "x0 - x1 * 2", "x0 > x1 ? x0 : x1", "x1 + p0 - x0"},
+                        {"y = x - max(x)", "m = min(x); y = x + m + i", "y = x > mean(x) ? 1 : 0"},
+                        {"y = max(x) - min(x)", "y = arg_max(x)"}};
+const Texts any_texts{{"x", "x * 2.7f + 1", "x * x", "expf(x * 0.1f)", "x + p0", "x / 3"},
+                      {"x0 * x1", "x0 * x1 - 0.3f", "x0 > x1 ? x0 : x1", "x1 * p0 - x0"},
+                      {"m = max(x); e = expf(x - m); y = e / sum(e)", "y = x * rsqrtf(mean(x * x) + 1.0f)"},
+                      {"y = max(x)", "y = mean(x * x)"}};
+
+class ChainDraw {
+ public:
+  ChainDraw(Random& random, bool exact)
+      : random_(random), exact_(exact), texts_(exact ? exact_texts : any_texts) {}
+
+  RandomChain draw() {
+    Shape shape(between(random_, 1, 3));
+    for (std::uint64_t& extent : shape) extent = between(random_, 1, 9);
+    current_ = add_tensor(shape);
+    const std::uint64_t count = between(random_, 2, 4);
+    for (std::uint64_t n = 0; n < count; ++n) {
+      const Tensor before = current_;
+      add_operation();
+      const std::size_t buffer = buffer_of(before);
+      if (n > 0 && !one_in(random_, 6) && !std::ranges::count(chain_.unused, buffer))
+        chain_.unused.push_back(buffer);
+      if (one_in(random_, 8)) current_ = before;
+    }
+    // The last result is read after the chain.
+    std::erase(chain_.unused, buffer_of(chain_.operations.back().destinations.front()));
+    return std::move(chain_);
+  }
+
+ private:
+  const char* one_of(const std::vector<const char*>& texts) {
+    return texts[between(random_, 0, texts.size() - 1)];
+  }
+  ElementType any_type() {
+    constexpr std::array types{ElementType::f32, ElementType::bf16, ElementType::f16,
+                               ElementType::i32, ElementType::f64,  ElementType::u8,
+                               ElementType::i16, ElementType::e4m3, ElementType::tf32};
+    return types[between(random_, 0, types.size() - 1)];
+  }
+  std::vector<std::int64_t> any_axes(std::size_t rank) {
+    std::vector<std::int64_t> axes(rank);
+    std::iota(axes.begin(), axes.end(), 0);
+    std::shuffle(axes.begin(), axes.end(), random_);
+    return axes;
+  }
+  /// A tensor in a new buffer, dense in any order of dimensions.
+  Tensor add_tensor(const Shape& shape, ElementType type) {
+    const std::vector<std::int64_t> axes = any_axes(shape.size());
+    Shape in_memory(shape.size());
+    std::vector<std::int64_t> back(shape.size());
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      in_memory[d] = shape[static_cast<std::size_t>(axes[d])];
+      back[static_cast<std::size_t>(axes[d])] = static_cast<std::int64_t>(d);
+    }
+    const DevicePtr address = (chain_.tensors.size() + 1) << buffer_bits;
+    Tensor tensor = Tensor::contiguous(type, in_memory, address);
+    if (one_in(random_, 2))
+      tensor = permuted(tensor, back);
+    else
+      tensor = Tensor::contiguous(type, shape, address);
+    chain_.tensors.push_back(tensor);
+    return tensor;
+  }
+  Tensor add_tensor(const Shape& shape) { return add_tensor(shape, any_type()); }
+
+  static std::size_t buffer_of(const Tensor& tensor) { return (tensor.address >> buffer_bits) - 1; }
+  /// A new tensor, or one that an earlier operation reads or writes, but none of these sources.
+  Tensor destination(const Shape& shape, const std::vector<Tensor>& sources,
+                     std::optional<ElementType> type = std::nullopt) {
+    for (const Tensor& tensor : chain_.tensors) {
+      const bool is_source = std::ranges::any_of(sources, [&](const Tensor& source) {
+        return !source.view.is_number && buffer_of(source) == buffer_of(tensor);
+      });
+      const bool has_type = !type || *type == tensor.view.type;
+      if (!is_source && has_type && shape_of(tensor) == shape && one_in(random_, 4)) return tensor;
+    }
+    return add_tensor(shape, type ? *type : any_type());
+  }
+
+  static Shape shape_of(const Tensor& tensor) {
+    const auto extents = std::span(tensor.view.shape).first(tensor.view.rank);
+    return {extents.begin(), extents.end()};
+  }
+  /// The current tensor, or a view of it.
+  Tensor any_view() {
+    Tensor view = current_;
+    const std::uint32_t rank = view.view.rank;
+    if (rank == 0 || !one_in(random_, 3)) return view;
+    switch (between(random_, 0, 3)) {
+      case 0: return permuted(view, any_axes(rank));
+      case 1: return flipped(view, static_cast<std::int64_t>(between(random_, 0, rank - 1)));
+      case 2: {
+        std::vector<Slice> slices(rank);
+        slices[between(random_, 0, rank - 1)] = {.start = 0, .stop = {}, .step = 2};
+        return sliced(view, slices);
+      }
+      default: {
+        Shape shape = shape_of(view);
+        shape.insert(shape.begin(), 2);
+        return broadcast(view, shape);
+      }
+    }
+  }
+
+  void add_operation() {
+    const Tensor from = any_view();
+    const Shape shape = shape_of(from);
+    std::vector<Tensor> sources{from};
+    const std::string one = one_of(texts_.one);
+    const auto with_number = [&](const std::string& text) {
+      if (text.find("p0") != std::string::npos) sources.push_back(number(2.0F));
+      return text;
+    };
+    const std::uint64_t kind = between(random_, 0, shape.empty() ? 3 : 9);
+    if (kind == 0) {
+      current_ = destination(shape, sources, from.view.type);
+      return add(operation::copy(current_, from));
+    }
+    if (kind == 1) {
+      current_ = destination(shape, sources);
+      return add(operation::cast(current_, from));
+    }
+    if (kind == 2) {
+      with_number(one);
+      const bool is_whole = from == current_ && std::ranges::count(chain_.tensors, from) > 0;
+      current_ = is_whole && one_in(random_, 6) ? from : destination(shape, sources);
+      return add(operation::map(current_, one, sources));
+    }
+    if (kind == 3 || kind == 4) {
+      Shape other = shape;
+      for (std::uint64_t& extent : other) extent = one_in(random_, 3) ? 1 : extent;
+      sources.push_back(add_tensor(other));
+      const std::string two = with_number(one_of(texts_.two));
+      current_ = destination(shape, sources);
+      return add(operation::map(current_, two, sources));
+    }
+    const auto axis = static_cast<std::size_t>(between(random_, 0, shape.size() - 1));
+    Shape kept = shape;
+    kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(axis));
+    const Dims axes{static_cast<std::int64_t>(axis)};
+    if (kind == 5) {
+      constexpr std::array ops{ReductionOp::sum, ReductionOp::max, ReductionOp::any, ReductionOp::mean};
+      current_ = destination(kept, sources);
+      return add(operation::reduce(current_, {.op = ops[between(random_, 0, exact_ ? 2 : 3)], .axes = axes},
+                                   sources));
+    }
+    if (kind == 6) {
+      current_ = destination(shape, sources);
+      return add(operation::scan(
+          current_, {.op = one_in(random_, 2) ? ScanOp::sum : ScanOp::max, .axis = axes[0]}, sources));
+    }
+    if (kind == 7) {
+      current_ = destination(kept, sources);
+      return add(operation::rowwise({current_}, {.steps = one_of(texts_.means), .axes = axes}, sources));
+    }
+    current_ = destination(shape, sources);
+    add(operation::rowwise({current_}, {.steps = one_of(texts_.rows), .axes = axes}, sources));
+  }
+  void add(Operation operation) { chain_.operations.push_back(std::move(operation)); }
+
+  Random& random_;
+  bool exact_;
+  const Texts& texts_;
+  RandomChain chain_;
+  Tensor current_;
+};
+
+}  // namespace
+
+RandomChain random_chain(Random& random, bool exact) {
+  return ChainDraw(random, exact).draw();
+}
+
+Tensor placed(Tensor tensor, const std::vector<DevicePtr>& buffers) {
+  if (tensor.view.is_number) return tensor;
+  const std::size_t buffer = (tensor.address >> buffer_bits) - 1;
+  tensor.address = buffers.at(buffer) + (tensor.address & ((DevicePtr{1} << buffer_bits) - 1));
+  return tensor;
+}
+
+std::vector<Operation> placed(const std::vector<Operation>& operations,
+                              const std::vector<DevicePtr>& buffers) {
+  std::vector<Operation> made = operations;
+  for (Operation& operation : made) {
+    for (std::vector<Tensor>* const tensors : {&operation.destinations, &operation.sources})
+      for (Tensor& tensor : *tensors) tensor = placed(tensor, buffers);
+    for (Move& move : operation.moves) {
+      move.destination = placed(move.destination, buffers);
+      for (Tensor& source : move.sources) source = placed(source, buffers);
+    }
+  }
+  return made;
+}
+
+}  // namespace tests

@@ -1,0 +1,71 @@
+"""Chains against the same operations one by one, and against NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tmajit
+from support import SEED
+
+RNG = np.random.default_rng(SEED)
+
+
+def rows() -> np.ndarray:
+    return RNG.normal(size=(6, 40)).astype(np.float32)
+
+
+def test_a_map_and_a_recipe_are_one_kernel():
+    x = rows()
+    chain = tmajit.Chain()
+    y = chain.run(chain.cast(chain.softmax(chain.map(x, 2.0, expression="x * p0")), dtype=np.float16))
+    powers = np.exp(2 * x - (2 * x).max(-1, keepdims=True))
+    assert y.dtype == np.float16
+    np.testing.assert_allclose(y, powers / powers.sum(-1, keepdims=True), rtol=2e-3, atol=1e-5)
+    assert len(chain.kernels) == 1 and len(chain.sentences) == 2
+    assert chain.sentences[0].startswith("operation 0 (map) is fused into operation 1 (rowwise)")
+
+
+def test_wanted_results_are_stored():
+    x, z = rows(), rows()
+    chain = tmajit.Chain()
+    added = chain.map(x, z, expression="x0 + x1")
+    squares = chain.reduce(added, op="sum", axes=-1, expression="x * x")
+    norms = chain.map(squares, expression="sqrtf(x)")
+    sums, lengths = chain.run(added, norms)
+    np.testing.assert_array_equal(sums, x + z)
+    np.testing.assert_allclose(lengths, np.linalg.norm(x + z, axis=-1), rtol=1e-5)
+    assert len(chain.kernels) == 2
+    # The sources have other elements; all three operations are one kernel.
+    x += 1
+    np.testing.assert_allclose(chain.run(norms), np.linalg.norm(x + z, axis=-1), rtol=1e-5)
+    assert len(chain.kernels) == 1
+
+
+def test_views_and_operations_of_several_results():
+    x = rows()
+    chain = tmajit.Chain()
+    turned = chain.permute(x, axes=(1, 0))
+    largest, places = chain.max_with_index(turned, axis=0)
+    values, indices = chain.run(largest, places)
+    np.testing.assert_array_equal(values, x.max(1))
+    np.testing.assert_array_equal(indices, x.argmax(1))
+    parts = chain.split(turned, axis=0, parts=(10, 30))
+    np.testing.assert_array_equal(chain.run(chain.map(parts[1], expression="x + 1")), x.T[10:] + 1)
+
+
+def test_wrong_calls():
+    chain, other = tmajit.Chain(), tmajit.Chain()
+    result = chain.map(rows(), expression="x")
+    with pytest.raises(AttributeError, match="no operation 'nothing'"):
+        chain.nothing
+    with pytest.raises(ValueError, match="a result of another chain"):
+        other.map(result, expression="x")
+    with pytest.raises(ValueError, match="results of this chain"):
+        other.run(result)
+    with pytest.raises(ValueError, match="at least one"):
+        chain.run()
+    with pytest.raises(TypeError, match="needs expression"):
+        chain.map(result)
+    with pytest.raises(tmajit.ArgumentError):
+        chain.map(result, np.zeros((7, 3), np.float32), expression="x0 + x1")
