@@ -36,7 +36,17 @@ class Case(NamedTuple):
     @property
     def linear(self) -> bool:
         """Whether the results are linear in all sources, so that each has gradients."""
-        if self.name in ("map", "stencil", "rowwise", "cast_transpose", "gather", "gather_sum", "moe_permute", "tiles", *RECIPES):
+        if self.name in (
+            "map",
+            "stencil",
+            "rowwise",
+            "cast_transpose",
+            "gather",
+            "gather_sum",
+            "moe_permute",
+            "tiles",
+            *RECIPES,
+        ):
             return False
         return self.arguments.get("op") in (None, "sum", "mean")
 
@@ -55,7 +65,9 @@ class Case(NamedTuple):
             return function(arguments.pop("expression"), *sources, **arguments)
         if self.name == "gather":
             return function(sources[0], list(sources[1:]), **arguments)
-        if self.name in ("convolution", "cast_transpose", "gather_sum", "moe_permute") or (self.name in RECIPES and self.many):
+        if self.name in ("convolution", "cast_transpose", "gather_sum", "moe_permute") or (
+            self.name in RECIPES and self.many
+        ):
             return function(*sources, **arguments)
         return function(sources, **arguments)
 
