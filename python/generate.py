@@ -99,7 +99,8 @@ SOURCES = {
             "the factor: a tensor with one element of float32, or a number, all of whose values share a "
             "kernel; None: 1.",
         ),
-    ]
+    ],
+    "top_k": [("x", "Tensor", "a tensor with any strides; bool is treated as uint8.")],
 }
 
 
@@ -162,7 +163,7 @@ def parameters(operation):
     if operation["name"] in SOURCES:
         named = SOURCES[operation["name"]]
         first = [f"{name}: {kind}" for name, kind, _ in named]
-        return [*first, *optional, "*", out], f"_given({', '.join(name for name, _, _ in named)})"
+        return [*first, *required, *optional, "*", out], f"_given({', '.join(name for name, _, _ in named)})"
     least, most = operation["min_sources"], operation["max_sources"]
     if operation["source_names"]:
         names = operation["source_names"]

@@ -25,6 +25,7 @@
 #include <tmajit/operations/split.hpp>
 #include <tmajit/operations/stencil.hpp>
 #include <tmajit/operations/tiles.hpp>
+#include <tmajit/operations/top_k.hpp>
 #include <tmajit/tensor.hpp>
 
 #include <cstdint>
@@ -36,12 +37,12 @@ TMAJIT_BEGIN
 /// The descriptor of a move's operation. Operations without their own descriptor, such as permute and cast,
 /// consist of moves with these.
 using MoveBody =
-    std::variant<Copy, Padding, Map, Stencil, Reduction, Scan, Rowwise, CastTranspose, Gather, Scatter,
+    std::variant<Copy, Padding, Map, Stencil, Reduction, Scan, Rowwise, CastTranspose, TopK, Gather, Scatter,
                  ScatterAdd, GatherSum, MoePermute, ReduceInto, Im2col, Convolution, Tiles>;
 
 /// One destination computed from sources. All operations consist of these. The descriptor says which shapes
 /// and types the sources have. Each move is a kernel, except that one kernel computes all destinations of
-/// the same rows (Rowwise), of the same matrix (CastTranspose), or of a sort by experts (MoePermute).
+/// the same rows (Rowwise, TopK), of the same matrix (CastTranspose), or of a sort by experts (MoePermute).
 struct Move {
   Tensor destination;
   std::vector<Tensor> sources;  ///< at most 8

@@ -245,6 +245,8 @@ def why_not(name: str, values: dict[str, Any]) -> str:
             return (
                 f"tmajit.{name} with an {argument} has no gradient; only sums and means of elements have one"
             )
+    if name == "top_k" and values["index"] == "no":
+        return "tmajit.top_k without an index has no gradient"
     if name in _LINEAR and values["op"] not in _LINEAR[name]:
         legal = " or ".join(f'"{op}"' for op in _LINEAR[name])
         return f'tmajit.{name} with "{values["op"]}" has no gradient; it has one with {legal}'

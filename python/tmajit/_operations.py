@@ -1159,6 +1159,41 @@ def cast_transpose(
     return _some(36, _given(x, scale), out, None, (to, orders, amax))
 
 
+def top_k(
+    x: Tensor,
+    k: int,
+    axis: int | None = None,
+    largest: bool | None = None,
+    index: str | None = None,
+    *,
+    out: Tensor | Sequence[Tensor] | None = None,
+) -> Any:
+    """Takes the k greatest or least elements of each row, in order, with their places.
+
+    Args:
+        x: a tensor with any strides; bool is treated as uint8.
+        k: the number of elements that are taken from each row (a whole number, 0 or more). For example 2.
+        axis: the dimension along which rows run (a dimension; -1 is the last; default: the last one). For
+            example 0.
+        largest: whether the greatest elements are taken, or the least (a bool; default: True). For example
+            False.
+        index: the type of the index, or no for values alone ("i64", "i32", "no"; default: the destination's
+            type, else i64). For example "i32".
+        out: the tensors to write; by default new tensors of the sources' library.
+
+    Returns:
+        out, or a tuple of the new tensors; if there is one, the new tensor.
+
+    Types:
+        as above.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+    """
+    return _some(37, _given(x), out, None, (k, axis, largest, index))
+
+
 def gather(
     x: Tensor,
     index: Tensor | Sequence[Tensor],
@@ -1199,7 +1234,7 @@ def gather(
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
     sources = (x, *index) if isinstance(index, (list, tuple)) else (x, index)
-    return _one(37, sources, out, None, (axes, along, out_of_range, value, flat))
+    return _one(38, sources, out, None, (axes, along, out_of_range, value, flat))
 
 
 def scatter(
@@ -1240,7 +1275,7 @@ def scatter(
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
     sources = (x, *index) if isinstance(index, (list, tuple)) else (x, index)
-    return _one(38, sources, out, None, (axes, along, out_of_range, flat))
+    return _one(39, sources, out, None, (axes, along, out_of_range, flat))
 
 
 def scatter_add(
@@ -1284,7 +1319,7 @@ def scatter_add(
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
     sources = (x, *index) if isinstance(index, (list, tuple)) else (x, index)
-    return _one(39, sources, out, None, (axes, along, out_of_range, deterministic, flat))
+    return _one(40, sources, out, None, (axes, along, out_of_range, deterministic, flat))
 
 
 def moe_permute(
@@ -1316,7 +1351,7 @@ def moe_permute(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _all(40, (x, experts), out, None, (count, alignment))
+    return _all(41, (x, experts), out, None, (count, alignment))
 
 
 def gather_sum(
@@ -1357,7 +1392,7 @@ def gather_sum(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(41, _given(x, index, weights), out, dtype, (axes, out_of_range, flat))
+    return _one(42, _given(x, index, weights), out, dtype, (axes, out_of_range, flat))
 
 
 def copy_ragged(
@@ -1381,7 +1416,7 @@ def copy_ragged(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _all(42, sources, out, None, ())
+    return _all(43, sources, out, None, ())
 
 
 def reduce_into(
@@ -1407,7 +1442,7 @@ def reduce_into(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(43, x, out, None, (op,))
+    return _one(44, x, out, None, (op,))
 
 
 def im2col(
@@ -1440,7 +1475,7 @@ def im2col(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(44, x, out, None, (filter, strides, dilations, padding))
+    return _one(45, x, out, None, (filter, strides, dilations, padding))
 
 
 def convolution(
@@ -1477,7 +1512,7 @@ def convolution(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(45, (x0, x1), out, dtype, (filter, strides, dilations, padding))
+    return _one(46, (x0, x1), out, dtype, (filter, strides, dilations, padding))
 
 
 def tiles(
@@ -1544,7 +1579,7 @@ def tiles(
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
         CompileError: the compiler refused the expression; `log` has its output.
     """
-    return _one(46, x, out, dtype, (family, expression, op, box, element_strides, swizzle, interleave, oob,
+    return _one(47, x, out, dtype, (family, expression, op, box, element_strides, swizzle, interleave, oob,
         l2, stages, output_stages, warps, ctas_per_sm, tiles_per_cta))
 
 
@@ -1553,6 +1588,6 @@ __all__ = ["copy", "permute", "slice", "flip", "broadcast", "pad", "cast", "conc
     "log_softmax_backward", "logsumexp", "rms_norm", "rms_norm_backward", "add_rms_norm", "layer_norm",
     "layer_norm_backward", "l2_normalize", "cross_entropy", "cross_entropy_with_gradient",
     "cross_entropy_backward", "max_with_index", "quantize_rows", "dequantize_rows", "quantize_blocks",
-    "dequantize_blocks", "swiglu", "swiglu_backward", "rotary", "cast_transpose", "gather", "scatter",
-    "scatter_add", "moe_permute", "gather_sum", "copy_ragged", "reduce_into", "im2col", "convolution",
-    "tiles"]
+    "dequantize_blocks", "swiglu", "swiglu_backward", "rotary", "cast_transpose", "top_k", "gather",
+    "scatter", "scatter_add", "moe_permute", "gather_sum", "copy_ragged", "reduce_into", "im2col",
+    "convolution", "tiles"]

@@ -168,6 +168,13 @@ def _moe_permute(f: Any, call: Any, gradients: list) -> list:
     return [rows if len(positions.shape) == 1 else f.reduce(rows, "sum", 1), None]
 
 
+def _top_k(f: Any, call: Any, gradients: list) -> list:
+    """The places of a row's results are different: each element gets one gradient, or none."""
+    places = call.results[1]
+    zeros = f.zeros(call.shapes[0], gradients[0])
+    return [f.scatter_add(gradients[0], places, _axis(call), along=True, out=zeros)]
+
+
 #: By name, the function that computes the gradients of a recipe's sources from those of its results; so does
 #: that of an operation whose gradient depends on its results.
 RECIPES: dict[str, Callable[[Any, Any, list], list]] = {
@@ -182,4 +189,5 @@ RECIPES: dict[str, Callable[[Any, Any, list], list]] = {
     "swiglu": _swiglu,
     "rotary": _rotary,
     "moe_permute": _moe_permute,
+    "top_k": _top_k,
 }

@@ -221,6 +221,12 @@ def _recipe(operation: dict[str, Any]) -> Callable[[Sequence[Shape], dict[str, A
     return compute
 
 
+def _top_k(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
+    shape = list(shapes[0])
+    shape[-1 if values["axis"] is None else values["axis"]] = values["k"]
+    return [tuple(shape)] * (1 if values["index"] == "no" else 2)
+
+
 def _cast_transpose(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
     orders = values["orders"] or "both"
     own = tuple(shapes[0])
@@ -245,6 +251,7 @@ _RESULTS: dict[str, Callable[[Sequence[Shape], dict[str, Any]], list[Shape]]] = 
     "scan": _common,
     "rowwise": _rowwise,
     "cast_transpose": _cast_transpose,
+    "top_k": _top_k,
     "gather": _gather,
     "moe_permute": _moe_permute,
     "gather_sum": _gather_sum,

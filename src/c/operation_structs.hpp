@@ -254,6 +254,15 @@ inline constexpr ArgumentMember cast_transpose_members[] = {
 inline constexpr OperationStruct cast_transpose_operation{
     "cast_transpose", "tmajit_cast_transpose_arguments", sizeof(tmajit_cast_transpose_arguments), cast_transpose_members};
 
+inline constexpr ArgumentMember top_k_members[] = {
+    {"k", offsetof(tmajit_top_k_arguments, k)},
+    {"axis", offsetof(tmajit_top_k_arguments, axis)},
+    {"largest", offsetof(tmajit_top_k_arguments, largest)},
+    {"index", offsetof(tmajit_top_k_arguments, index)},
+};
+inline constexpr OperationStruct top_k_operation{
+    "top_k", "tmajit_top_k_arguments", sizeof(tmajit_top_k_arguments), top_k_members};
+
 inline constexpr ArgumentMember gather_members[] = {
     {"axes", offsetof(tmajit_gather_arguments, axes)},
     {"along", offsetof(tmajit_gather_arguments, along)},

@@ -296,6 +296,27 @@ tmajit_status tmajit_cast_transpose_results(const tmajit_tensor* sources, size_t
                  destination_count, error);
 }
 
+tmajit_status tmajit_top_k(tmajit_runtime* runtime, const tmajit_tensor* destinations,
+                           size_t destination_count, const tmajit_tensor* source,
+                           const tmajit_top_k_arguments* arguments, void* stream, tmajit_error** error) {
+  return run(top_k_operation, runtime, {destinations, destination_count}, {source, 1}, arguments, stream,
+             error);
+}
+
+tmajit_status tmajit_top_k_plan(tmajit_runtime* runtime, const tmajit_tensor* destinations,
+                                size_t destination_count, const tmajit_tensor* source,
+                                const tmajit_top_k_arguments* arguments, const char* family,
+                                tmajit_plan** plan, tmajit_error** error) {
+  return make_plan(top_k_operation, runtime, {destinations, destination_count}, {source, 1}, arguments,
+                   family, plan, error);
+}
+
+tmajit_status tmajit_top_k_results(const tmajit_tensor* source, const tmajit_top_k_arguments* arguments,
+                                   tmajit_tensor* destinations, size_t* destination_count,
+                                   tmajit_error** error) {
+  return results(top_k_operation, {source, 1}, arguments, destinations, destination_count, error);
+}
+
 tmajit_status tmajit_gather(tmajit_runtime* runtime, const tmajit_tensor* destination,
                             const tmajit_tensor* sources, size_t source_count,
                             const tmajit_gather_arguments* arguments, void* stream, tmajit_error** error) {

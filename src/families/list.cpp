@@ -11,15 +11,15 @@
 TMAJIT_BEGIN
 
 std::span<const Family* const> all_families() noexcept {
-  static const std::array list{&rows_family(),           &transpose_family(),   &direct_transpose_family(),
-                               &engine_rows_family(),    &flat_family(),        &linear_family(),
-                               &general_family(),        &fill_family(),        &stencil_family(),
-                               &reduce_family(),         &scan_family(),        &rowwise_family(),
-                               &cast_transpose_family(), &indexed_family(),     &ordered_add_family(),
-                               &gathered_sum_family(),   &moe_permute_family(), &ragged_family(),
-                               &im2col_family(),         &convolution_family(), &copy_family(),
-                               &reduce_into_family(),    &map_family(),         &bulk_family(),
-                               &snapshot_family()};
+  static const std::array list{&rows_family(),           &transpose_family(),    &direct_transpose_family(),
+                               &engine_rows_family(),    &flat_family(),         &linear_family(),
+                               &general_family(),        &fill_family(),         &stencil_family(),
+                               &reduce_family(),         &scan_family(),         &rowwise_family(),
+                               &cast_transpose_family(), &top_k_family(),        &indexed_family(),
+                               &ordered_add_family(),    &gathered_sum_family(), &moe_permute_family(),
+                               &ragged_family(),         &im2col_family(),       &convolution_family(),
+                               &copy_family(),           &reduce_into_family(),  &map_family(),
+                               &bulk_family(),           &snapshot_family()};
   return list;
 }
 

@@ -21,6 +21,7 @@ TMAJIT_BEGIN
 [[nodiscard]] const Family& scan_family();
 [[nodiscard]] const Family& rowwise_family();
 [[nodiscard]] const Family& cast_transpose_family();
+[[nodiscard]] const Family& top_k_family();
 [[nodiscard]] const Family& indexed_family();
 [[nodiscard]] const Family& ordered_add_family();
 [[nodiscard]] const Family& moe_permute_family();

@@ -190,6 +190,13 @@ std::uint64_t Problem::bytes_written() const noexcept {
     return sat_add(sat_mul(rows, element_bytes(0)),
                    sizeof(std::int32_t) * (moe.pairs() + 2 * moe.experts + 1));
   }
+  if (is<TopKProblem>()) {
+    const std::uint64_t results = sat_mul(nest.empty() ? 0 : nest.elements(), as<TopKProblem>().count);
+    std::uint64_t all = 0;
+    for (std::uint32_t k = 0; k < destinations; ++k)
+      all = sat_add(all, sat_mul(results, element_bytes(destination_operand(k))));
+    return all;
+  }
   const bool has_results = is<ReduceProblem>() || is<RowwiseProblem>() || is<CastTransposeProblem>();
   std::uint64_t bytes = 0;
   for (std::uint32_t k = 0; k < destinations; ++k) {
@@ -207,7 +214,8 @@ std::uint64_t Problem::bytes_written() const noexcept {
 std::uint64_t Problem::bytes_read(std::uint32_t operand) const noexcept {
   std::uint64_t elements = nest.empty() ? 0 : 1;
   // Each selected element is read, although the operand has stride 0 in the indices' dimensions.
-  const std::uint64_t terms = is<IndexedProblem>() ? as<IndexedProblem>().terms.count : 1;
+  std::uint64_t terms = is<IndexedProblem>() ? as<IndexedProblem>().terms.count : 1;
+  if (is<TopKProblem>()) terms = as<TopKProblem>().stride[1] == 0 ? 1 : as<TopKProblem>().length;
   if (is<IndexedProblem>() && operand == as<IndexedProblem>().selected())
     return sat_mul(nest.empty() ? 0 : sat_mul(nest.elements(), terms), element_bytes(operand));
   if (is<MoePermuteProblem>()) {

@@ -82,6 +82,15 @@ struct CastTransposeProblem {
   static constexpr std::string_view operation = CastTranspose::operation;
   bool amax = false;  ///< the last destination is the greatest magnitude
 };
+/// Takes the first `count` elements of each row, in order. The nest has the dimensions that count rows.
+/// Operands are values, x and, if there are two destinations, the index.
+struct TopKProblem {
+  static constexpr std::string_view operation = TopK::operation;
+  bool largest = true;
+  std::uint64_t count = 1;
+  std::uint64_t length = 1;              ///< elements of a row
+  std::array<std::int64_t, 3> stride{};  ///< of each operand along the row, in elements
+};
 /// The direction in which index tensors move elements.
 enum class IndexedUse : std::uint8_t { gather, scatter, scatter_add, gather_sum };
 /// Moves elements between a tensor, which has the nest's shape, and an operand whose elements index tensors
@@ -175,12 +184,12 @@ struct TileProblem {
 };
 using ProblemBody =
     std::variant<CopyProblem, PadProblem, MapProblem, StencilProblem, ReduceProblem, ScanProblem,
-                 RowwiseProblem, CastTransposeProblem, IndexedProblem, MoePermuteProblem, CombineProblem,
-                 Im2colProblem, ConvolutionProblem, TileProblem>;
+                 RowwiseProblem, CastTransposeProblem, TopKProblem, IndexedProblem, MoePermuteProblem,
+                 CombineProblem, Im2colProblem, ConvolutionProblem, TileProblem>;
 
 /// A move in the form that families see: accesses, element types, addresses, operation. Operand 0 is the
 /// destination, the sources follow, then further destinations of RowwiseProblem,
-/// CastTransposeProblem and MoePermuteProblem.
+/// CastTransposeProblem, TopKProblem and MoePermuteProblem.
 struct Problem {
   CanonicalNest nest = {};
   std::array<ElementType, max_operands> type{};

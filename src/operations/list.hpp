@@ -20,6 +20,7 @@ TMAJIT_BEGIN
 [[nodiscard]] const OperationRules& rules_of(const Scan&) noexcept;
 [[nodiscard]] const OperationRules& rules_of(const Rowwise&) noexcept;
 [[nodiscard]] const OperationRules& rules_of(const CastTranspose&) noexcept;
+[[nodiscard]] const OperationRules& rules_of(const TopK&) noexcept;
 [[nodiscard]] const OperationRules& rules_of(const Gather&) noexcept;
 [[nodiscard]] const OperationRules& rules_of(const Scatter&) noexcept;
 [[nodiscard]] const OperationRules& rules_of(const ScatterAdd&) noexcept;

@@ -44,6 +44,7 @@
   USE(rowwise)                         \
   TMAJIT_FOR_EACH_RECIPE(USE)          \
   USE(cast_transpose)                  \
+  USE(top_k)                           \
   USE(gather)                          \
   USE(scatter)                         \
   USE(scatter_add)                     \

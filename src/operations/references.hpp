@@ -42,6 +42,7 @@ struct OperationReference {
 [[nodiscard]] const OperationReference& reference_of(const tmajit::Scan&) noexcept;
 [[nodiscard]] const OperationReference& reference_of(const tmajit::Rowwise&) noexcept;
 [[nodiscard]] const OperationReference& reference_of(const tmajit::CastTranspose&) noexcept;
+[[nodiscard]] const OperationReference& reference_of(const tmajit::TopK&) noexcept;
 [[nodiscard]] const OperationReference& reference_of(const tmajit::Gather&) noexcept;
 [[nodiscard]] const OperationReference& reference_of(const tmajit::Scatter&) noexcept;
 [[nodiscard]] const OperationReference& reference_of(const tmajit::ScatterAdd&) noexcept;

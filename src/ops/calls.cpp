@@ -144,6 +144,13 @@ void cast_transpose(const Runtime& runtime, List<Tensor> destinations, const Cas
   });
 }
 
+void top_k(const Runtime& runtime, List<Tensor> destinations, const Tensor& x, const TopK& what,
+           Stream stream) {
+  Call(runtime, 'u', destinations, {&x, 1}).with(what.axis).with(what.largest).run(stream, [&] {
+    return operation::top_k(destinations, x, what);
+  });
+}
+
 void gather(const Runtime& runtime, const Tensor& destination, const Tensor& source, List<Tensor> index,
             const Gather& what, Stream stream) {
   Call call(runtime, 'q', {&destination, 1}, IndexedSources(source, index).all());

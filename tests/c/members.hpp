@@ -77,6 +77,10 @@ void visit_members(tmajit_cast_transpose_arguments& arguments, Visitor& visitor)
   visitor.TMAJIT_MEMBER(to).TMAJIT_MEMBER(orders).TMAJIT_MEMBER(amax);
 }
 template <class Visitor>
+void visit_members(tmajit_top_k_arguments& arguments, Visitor& visitor) {
+  visitor.TMAJIT_MEMBER(k).TMAJIT_MEMBER(axis).TMAJIT_MEMBER(largest).TMAJIT_MEMBER(index);
+}
+template <class Visitor>
 void visit_members(tmajit_gather_arguments& arguments, Visitor& visitor) {
   visitor.TMAJIT_MEMBER(axes).TMAJIT_MEMBER(along).TMAJIT_MEMBER(out_of_range).TMAJIT_MEMBER(value);
   visitor.TMAJIT_MEMBER(flat);

@@ -22,6 +22,7 @@
 #include <tmajit_params/row_plan.cuh>
 #include <tmajit_params/scalars.cuh>
 #include <tmajit_params/tile_grid.cuh>
+#include <tmajit_params/top_k_plan.cuh>
 #include <tmajit_params/view_pair.cuh>
 #include <tmajit_params/views.cuh>
 #include <tmajit_params/windows.cuh>

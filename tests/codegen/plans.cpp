@@ -427,6 +427,22 @@ static std::vector<NamedPlan> moe_plans() {
           sorted("columns", from(f32, {40, 6, 30}, {180, 1, 6}), places(i32, {40, 2}))};
 }
 
+/// First elements of rows: in registers, in shared memory and read again.
+static std::vector<NamedPlan> top_k_plans() {
+  const auto first = [](const std::string& name, const Tensor& x, std::uint64_t k, const TopK& what) {
+    Shape shape(x.view.shape.begin(), x.view.shape.begin() + x.view.rank);
+    shape.back() = k;
+    const Operation operation =
+        operation::top_k({to(x.view.type, shape), to(ElementType::i64, shape, 1ULL << 30)}, x, what);
+    return NamedPlan{"top_k of " + name, plan_kernels(operation).front()};
+  };
+  using enum ElementType;
+  return {first("experts", from(f32, {300, 256}), 8, {}),
+          first("odd rows", from(u8, {300, 33}), 3, {.largest = false}),
+          first("a vocabulary", from(bf16, {30, 32000}), 50, {}),
+          first("long columns", from(f64, {2, 3, 100000}, {300000, 1, 3}), 50, {.largest = false})};
+}
+
 /// Kernels of casts that store several results.
 static std::vector<NamedPlan> cast_plans() {
   const auto cast = [](const std::string& name, const Tensor& x, ElementType type, const CastTranspose& what,
@@ -478,6 +494,7 @@ std::vector<NamedPlan> broad_plans() {
   }
   for (NamedPlan& named : ragged_plans()) plans.push_back(std::move(named));
   for (NamedPlan& named : moe_plans()) plans.push_back(std::move(named));
+  for (NamedPlan& named : top_k_plans()) plans.push_back(std::move(named));
   for (NamedPlan& named : cast_plans()) plans.push_back(std::move(named));
   for (const NamedMove& named : broad_moves()) {
     for (const KernelPlan& plan : plan_candidates(named.move)) {

@@ -65,6 +65,7 @@ const std::vector<Words>& commands_by_hand() {
       {"cast", "--shape", "4x6", "--out-dtype", "bf16", "--out-offset", "1"},
       {"rowwise", "--shape", "4x6", "--steps", "y = x - mean(x)", "--axes", "1"},
       {"cast_transpose", "--shape", "4x6", "--orders", "both"},
+      {"top_k", "--shape", "4x6", "--k", "2", "--axis", "1"},
       {"concat", "--shape", "4x6", "--axis", "0", "--parts", "1,3"},
       {"split", "--shape", "4x6", "--axis", "0", "--parts", "1,3"},
       {"map", "--shape", "4x6", "--expr", "x", "--out-strides", "6,1"},

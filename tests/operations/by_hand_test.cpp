@@ -93,6 +93,36 @@ TEST_CASE("the references of operations give results computed by hand") {
     CHECK(plain == std::vector<std::int8_t>{3, -6, 8, 127, 0, -128});
     CHECK(std::isnan(amax));
   }
+  SECTION("top_k") {
+    from.values = {4, 7, 7, -1, 0, -3};
+    Ints values({2, 2}, {2, 1}, 4);
+    Ints index({2, 2}, {2, 1}, 4);
+    run("top_k", {values.host(), index.host()}, {from.host()}, {{"k", std::int64_t{2}}});
+    CHECK(values.values == Values{7, 7, 0, -1});
+    CHECK(index.values == Values{1, 2, 1, 0});
+    run("top_k", {values.host(), index.host()}, {from.host()},
+        {{"k", std::int64_t{2}}, {"largest", "no"}, {"index", "i32"}});
+    CHECK(values.values == Values{4, 7, -3, -1});
+    CHECK(index.values == Values{0, 1, 2, 0});
+    Ints most({1, 3}, {3, 1}, 3);
+    run("top_k", {most.host()}, {from.host()},
+        {{"k", std::int64_t{1}}, {"axis", std::int64_t{0}}, {"index", "no"}});
+    CHECK(most.values == Values{4, 7, 7});
+    // NaN is the greatest; zeros of both signs are equal.
+    std::vector<float> numbers{-0.0F, std::nanf(""), 0, INFINITY};
+    std::vector<float> sorted(4);
+    std::vector<std::int64_t> places(4);
+    const std::vector<Tensor> to{
+        {TensorView::contiguous(ElementType::f32, {4}), reinterpret_cast<DevicePtr>(sorted.data())},
+        {TensorView::contiguous(ElementType::i64, {4}), reinterpret_cast<DevicePtr>(places.data())}};
+    const Tensor x{TensorView::contiguous(ElementType::f32, {4}),
+                   reinterpret_cast<DevicePtr>(numbers.data())};
+    run("top_k", to, {x}, {{"k", std::int64_t{4}}});
+    CHECK(places == std::vector<std::int64_t>{1, 3, 0, 2});
+    CHECK((std::isnan(sorted[0]) && std::signbit(sorted[2]) && !std::signbit(sorted[3])));
+    run("top_k", to, {x}, {{"k", std::int64_t{4}}, {"largest", "no"}});
+    CHECK(places == std::vector<std::int64_t>{0, 2, 3, 1});
+  }
   SECTION("gather") {
     Ints rows({3}, {1}, 3);
     rows.values = {1, -2, 1};

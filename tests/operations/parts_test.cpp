@@ -62,6 +62,7 @@ std::vector<Example> examples() {
                  {cube, {1, 7, 1}},
                  {{"steps", "m = max(x0); y0 = (x0 - m) * x1; y1 = sum(x0)"}, {"axes", Dims{0, 2}}}});
   all.push_back({"cast_transpose", {cube}, {{"to", "i8"}}});
+  all.push_back({"top_k", {cube}, {{"k", std::int64_t{4}}, {"axis", std::int64_t{1}}}});
   for (const char* bound : {"inclusive", "exclusive"}) {
     for (const char* direction : {"forwards", "backwards"}) {
       all.push_back({"scan",

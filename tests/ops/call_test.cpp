@@ -285,6 +285,15 @@ TEST_CASE("calls that differ in more than addresses get plans of their own") {
   CHECK(fixture.device->loads == casts + 3);
   fixture.device->launches = launches;
 
+  // Selections that differ in one argument alone.
+  const int selections = fixture.device->loads;
+  const Tensor first_rows = Tensor::contiguous(ElementType::f32, {32, 32}, called_destination);
+  top_k(fixture.runtime, {first_rows}, square);
+  top_k(fixture.runtime, {first_rows}, square, {.axis = 0});
+  top_k(fixture.runtime, {first_rows}, square, {.largest = false});
+  CHECK(fixture.device->loads == selections + 3);
+  fixture.device->launches = launches;
+
   // Slices and paddings that differ only in their numbers.
   const std::array<Slice, 1> first{Slice{.start = 0, .stop = 16}};
   const std::array<Slice, 1> second{Slice{.start = 16, .stop = 32}};

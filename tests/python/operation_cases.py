@@ -44,6 +44,7 @@ class Case(NamedTuple):
             "gather",
             "gather_sum",
             "moe_permute",
+            "top_k",
             "tiles",
             *RECIPES,
         ):
@@ -104,6 +105,9 @@ CASES = [
         ),
         ("cast_transpose", [numbers(5, 8), numbers(1, 1)], {"to": "f16"}),
         ("cast_transpose", [numbers(2, 5, 8)], {"to": "bf16", "orders": "transposed", "amax": False}),
+        ("top_k", numbers(4, 9), {"k": 3}),
+        ("top_k", numbers(3, 5, 2), {"k": 4, "axis": 1, "largest": False, "index": "i32"}),
+        ("top_k", numbers(6, 2), {"k": 2, "axis": -2, "index": "no"}),
         ("gather", [numbers(5, 4), indices(2, -1, 0, 2, 7)], {"value": 1.5}),
         ("gather", [numbers(3, 4), indices(3, 0, -2).reshape(3, 1)], {"axes": 1, "along": True}),
         (

@@ -25,6 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
         "docs/quantize.md",
         "docs/gather.md",
         "docs/moe.md",
+        "docs/top_k.md",
         "docs/paged.md",
         "README.md",
     ],

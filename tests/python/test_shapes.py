@@ -79,6 +79,9 @@ def test_random_calls():
             ids = np.broadcast_to(np.int32(0), (shape[0], int(rng.integers(0, 4))))
             checked.moe_permute(x, ids, int(rng.integers(1, 9)), int(rng.integers(1, 9)))
             checked.moe_permute(x, ids[:, :1].reshape(-1) if ids.size else ids, 3)
+        if shape[axis] > 0:
+            checked.top_k(x, int(rng.integers(1, shape[axis] + 1)), axis)
+            checked.top_k(x, 1, axis, index="no")
         checked.flip(x, axes)
         checked.pad(x, [integers(pair) for pair in rng.integers(0, 4, (rank, 2))])
         checked.pad(x, [(-(n // 2), -(n // 3)) for n in shape])

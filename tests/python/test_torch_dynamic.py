@@ -52,6 +52,7 @@ RECIPES = {
     "swiglu of one tensor": lambda f, x: f.swiglu(f.concat([x, x], -1)),
     "swiglu of two tensors": lambda f, x: f.swiglu(x, x),
     "rotary": lambda f, x: f.rotary(f.concat([x, x], 1), x, f.flip(x, 0)),
+    "top_k": lambda f, x: f.top_k(x, 2)[0],
     "moe_permute": lambda f, x: f.moe_permute(x, torch.arange(x.shape[0]) % 3, 3)[0],
 }
 COMPUTATIONS = {

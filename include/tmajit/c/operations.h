@@ -344,6 +344,32 @@ TMAJIT_C_API tmajit_status tmajit_cast_transpose_results(const tmajit_tensor* so
                                                          tmajit_tensor* destinations,
                                                          size_t* destination_count, tmajit_error** error);
 
+/// Takes the k greatest or least elements of each row, in order, with their places.
+typedef struct tmajit_top_k_arguments {
+  size_t size;  ///< sizeof(tmajit_top_k_arguments)
+  /// the number of elements that are taken from each row; required
+  tmajit_integer k;
+  /// the dimension along which rows run; default: the last one
+  tmajit_integer axis;
+  /// whether the greatest elements are taken, or the least: "no", "yes"; default: yes
+  const char* largest;
+  /// the type of the index, or no for values alone: "i64", "i32", "no"; default: the destination's type, else
+  /// i64
+  const char* index;
+} tmajit_top_k_arguments;
+TMAJIT_C_API tmajit_status tmajit_top_k(tmajit_runtime* runtime, const tmajit_tensor* destinations,
+                                        size_t destination_count, const tmajit_tensor* source,
+                                        const tmajit_top_k_arguments* arguments, void* stream,
+                                        tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_top_k_plan(tmajit_runtime* runtime, const tmajit_tensor* destinations,
+                                             size_t destination_count, const tmajit_tensor* source,
+                                             const tmajit_top_k_arguments* arguments, const char* family,
+                                             tmajit_plan** plan, tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_top_k_results(const tmajit_tensor* source,
+                                                const tmajit_top_k_arguments* arguments,
+                                                tmajit_tensor* destinations, size_t* destination_count,
+                                                tmajit_error** error);
+
 /// Takes the elements of the source that index tensors select. It takes 2 to 8 sources.
 typedef struct tmajit_gather_arguments {
   size_t size;  ///< sizeof(tmajit_gather_arguments)

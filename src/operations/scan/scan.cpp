@@ -1,5 +1,6 @@
 #include "operations/list.hpp"
 #include "operations/shared/make.hpp"
+#include "operations/shared/shapes.hpp"
 #include "spec/counted.hpp"
 
 #include <algorithm>
@@ -41,18 +42,6 @@ void check_scan(MoveRules& rules) {
   rules.add("scan.axis", subject, fmt::format("axis {}", scan.axis),
             fmt::format("an axis of the destination, which has {}", counted(rank, "dimension")),
             rank == 0 ? "a copy, since a single element has no axis" : legal_axes(rank));
-}
-
-/// The view at index 0 of dimension `d`, without that dimension.
-TensorView without_dimension(TensorView view, std::uint32_t d) {
-  --view.rank;
-  for (std::uint32_t i = d; i < view.rank; ++i) {
-    view.shape[i] = view.shape[i + 1];
-    view.strides[i] = view.strides[i + 1];
-  }
-  view.shape[view.rank] = 0;
-  view.strides[view.rank] = 0;
-  return view;
 }
 
 /// Makes the canonical problem. The last dimension of its nest is the scanned one, in the scan's direction.

@@ -33,4 +33,15 @@ std::vector<TensorView> elementwise(std::span<const TensorView> sources) {
   return dense(sources, common_shape(sources));
 }
 
+TensorView without_dimension(TensorView view, std::uint32_t d) {
+  --view.rank;
+  for (std::uint32_t i = d; i < view.rank; ++i) {
+    view.shape[i] = view.shape[i + 1];
+    view.strides[i] = view.strides[i + 1];
+  }
+  view.shape[view.rank] = 0;
+  view.strides[view.rank] = 0;
+  return view;
+}
+
 TMAJIT_END

@@ -10,7 +10,7 @@
 
 TMAJIT_BEGIN
 
-// Shapes and types of destinations, for the operations' arguments.
+// Shapes and types of destinations, for the operations' arguments, and views of other shapes.
 
 /// The shape to which the sources are broadcast together, by NumPy's rules. Extents that disagree are
 /// reported later, when each source is broadcast.
@@ -22,5 +22,7 @@ TMAJIT_BEGIN
                                             const std::vector<std::uint64_t>& shape);
 /// The destination of an elementwise operation: a dense view of the common shape, in the first source's type.
 [[nodiscard]] std::vector<TensorView> elementwise(std::span<const TensorView> sources);
+/// The view at index 0 of dimension `d`, without that dimension.
+[[nodiscard]] TensorView without_dimension(TensorView view, std::uint32_t d);
 
 TMAJIT_END

@@ -40,6 +40,8 @@ void every_operation(Runtime& runtime) {
   expect_error(no_device, [&] {
     cast_transpose(runtime, {bytes}, {.orders = parse<CastOrders>("plain"), .amax = false}, {square});
   });
+  const Tensor firsts = Tensor::contiguous(ElementType::f32, {64, 5}, 1 << 29);
+  expect_error(no_device, [&] { top_k(runtime, {firsts}, square, {.largest = false}); });
   const Tensor places = Tensor::contiguous(ElementType::i64, {from.view.shape[0]}, 1 << 28);
   expect_error(no_device,
                [&] { gather(runtime, to, from, {places}, {.out_of_range = parse<OutOfRange>("clamp")}); });

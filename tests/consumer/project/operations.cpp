@@ -55,6 +55,7 @@ void describe_operations() {
   const CastTranspose plain{.orders = CastOrders::plain, .amax = false};
   expect(operation::cast_transpose({bytes}, plain, {from}).moves.size() == 1, "operation::cast_transpose()");
   expect(name(CastOrders::both) == "both", "the name of CastOrders");
+  expect(operation::top_k({same}, from).moves.size() == 1, "operation::top_k()");
   const Tensor places = Tensor::contiguous(ElementType::i64, {4}, 3 << 20);
   expect(operation::gather(same, from, {places}).moves.size() == 1, "operation::gather()");
   expect(operation::scatter(same, from, {places}).moves.size() == 1, "operation::scatter()");
