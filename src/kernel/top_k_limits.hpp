@@ -1,5 +1,7 @@
 #pragma once
 
+#include <tmajit/version.hpp>
+
 #include <cstdint>
 
 TMAJIT_BEGIN

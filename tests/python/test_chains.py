@@ -58,7 +58,7 @@ def test_wrong_calls():
     chain, other = tmajit.Chain(), tmajit.Chain()
     result = chain.map(rows(), expression="x")
     with pytest.raises(AttributeError, match="no operation 'nothing'"):
-        chain.nothing
+        _ = chain.nothing
     with pytest.raises(ValueError, match="a result of another chain"):
         other.map(result, expression="x")
     with pytest.raises(ValueError, match="results of this chain"):
