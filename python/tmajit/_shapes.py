@@ -166,6 +166,8 @@ def _moe_permute(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]
     used = count if count < pairs else pairs
     rows = (pairs + used * (alignment - 1) + alignment - 1) // alignment * alignment
     return [(rows, *row), tuple(experts), (count,), (count + 1,)]
+
+
 def _gather_sum(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
     source, index = shapes[0], shapes[1]
     axes = axes_of(0 if values["axes"] is None else values["axes"], len(source))

@@ -64,7 +64,8 @@ void add_tensor_options(CLI::App& command, ProblemOptions& values) {
             "elements");
   group.add(
       "--index-shape", values.index_shape, "1000",
-      "Shape of the index tensors of gather, scatter, scatter_add and gather_sum, and of moe_permute's experts, if no "
+      "Shape of the index tensors of gather, scatter, scatter_add and gather_sum, and of moe_permute's "
+      "experts, if no "
       "files give them. Default: the extent of the indexed dimension of --shape; with --along yes, --shape");
   group.add("--outputs", values.outputs, "N",
             "Number of outputs of a convolution's filter, if no file gives the filter");
