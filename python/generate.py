@@ -163,7 +163,8 @@ def parameters(operation):
     if operation["name"] in SOURCES:
         named = SOURCES[operation["name"]]
         first = [f"{name}: {kind}" for name, kind, _ in named]
-        return [*first, *required, *optional, "*", out], f"_given({', '.join(name for name, _, _ in named)})"
+        names = ", ".join(name for name, _, _ in named)
+        return [*first, *required, *optional, "*", out], f"_given({names})" if len(named) > 1 else names
     least, most = operation["min_sources"], operation["max_sources"]
     if operation["source_names"]:
         names = operation["source_names"]

@@ -168,7 +168,7 @@ def _shifted(name: str, arguments: dict[str, Any], shapes: Sequence[tuple[int, .
         shifted["axes"] = tuple(axis % rank + 1 for axis in listed)
         if name == "reduce" and not shifted["axes"]:
             return None
-    elif name in ("split", "scan", "concat", *_ROWS_ALONE):
+    elif name in ("split", "scan", "concat", "top_k", *_ROWS_ALONE):
         rank += arguments.get("new_axis") in (True, "yes")
         if arguments["axis"] is not None:
             shifted["axis"] = arguments["axis"] % rank + 1

@@ -1191,7 +1191,7 @@ def top_k(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _some(37, _given(x), out, None, (k, axis, largest, index))
+    return _some(37, x, out, None, (k, axis, largest, index))
 
 
 def gather(

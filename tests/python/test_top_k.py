@@ -20,10 +20,10 @@ def ranks(x):
     """Numbers in the order of the elements: NaN is the greatest, and zeros of both signs are equal."""
     if x.dtype.kind in "ui":
         return np.unique(x, return_inverse=True)[1].reshape(x.shape)
-    wide = x.astype(np.float64)
-    return np.unique(np.where(np.isnan(wide), np.inf, wide), return_inverse=True)[1].reshape(
-        x.shape
-    ) + np.isnan(wide)
+    with np.errstate(invalid="ignore"):  # signalling NaN
+        wide = x.astype(np.float64)
+    numbers = np.where(np.isnan(wide), np.inf, wide)
+    return np.unique(numbers, return_inverse=True)[1].reshape(x.shape) + np.isnan(wide)
 
 
 def wanted_index(x, k, axis, largest):
