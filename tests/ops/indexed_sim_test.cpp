@@ -5,6 +5,7 @@
 #include "ops/run_case.hpp"
 #include "ptx_alone.hpp"
 
+#include <tmajit/codegen.hpp>
 #include <tmajit/error.hpp>
 #include <tmajit/operations.hpp>
 #include <tmajit/sim.hpp>
