@@ -8,7 +8,6 @@
 #include <tmajit/codegen.hpp>
 #include <tmajit/error.hpp>
 #include <tmajit/operations.hpp>
-#include <tmajit/codegen.hpp>
 #include <tmajit/sim.hpp>
 
 #include <cstring>
