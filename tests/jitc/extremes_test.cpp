@@ -137,7 +137,7 @@ Words with(const Words& words, const Number& number, const std::string& value) {
 
 struct Outcome {
   int status = 0;
-  std::string text;
+  std::string text;  ///< errors, then the output
 };
 
 /// Runs a command. It must end with one of jitc's exit codes, not by a signal.
@@ -148,7 +148,7 @@ Outcome outcome_of(const Words& words) {
   CHECK(result.status <= 3);
   if (result.status != 0)
     CHECK_THAT(result.err, ContainsSubstring("error: ") || ContainsSubstring("illegal: "));
-  return {result.status, result.err};
+  return {result.status, result.err + result.out};
 }
 
 }  // namespace
@@ -173,7 +173,12 @@ void check_that_commands_agree(const Words& words, bool runs, bool explains) {
   // `jitc source` fails if there is nothing to move, because it has no kernel to show.
   const bool nothing = source.text.find("there is nothing to move") != std::string::npos;
   CHECK((source.status == validated.status || (nothing && validated.status == 0)));
-  if (runs) CHECK(outcome_of(simulated(words)).status == validated.status);
+  if (runs) {
+    const Outcome run = outcome_of(simulated(words));
+    // `jitc run` copies rows that a tensor map cannot describe to rows that it can.
+    const bool pads = run.text.find("apart on the device") != std::string::npos;
+    CHECK((run.status == validated.status || (pads && run.status == 0)));
+  }
   if (runs && explains) CHECK(outcome_of(Words{"explain"} + words).status == validated.status);
 }
 

@@ -103,9 +103,8 @@ def main() -> None:
                 found.setdefault(name, []).append(ratio)
         for name, ratios in found.items():
             mean = math.exp(statistics.fmean(map(math.log, ratios)))
-            print(
-                f"{kind}, {name}: {len(ratios)} cases, {min(ratios):.2f} to {max(ratios):.2f}, mean {mean:.2f}"
-            )
+            limits = f"{min(ratios):.2f} to {max(ratios):.2f}"
+            print(f"{kind}, {name}: {len(ratios)} cases, {limits}, mean {mean:.2f}")
 
 
 if __name__ == "__main__":
