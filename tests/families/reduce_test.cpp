@@ -201,8 +201,9 @@ TEST_CASE("an error in the argument `epilogue` is reported as the caller's") {
 }
 
 TEST_CASE("reduce() gives the right result in the first call and in a repeated one") {
-  Runtime runtime(
-      {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
+  Runtime runtime({.device = make_sim_device(),
+                   .cache_directory = tests::shared_kernels(),
+                   .compile = tests::ptx_without_lines});
   const Buffer memory(runtime.device(), 4096);
   const std::vector<float> values{3, 4, 6, 8};
   runtime.device()->memory().copy_in(memory.address(), std::as_bytes(std::span(values)), nullptr);
@@ -244,8 +245,9 @@ TEST_CASE("keep_dims changes neither the kernel nor its results") {
 }
 
 TEST_CASE("several CTAs that share a reduction of rows or columns give the reference's results") {
-  Runtime runtime(
-      {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
+  Runtime runtime({.device = make_sim_device(),
+                   .cache_directory = tests::shared_kernels(),
+                   .compile = tests::ptx_without_lines});
   const auto check = [&](ElementType type, std::uint64_t rows, std::uint64_t columns, std::int64_t axis,
                          ReductionOp op) {
     const auto reduction = shared_reduction(type, rows, columns, axis, op);
@@ -279,7 +281,7 @@ TEST_CASE("found: sums of f32 with large elements may be rounded in any order") 
   // f32.
   Runtime runtime({.device = make_sim_device({.threads = 1}),
                    .cache_directory = tests::shared_kernels(),
-                   .compile = tests::ptx_alone});
+                   .compile = tests::ptx_without_lines});
   std::vector<TensorView> sources;
   for (const ElementType type : {ElementType::i8, ElementType::u32, f32})
     sources.push_back(TensorView::contiguous(type, {300, 40}));
@@ -312,8 +314,9 @@ TEST_CASE("the reference rounds a mean of f32 to f32") {
 }
 
 TEST_CASE("partial results of many CTAs are combined within groups and then across groups") {
-  Runtime runtime(
-      {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
+  Runtime runtime({.device = make_sim_device(),
+                   .cache_directory = tests::shared_kernels(),
+                   .compile = tests::ptx_without_lines});
   const auto check = [&](ElementType type, std::uint64_t rows, std::uint64_t columns) {
     const auto reduction = shared_reduction(type, rows, columns, 0, ReductionOp::sum);
     INFO(reduction.text());

@@ -36,7 +36,7 @@ Runtime simulated_batches(std::uint64_t n) {
   options.threads = 1;
   return Runtime({.device = make_sim_device(options),
                   .cache_directory = tests::shared_kernels(),
-                  .compile = tests::ptx_alone});
+                  .compile = tests::ptx_without_lines});
 }
 
 /// Extends a buffer by a gap of `gap` elements and the bytes of `view`. Returns the view at that position.
@@ -130,7 +130,8 @@ class GraphDevice final : public WaitingDevice, public GraphMemory {
 };
 
 Runtime runtime_on(const std::shared_ptr<Device>& device) {
-  return Runtime({.device = device, .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
+  return Runtime(
+      {.device = device, .cache_directory = tests::shared_kernels(), .compile = tests::ptx_without_lines});
 }
 
 Stream stream(std::uintptr_t number) {
@@ -189,7 +190,7 @@ TEST_CASE("batches: concats and splits of 1 to 400 tensors equal the reference")
 }
 
 TEST_CASE("batches: concat and split of 300 tensors take one launch, of a few tensors one launch each") {
-  const Runtime runtime({.cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
+  const Runtime runtime({.cache_directory = tests::shared_kernels(), .compile = tests::ptx_without_lines});
   const auto launches = [&](std::size_t count, std::uint64_t columns) {
     const std::vector<Tensor> parts(
         count, Tensor::contiguous(ElementType::bf16, {7, static_cast<std::int64_t>(columns)}, 1 << 20));
@@ -209,7 +210,7 @@ TEST_CASE("batches: concat and split of 300 tensors take one launch, of a few te
 }
 
 TEST_CASE("batches: explain() shows a batch of many tensors as one launch, with its kernels") {
-  const Runtime runtime({.cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
+  const Runtime runtime({.cache_directory = tests::shared_kernels(), .compile = tests::ptx_without_lines});
   const std::vector<Tensor> parts = sequences(40, 1 << 20);
   std::int64_t rows = 0;
   for (const Tensor& part : parts) rows += static_cast<std::int64_t>(part.view.shape[0]);

@@ -32,7 +32,7 @@ TEST_CASE("random transposes by random candidates equal the reference, and nothi
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
   const std::shared_ptr<Device> device = make_sim_device({.threads = 1});
   Runtime runtime(
-      {.device = device, .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
+      {.device = device, .cache_directory = tests::shared_kernels(), .compile = tests::ptx_without_lines});
   reference::Random random(seed);
   std::set<std::uint32_t> widths;
   for (std::uint64_t pattern = seed, done = 0; done < cases; ++pattern) {

@@ -41,7 +41,7 @@ void run_cases(std::string_view operation) {
     runtimes.push_back(std::make_unique<Runtime>(
         RuntimeOptions{.device = make_sim_device(options_of(mode)),
                        .cache_directory = tests::shared_kernels(),
-                       .compile = mode == 0 ? CompileOptions{} : tests::ptx_alone}));
+                       .compile = mode == 0 ? CompileOptions{} : tests::ptx_without_lines}));
   }
   tests::KernelsMet met;
   for (std::uint64_t n = 0; n < cases; ++n) {
@@ -75,7 +75,7 @@ TEST_CASE("random cases of few kernel seeds in several threads equal the referen
   options.threads = 1;
   Runtime runtime({.device = make_sim_device(options),
                    .cache_directory = tests::shared_kernels(),
-                   .compile = tests::ptx_alone});
+                   .compile = tests::ptx_without_lines});
   const tests::RandomRunResult result =
       tests::run_random_cases(runtime, {.seed = seed,
                                         .cases = tests::from_environment("TMAJIT_CASES", 60),

@@ -21,7 +21,7 @@ namespace {
 Runtime cast_runtime(std::uint64_t seed) {
   return Runtime({.device = make_sim_device({.mode = SimOptions::Mode::random, .seed = seed}),
                   .cache_directory = tests::shared_kernels(),
-                  .compile = tests::ptx_alone});
+                  .compile = tests::ptx_without_lines});
 }
 
 /// A case of dense tensors, which begin `shift` elements after a multiple of 256 bytes.

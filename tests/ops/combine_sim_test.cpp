@@ -21,7 +21,7 @@ std::vector<T> combined(ElementType type, CombineOp op, std::vector<T> destinati
                         const std::vector<T>& source) {
   const Runtime runtime({.device = make_sim_device({.threads = 1}),
                          .cache_directory = tests::shared_kernels(),
-                         .compile = tests::ptx_alone});
+                         .compile = tests::ptx_without_lines});
   const auto view = TensorView::contiguous(type, {destination.size()});
   const Buffer to(runtime.device(), view.span_bytes());
   const Buffer from(runtime.device(), view.span_bytes());

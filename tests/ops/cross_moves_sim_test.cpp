@@ -85,7 +85,7 @@ Counts run_cross_moves(std::uint64_t default_cases, std::uint64_t default_seed,
   options.mode = SimOptions::Mode::random;
   Runtime runtime({.device = make_sim_device(options),
                    .cache_directory = tests::shared_kernels(),
-                   .compile = tests::ptx_alone});
+                   .compile = tests::ptx_without_lines});
   Counts counts;
   for (std::uint64_t n = 0; n < cases; ++n) {
     const tests::CrossMove drawn = random_move(seed + n, 12'000);

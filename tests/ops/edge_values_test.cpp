@@ -35,8 +35,9 @@ constexpr ElementType type_of() {
 }
 
 Runtime& edge_runtime() {
-  static Runtime instance(
-      {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
+  static Runtime instance({.device = make_sim_device(),
+                           .cache_directory = tests::shared_kernels(),
+                           .compile = tests::ptx_without_lines});
   return instance;
 }
 

@@ -31,7 +31,7 @@ bool shares_dimension(const Candidate& candidate, const Problem& problem) {
 TEST_CASE("a nest with more dimensions than a tensor map has shares the map's outermost one") {
   Runtime runtime({.device = make_sim_device({.threads = 1}),
                    .cache_directory = tests::shared_kernels(),
-                   .compile = tests::ptx_alone});
+                   .compile = tests::ptx_without_lines});
   // Axes (4, 2, 0, 3, 1, 5) of 3x2x5x4x3x32: no dimensions merge.
   tests::EveryCandidate move(
       runtime, tests::move_operand(ElementType::f32, {3, 5, 3, 4, 2, 32}, {3840, 768, 256, 64, 32, 1}),
@@ -49,7 +49,7 @@ TEST_CASE(
     "measurement") {
   Runtime runtime({.device = make_sim_device({.threads = 1}),
                    .cache_directory = tests::shared_kernels(),
-                   .compile = tests::ptx_alone});
+                   .compile = tests::ptx_without_lines});
   // Axes (1, 0) of 100x68 and of 128x64, and (2, 1, 0) of 36x3x20.
   const tests::RandomPermutation moves[] = {{tests::move_operand(ElementType::u8, {68, 100}, {100, 1}),
                                              tests::move_operand(ElementType::u8, {68, 100}, {1, 68})},
@@ -82,7 +82,7 @@ TEST_CASE("every candidate of random permutations moves every element, and nothi
   options.mode = SimOptions::Mode::random;
   Runtime runtime({.device = make_sim_device(options),
                    .cache_directory = tests::shared_kernels(),
-                   .compile = tests::ptx_alone});
+                   .compile = tests::ptx_without_lines});
   std::map<std::string_view, std::uint64_t> counts;
   for (std::uint64_t n = 0; n < cases; ++n) {
     const tests::RandomPermutation permutation = tests::random_permutation(seed + n, 12'000);

@@ -98,7 +98,7 @@ void for_short_moves(std::uint64_t cases, std::uint64_t seed, const Use& use) {
   options.mode = SimOptions::Mode::random;
   Runtime runtime({.device = make_sim_device(options),
                    .cache_directory = tests::shared_kernels(),
-                   .compile = tests::ptx_alone});
+                   .compile = tests::ptx_without_lines});
   for (std::uint64_t n = 0; n < cases; ++n) {
     const ShortMove drawn = short_move(seed + n);
     INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << drawn.text());
@@ -144,7 +144,7 @@ TEST_CASE("the last tile of a row is right if it has less than a word of the row
   std::cout << "TMAJIT_SEED=" << seed << std::endl;
   Runtime runtime({.device = make_sim_device({}),
                    .cache_directory = tests::shared_kernels(),
-                   .compile = tests::ptx_alone});
+                   .compile = tests::ptx_without_lines});
   Random random(seed);
   std::map<std::string_view, std::uint64_t> counts;
   for (int n = 0; n < 4000 && counts["flat"] < 3; ++n) {

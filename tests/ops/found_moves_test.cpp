@@ -30,7 +30,7 @@ MoveOperand operand(ElementType type, const std::vector<std::uint64_t>& shape,
 Runtime& simulated() {
   static Runtime instance({.device = make_sim_device({.threads = 1}),
                            .cache_directory = tests::shared_kernels(),
-                           .compile = tests::ptx_alone});
+                           .compile = tests::ptx_without_lines});
   return instance;
 }
 
@@ -136,8 +136,9 @@ TEST_CASE("found: an image in shared memory of a source whose elements overlap i
 }
 
 TEST_CASE("found: f32 arithmetic stored as f64 is not compared with f64 arithmetic") {
-  Runtime runtime(
-      {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
+  Runtime runtime({.device = make_sim_device(),
+                   .cache_directory = tests::shared_kernels(),
+                   .compile = tests::ptx_without_lines});
   const Arguments arguments{{"expression", "3 * x0(0) + x0(-1)"}, {"boundary", "clamp"}, {"dims", Dims{-1}}};
   auto stencil = reference::dense_case("stencil", arguments, {TensorView::contiguous(f64, {19, 240})},
                                        {TensorView::contiguous(f32, {19, 240})});

@@ -25,7 +25,7 @@ TEST_CASE("every call during a trial of candidates equals the reference, and not
   const auto device = make_sim_device(options);
   Runtime runtime({.device = device,
                    .cache_directory = tests::shared_kernels(),
-                   .compile = tests::ptx_alone,
+                   .compile = tests::ptx_without_lines,
                    .improve = {.candidates = 3, .timed_calls = 1, .min_predicted_us = 0}});
   std::set<std::string> tried;
   std::uint64_t improved = 0;

@@ -43,7 +43,7 @@ struct ImproveFixture {
       : device(std::make_shared<ScriptedDevice>(std::move(time), std::move(name))),
         runtime({.device = device,
                  .cache_directory = std::nullopt,
-                 .compile = tests::ptx_alone,
+                 .compile = tests::ptx_without_lines,
                  .improve = improve}) {}
 
   void call(std::uint64_t rows = 2048, Stream stream = nullptr, DevicePtr shift = 0) const {

@@ -26,7 +26,7 @@ namespace {
 Runtime sim_runtime(std::uint64_t seed) {
   return Runtime({.device = make_sim_device({.mode = SimOptions::Mode::random, .seed = seed}),
                   .cache_directory = tests::shared_kernels(),
-                  .compile = tests::ptx_alone});
+                  .compile = tests::ptx_without_lines});
 }
 
 /// A case of dense tensors: the rows of a matrix of `extent` rows, by `count` indices.
@@ -63,7 +63,7 @@ TEST_CASE("all types are added, by vectors and one by one, to few rows and to ma
 TEST_CASE("deterministic additions leave the bits of a loop over the index") {
   const auto device = make_sim_device({.mode = SimOptions::Mode::random, .seed = 5});
   const Runtime runtime(
-      {.device = device, .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
+      {.device = device, .cache_directory = tests::shared_kernels(), .compile = tests::ptx_without_lines});
   constexpr std::uint64_t extent = 30;
   constexpr std::uint64_t count = 700;
   for (const std::uint64_t length : {1, 8, 37}) {
@@ -100,7 +100,7 @@ TEST_CASE("deterministic additions leave the bits of a loop over the index") {
 TEST_CASE("an element that several indices select becomes one of theirs, whole") {
   const auto device = make_sim_device({.mode = SimOptions::Mode::random, .seed = 3});
   const Runtime runtime(
-      {.device = device, .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
+      {.device = device, .cache_directory = tests::shared_kernels(), .compile = tests::ptx_without_lines});
   for (const std::uint64_t length : {1, 2, 4}) {
     constexpr std::uint64_t count = 600;
     std::vector<std::uint64_t> rows(count * length);
@@ -178,7 +178,7 @@ TEST_CASE("an index out of range stops the kernel by an assertion that names the
                        const std::vector<std::int32_t>& places) {
     const auto device = make_sim_device({.mode = SimOptions::Mode::random, .seed = 6});
     const Runtime runtime(
-        {.device = device, .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
+        {.device = device, .cache_directory = tests::shared_kernels(), .compile = tests::ptx_without_lines});
     const Buffer table(device, extent * length * 4);
     const Buffer rows(device, count * length * 4);
     const Buffer index(device, count * 4);

@@ -138,7 +138,7 @@ std::vector<std::unique_ptr<Runtime>> runtime_of_each_mode() {
     SimOptions options{.mode = mode, .threads = 1};
     runtimes.push_back(std::make_unique<Runtime>(RuntimeOptions{.device = make_sim_device(options),
                                                                 .cache_directory = tests::shared_kernels(),
-                                                                .compile = tests::ptx_alone}));
+                                                                .compile = tests::ptx_without_lines}));
   }
   return runtimes;
 }
@@ -213,7 +213,7 @@ TEST_CASE("a plan made for separate buffers is right and race-free for interleav
 TEST_CASE("a kernel that loads bytes between a source's elements races if other threads write them") {
   const std::shared_ptr<SimDevice> device = make_sim_device({.threads = 1});
   Runtime runtime(
-      {.device = device, .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
+      {.device = device, .cache_directory = tests::shared_kernels(), .compile = tests::ptx_without_lines});
   // Columns of a matrix of 32 by 150 bytes: the rows' chunks do not end at word boundaries.
   const auto columns = [](DevicePtr address) {
     return Tensor{TensorView::strided(ElementType::u8, std::vector<std::uint64_t>{32, 75},

@@ -63,7 +63,7 @@ class JoinedElements {
  private:
   std::shared_ptr<Device> device_ = make_sim_device({.threads = 1});
   Runtime runtime_{
-      {.device = device_, .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone}};
+      {.device = device_, .cache_directory = tests::shared_kernels(), .compile = tests::ptx_without_lines}};
 };
 
 }  // namespace
@@ -93,7 +93,7 @@ TEST_CASE("elements that stay together but are misaligned, or no power of two, m
 TEST_CASE("every candidate moves elements of 16 bytes") {
   Runtime runtime({.device = make_sim_device({.threads = 1}),
                    .cache_directory = tests::shared_kernels(),
-                   .compile = tests::ptx_alone});
+                   .compile = tests::ptx_without_lines});
   // Axes (2, 0, 1, 3) of 5x41x33x2.
   tests::EveryCandidate move(runtime, tests::move_operand(ElementType::f64, {33, 5, 41, 2}, {410, 82, 2, 1}),
                              {tests::move_operand(ElementType::f64, {33, 5, 41, 2}, {2, 2706, 66, 1})});

@@ -51,7 +51,7 @@ class Fixture {
  private:
   Runtime runtime_{{.device = make_sim_device({.mode = SimOptions::Mode::random, .seed = 2}),
                     .cache_directory = tests::shared_kernels(),
-                    .compile = tests::ptx_alone}};
+                    .compile = tests::ptx_without_lines}};
 };
 
 /// A tensor on a device, with its elements.
@@ -117,7 +117,7 @@ TEST_CASE("64 numbers of tokens, slots and experts share one kernel") {
 TEST_CASE("a sort by expert is stable, positions are its inverse, and padding is not written") {
   const auto device = make_sim_device({.mode = SimOptions::Mode::random, .seed = 4});
   const Runtime runtime(
-      {.device = device, .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
+      {.device = device, .cache_directory = tests::shared_kernels(), .compile = tests::ptx_without_lines});
   constexpr std::int32_t absent = std::numeric_limits<std::int32_t>::min();
   constexpr std::uint64_t tokens = 300;
   constexpr std::uint64_t slots = 4;

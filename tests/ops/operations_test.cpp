@@ -34,8 +34,9 @@ Tensor dense(const Shape& shape, DevicePtr address, ElementType type = ElementTy
 }
 
 Runtime& runtime() {
-  static Runtime instance(
-      {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
+  static Runtime instance({.device = make_sim_device(),
+                           .cache_directory = tests::shared_kernels(),
+                           .compile = tests::ptx_without_lines});
   return instance;
 }
 

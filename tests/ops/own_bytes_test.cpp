@@ -35,7 +35,7 @@ TEST_CASE("random candidates of random moves read only bytes of their sources") 
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
   Runtime runtime({.device = make_sim_device({.threads = 1}),
                    .cache_directory = tests::shared_kernels(),
-                   .compile = tests::ptx_alone});
+                   .compile = tests::ptx_without_lines});
   reference::Random random(seed);
   std::map<std::string_view, std::uint64_t> counts;
   for (std::uint64_t pattern = seed, done = 0; done < cases; ++pattern) {

@@ -35,7 +35,7 @@ Runtime simulated_ragged(std::uint64_t n) {
   options.threads = 1;
   return Runtime({.device = make_sim_device(options),
                   .cache_directory = tests::shared_kernels(),
-                  .compile = tests::ptx_alone});
+                  .compile = tests::ptx_without_lines});
 }
 
 TestCase random_batch(std::uint64_t seed, std::uint64_t most) {
@@ -95,7 +95,7 @@ std::vector<std::string> reported(const tests::Edit& edit) {
                                     .sm_count = 1});
   const Runtime runtime({.device = std::make_shared<tests::EditingDevice>(sim, edit),
                          .cache_directory = tests::shared_kernels(),
-                         .compile = tests::ptx_alone});
+                         .compile = tests::ptx_without_lines});
   PlacedBatch placed(runtime, many_tensors(), 5);
   try {
     launch(runtime, placed.operation, 1);

@@ -42,7 +42,7 @@ TestCase dense_rows(const Steps& what, ElementType type, std::uint64_t rows, std
 Runtime sim_runtime(std::uint64_t seed) {
   return Runtime({.device = make_sim_device({.mode = SimOptions::Mode::random, .seed = seed}),
                   .cache_directory = tests::shared_kernels(),
-                  .compile = tests::ptx_alone});
+                  .compile = tests::ptx_without_lines});
 }
 
 }  // namespace

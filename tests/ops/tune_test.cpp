@@ -58,7 +58,7 @@ struct Tuned {
       ScriptedDevice::Time time, std::int64_t launch_ns = 0,
       std::function<void(int number)> on_load = [](int) {})
       : device(std::make_shared<ScriptedGpu>(std::move(time))),
-        runtime({.device = device, .cache_directory = kernels(), .compile = tests::ptx_alone}) {
+        runtime({.device = device, .cache_directory = kernels(), .compile = tests::ptx_without_lines}) {
     device->launch_ns = launch_ns;
     device->on_load = std::move(on_load);
     const Operation operation =
@@ -88,7 +88,8 @@ TEST_CASE("plans made after tune() use the fastest choice") {
 TEST_CASE("batches of copies can be tuned") {
   const auto device = std::make_shared<ScriptedGpu>(
       [](int number, const LaunchShape&) { return 100'000 + 1000 * ((number + 2) % 3); });
-  const Runtime runtime({.device = device, .cache_directory = kernels(), .compile = tests::ptx_alone});
+  const Runtime runtime(
+      {.device = device, .cache_directory = kernels(), .compile = tests::ptx_without_lines});
   std::vector<Tensor> to;
   std::vector<Tensor> from;
   for (std::int64_t n = 0; n < 50; ++n) {

@@ -63,8 +63,9 @@ std::string refusal(const Tensor& destination, const Scan& what, std::vector<Ten
 }  // namespace
 
 TEST_CASE("a scan by tiles that look back equals a sequential one, and leaves zeros in scratch memory") {
-  Runtime runtime(
-      {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
+  Runtime runtime({.device = make_sim_device(),
+                   .cache_directory = tests::shared_kernels(),
+                   .compile = tests::ptx_without_lines});
   const auto check = [&](const Scan& what, ElementType type, const std::vector<std::uint64_t>& shape) {
     const auto scan = dense_scan(what, type, type, shape);
     INFO(scan.text());
@@ -90,16 +91,18 @@ TEST_CASE("tiles reuse the slots of a ring when earlier tiles are complete") {
                            .moves.at(0)))
     tiles = std::max(tiles, plan.launch_shape().grid[0]);
   REQUIRE(tiles > 256);
-  Runtime runtime(
-      {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
+  Runtime runtime({.device = make_sim_device(),
+                   .cache_directory = tests::shared_kernels(),
+                   .compile = tests::ptx_without_lines});
   const auto scan = dense_scan(what, ElementType::u8, ElementType::u8, shape);
   INFO(scan.text());
   CHECK(tests::run_candidates(runtime, scan, 11) == "");
 }
 
 TEST_CASE("scans of rows of many lengths, divided into vectors, tiles and parts, equal the reference") {
-  Runtime runtime(
-      {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
+  Runtime runtime({.device = make_sim_device(),
+                   .cache_directory = tests::shared_kernels(),
+                   .compile = tests::ptx_without_lines});
   for (const std::uint64_t length :
        {1U, 2U, 3U, 5U, 31U, 64U, 127U, 255U, 1000U, 1023U, 1025U, 2048U, 8191U}) {
     const auto scan =
@@ -110,8 +113,9 @@ TEST_CASE("scans of rows of many lengths, divided into vectors, tiles and parts,
 }
 
 TEST_CASE("scans of columns with narrow rows equal the reference, whether lanes or CTAs share them") {
-  Runtime runtime(
-      {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
+  Runtime runtime({.device = make_sim_device(),
+                   .cache_directory = tests::shared_kernels(),
+                   .compile = tests::ptx_without_lines});
   const std::uint64_t seed = tests::seed(20265221);
   std::mt19937_64 random(seed);
   const auto below = [&](std::uint64_t end) { return random() % end; };
@@ -137,7 +141,7 @@ TEST_CASE("a thread that scans a long column alone rounds like one that adds gro
   constexpr float value = 0.1F;  // equal addends round in the same direction many times
   Runtime runtime({.device = make_sim_device({.sm_count = 1}),
                    .cache_directory = tests::shared_kernels(),
-                   .compile = tests::ptx_alone});
+                   .compile = tests::ptx_without_lines});
   const Buffer memory(runtime.device(), rows * columns * sizeof(float));
   const Tensor tensor = dense(f32, {rows, columns}, memory.address());
   std::vector<float> sums(rows * columns, value);
@@ -153,16 +157,18 @@ TEST_CASE("a thread that scans a long column alone rounds like one that adds gro
 }
 
 TEST_CASE("found: vectors of one-byte sources are no longer than a destination of 2 bytes allows") {
-  Runtime runtime(
-      {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
+  Runtime runtime({.device = make_sim_device(),
+                   .cache_directory = tests::shared_kernels(),
+                   .compile = tests::ptx_without_lines});
   const Scan what{.op = ScanOp::min, .axis = 0, .reverse = true};
   CHECK(tests::run_candidates(runtime, dense_scan(what, ElementType::e4m3, ElementType::bf16, {2864}), 3) ==
         "");
 }
 
 TEST_CASE("a call can scan in place, and a second call reuses its plan") {
-  Runtime runtime(
-      {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
+  Runtime runtime({.device = make_sim_device(),
+                   .cache_directory = tests::shared_kernels(),
+                   .compile = tests::ptx_without_lines});
   const Buffer memory(runtime.device(), 4096);
   const Tensor tensor = dense(f32, {2, 3}, memory.address());
   std::vector<float> values{1, 2, 3, 4, 5, 6};
@@ -175,8 +181,9 @@ TEST_CASE("a call can scan in place, and a second call reuses its plan") {
 }
 
 TEST_CASE("exclusive scans begin with the identity of the operation in the expression's type") {
-  Runtime runtime(
-      {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
+  Runtime runtime({.device = make_sim_device(),
+                   .cache_directory = tests::shared_kernels(),
+                   .compile = tests::ptx_without_lines});
   const Buffer memory(runtime.device(), 4096);
   const auto first = [&](ScanOp op, ElementType from) {
     scan(runtime, dense(ElementType::f64, {4}, memory.address()), {.op = op, .axis = 0, .exclusive = true},
@@ -202,8 +209,9 @@ TEST_CASE("a scan of an empty tensor needs no kernel, and one along an axis of e
             .empty());
   CHECK(plan_kernels(operation::scan(dense(f32, {0, 4}), {.axis = 1}, {dense(f32, {0, 4}, 0x20000000)}))
             .empty());
-  Runtime runtime(
-      {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
+  Runtime runtime({.device = make_sim_device(),
+                   .cache_directory = tests::shared_kernels(),
+                   .compile = tests::ptx_without_lines});
   CHECK(tests::run_candidates(runtime, dense_scan({.axis = 1}, f32, f32, {40, 1}), 3) == "");
 }
 
