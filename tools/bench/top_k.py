@@ -65,7 +65,7 @@ def measure(kind: str, rows: int, length: int, k: int, dtype: Any, peers: list[s
     tmajit.top_k(x, k, out=(values, index))
     if not torch.equal(values, torch.topk(x, k)[0]) or not torch.equal(values, x.gather(1, index)):
         sys.exit(f"{case} is wrong")
-    if length < 1024 and not torch.equal(index, x.sort(1, descending=True, stable=True)[1][:, :k]):
+    if length < 1024 and not torch.equal(index, x.sort(dim=1, descending=True, stable=True)[1][:, :k]):
         sys.exit(f"{case}: the index is not that of a stable sort")
     ours = device_us(lambda: tmajit.top_k(x, k, out=(values, index)))
     # A copy of half of the bytes reads and writes as many bytes as x has.

@@ -7,7 +7,11 @@
 #include <tmajit/tiles.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -111,13 +115,20 @@ namespace {
 /// fills all sources of its cases has no legal indices.
 std::optional<Case> indexed_case(std::string_view family) {
   const auto& info = tmajit::find_family(family);
-  if (!info.does(tmajit::ScatterAdd::operation)) return std::nullopt;
-  const bool gathers = info.does(tmajit::Gather::operation);
+  const auto is_one_of = [&](std::string_view operation) { return info.does(operation); };
+  constexpr std::array operations{tmajit::Gather::operation, tmajit::ScatterAdd::operation,
+                                  tmajit::GatherSum::operation, tmajit::MoePermute::operation};
+  const auto operation = std::ranges::find_if(operations, is_one_of);
+  if (operation == operations.end()) return std::nullopt;
   tmajit::Arguments arguments;
-  if (!gathers) arguments.set("deterministic", "yes");
+  if (*operation == tmajit::ScatterAdd::operation) arguments.set("deterministic", "yes");
+  if (*operation == tmajit::MoePermute::operation) arguments.set("count", std::int64_t{64});
+  const bool has_slots =
+      *operation == tmajit::GatherSum::operation || *operation == tmajit::MoePermute::operation;
+  const Shape index = has_slots ? Shape{4096, 8} : Shape{4096};
   Case made =
-      make_case("indices", "4096 rows", gathers ? "gather" : "scatter_add",
-                {{tmajit::ElementType::f32, {4096, 1024}}, {tmajit::ElementType::i64, {4096}}}, arguments);
+      make_case("indices", "4096 rows", std::string(*operation),
+                {{tmajit::ElementType::f32, {4096, 1024}}, {tmajit::ElementType::i64, index}}, arguments);
   made.family = family;
   return made;
 }
