@@ -322,7 +322,13 @@ Computed product_of(const Computed& a, const Computed& b) {
   // A negated product can still be contracted to an FMA.
   if (std::fabs(as_double(b.value)) == 1) rounding += a.rounding;
   if (std::fabs(as_double(a.value)) == 1) rounding += b.rounding;
-  return rounded(value, spread(std::multiplies<double>(), a, b), rounding);
+  double error = spread(std::multiplies<double>(), a, b);
+  // A factor whose error allows both signs decides the sign of a zero.
+  const auto has_either_sign = [](const Computed& x) {
+    return x.error > 0 && std::fabs(as_double(x.value)) <= x.error;
+  };
+  if (error == 0 && as_double(value) == 0 && (has_either_sign(a) || has_either_sign(b))) error = either_zero;
+  return rounded(value, error, rounding);
 }
 
 Computed comparison_of(std::size_t relation, const Computed& a, const Computed& b) {

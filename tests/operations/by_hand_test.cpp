@@ -1,4 +1,5 @@
 // Operations created by name and computed by their references, compared with results written by hand.
+#include "operations/reduce/reference.hpp"
 #include "operations/references.hpp"
 #include "operations/shared/source_values_reference.hpp"
 
@@ -36,6 +37,16 @@ void run(std::string_view operation, const std::vector<Tensor>& to, const std::v
 }
 
 }  // namespace
+
+TEST_CASE("sums and means of zeros may have either sign, however many there are") {
+  for (const ReductionOp op : {ReductionOp::sum, ReductionOp::mean}) {
+    for (const std::uint64_t count : {1, 2, 3, 1000}) {
+      reference::Reducer reducer(op);
+      for (std::uint64_t i = 0; i < count; ++i) reducer.add(reference::Scalar(-0.0), i);
+      CHECK(reducer.result().error == reference::either_zero);
+    }
+  }
+}
 
 TEST_CASE("the references of operations give results computed by hand") {
   Ints from({2, 3}, {3, 1}, 6);

@@ -80,6 +80,18 @@ TEST_CASE("expressions have the types and values of C++") {
   }
 }
 
+TEST_CASE("a product with zero may have either sign if a factor's error allows both signs") {
+  using reference::either_zero;
+  const auto error = [](double factor, double error_of_factor) {
+    const std::array x{Computed(0.0), Computed(factor, error_of_factor)};
+    return Expression::parse("x0 * x1")->evaluate(x).error;
+  };
+  CHECK(error(1.0, 2.0) == either_zero);
+  CHECK(error(0.0, either_zero) == either_zero);
+  CHECK(error(1.0, 0.5) == 0);
+  CHECK(error(1.0, 0.0) == 0);
+}
+
 TEST_CASE("texts outside the supported syntax are not parsed") {
   for (const char* text : {"",       "x +",    "x >",      "g[0]",       "int(g[8])", "n",    "erf(x)",
                            "expf x", "expf(x", "fmaxf(x)", "expf(x, x)", "x8",        "1u",   "(x",

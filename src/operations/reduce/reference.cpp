@@ -2,6 +2,7 @@
 
 #include "operations/references.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -72,7 +73,9 @@ Computed Reducer::result() const {
     const double sum = as_double(*state_);
     const auto count = static_cast<double>(op_ == ReductionOp::sum ? 1 : error_.count());
     const auto with_error = [&](const Scalar& value, double unit) -> Computed {
-      const double error = error_.error() / count;
+      // A quotient of the error of zeros would become 0, which allows one sign only.
+      const double of_sum = error_.error();
+      const double error = of_sum > 0 ? std::max(of_sum / count, either_zero) : of_sum;
       return {value, is_exact(error) ? error : error + unit * std::fabs(as_double(value))};
     };
     if (in_f32_) return with_error(static_cast<float>(sum) / static_cast<float>(count), 0x1p-22);
