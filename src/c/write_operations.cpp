@@ -2,8 +2,9 @@
 //
 //   tmajit_write_c_operations [--check] REPOSITORY
 //
-// writes operations.h and recipes.h in include/tmajit/c, and operation_structs.hpp, operations.cpp and
-// recipes.cpp in src/c. With --check it writes nothing, and fails if a file differs from what it would write.
+// writes operations.h and recipes.h in include/tmajit/c, and operation_structs.hpp, operations.cpp,
+// operation_plans.cpp, recipes.cpp and recipe_plans.cpp in src/c. With --check it writes nothing, and fails
+// if a file differs from what it would write.
 #include <tmajit/operations.hpp>
 
 #include <algorithm>
@@ -277,8 +278,9 @@ namespace tmajit::c {
   return text + "\n}  // namespace tmajit::c\n";
 }
 
-/// The functions of all recipes, or of all other operations.
-std::string functions_text(bool recipes) {
+/// The functions of all recipes, or of all other operations: those that launch, or those that make plans and
+/// compute results.
+std::string functions_text(bool recipes, bool launches) {
   std::string text = R"(// src/c/write_operations.cpp writes this file from the operations' descriptions.
 // clang-format off
 #include "c/operation_structs.hpp"
@@ -288,6 +290,7 @@ using namespace tmajit::c;
   for (const OperationInfo& operation : operations()) {
     if (is_recipe(operation) != recipes) continue;
     for (const Function& function : functions_of(operation)) {
+      if ((function.callee == "run") != launches) continue;
       text += "\n" + declaration("tmajit_status " + function.name, function.parameters) + " {\n" +
               declaration("  return " + function.callee, function.arguments) + ";\n}\n";
     }
@@ -314,8 +317,10 @@ int main(int argc, char** argv) {
       {root + "/include/tmajit/c/operations.h", header_text()},
       {root + "/include/tmajit/c/recipes.h", recipes_header_text()},
       {root + "/src/c/operation_structs.hpp", structs_text()},
-      {root + "/src/c/operations.cpp", functions_text(false)},
-      {root + "/src/c/recipes.cpp", functions_text(true)}};
+      {root + "/src/c/operations.cpp", functions_text(false, true)},
+      {root + "/src/c/operation_plans.cpp", functions_text(false, false)},
+      {root + "/src/c/recipes.cpp", functions_text(true, true)},
+      {root + "/src/c/recipe_plans.cpp", functions_text(true, false)}};
   bool failed = false;
   for (const auto& [path, text] : files) {
     if (content_of(path) == text) continue;

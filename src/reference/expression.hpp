@@ -1,39 +1,15 @@
 #pragma once
 
-#include "reference/scalar.hpp"
+#include "reference/computed.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 namespace reference {
-
-/// A value that the host has computed, and the allowed error of a kernel's value.
-struct Computed {
-  Computed() = default;
-  template <class Value>
-  requires(std::is_convertible_v<Value, Scalar>) Computed(const Value& exact, double allowed = 0,
-                                                          double rounded = 0)  // NOLINT: any value is exact
-      : value(exact), error(allowed), rounding(rounded) {}
-  Scalar value = 0;
-  double error = 0;
-  /// The rounding error of the multiplication that made the value. A kernel that contracts this
-  /// multiplication and an addition to an FMA does not have it.
-  double rounding = 0;
-};
-
-/// The error of a value that is exact except for the sign of zero. All other errors are far larger.
-inline constexpr double either_zero = 0x1p-1074;
-[[nodiscard]] constexpr bool is_exact(double error) noexcept {
-  return error < 0x1p-1000;
-}
-
-/// The allowed error of an element of `type` in which a kernel stores the value.
-[[nodiscard]] double stored_error(tmajit::ElementType type, const Computed& computed);
 
 /// An expression over sources: numbers, + - * /, comparisons, ?:, brackets, casts such as (float)x, calls
 /// such as exp(x), sources x, x0 … x7 with or without offsets, and coordinates that are cast, as in

@@ -9,7 +9,7 @@ namespace reference {
 
 /// A mathematical function of CUDA and its allowed error: the error in CUDA's guide plus that of the host's
 /// own function.
-struct Function {
+struct MathFunction {
   std::string_view name;
   std::size_t arguments;
   double (*compute)(double a, double b);
@@ -50,26 +50,26 @@ inline double quotient(double a, double b) {
   return a / b;
 }
 
-inline constexpr std::array functions{Function{"exp", 1, exponential, false, 3},
-                                      Function{"expf", 1, exponential, true, 3},
-                                      Function{"__expf", 1, exponential, true, 3, 1.2},
-                                      Function{"log", 1, logarithm, false, 3},
-                                      Function{"logf", 1, logarithm, true, 3},
-                                      Function{"__logf", 1, logarithm, true, 4, 0, 0x1p-21},
-                                      Function{"sqrt", 1, root},
-                                      Function{"sqrtf", 1, root, true},
-                                      Function{"rsqrt", 1, reciprocal_root, false, 3},
-                                      Function{"rsqrtf", 1, reciprocal_root, true, 3},
-                                      Function{"tanh", 1, hyperbolic_tangent, false, 3},
-                                      Function{"tanhf", 1, hyperbolic_tangent, true, 3},
-                                      Function{"fabs", 1, magnitude},
-                                      Function{"fabsf", 1, magnitude, true},
-                                      Function{"rint", 1, nearest_whole},
-                                      Function{"rintf", 1, nearest_whole, true},
-                                      Function{"fmax", 2, greater},
-                                      Function{"fmaxf", 2, greater, true},
-                                      Function{"fmin", 2, lesser},
-                                      Function{"fminf", 2, lesser, true},
-                                      Function{"__fdividef", 2, quotient, true, 3}};
+inline constexpr std::array functions{MathFunction{"exp", 1, exponential, false, 3},
+                                      MathFunction{"expf", 1, exponential, true, 3},
+                                      MathFunction{"__expf", 1, exponential, true, 3, 1.2},
+                                      MathFunction{"log", 1, logarithm, false, 3},
+                                      MathFunction{"logf", 1, logarithm, true, 3},
+                                      MathFunction{"__logf", 1, logarithm, true, 4, 0, 0x1p-21},
+                                      MathFunction{"sqrt", 1, root},
+                                      MathFunction{"sqrtf", 1, root, true},
+                                      MathFunction{"rsqrt", 1, reciprocal_root, false, 3},
+                                      MathFunction{"rsqrtf", 1, reciprocal_root, true, 3},
+                                      MathFunction{"tanh", 1, hyperbolic_tangent, false, 3},
+                                      MathFunction{"tanhf", 1, hyperbolic_tangent, true, 3},
+                                      MathFunction{"fabs", 1, magnitude},
+                                      MathFunction{"fabsf", 1, magnitude, true},
+                                      MathFunction{"rint", 1, nearest_whole},
+                                      MathFunction{"rintf", 1, nearest_whole, true},
+                                      MathFunction{"fmax", 2, greater},
+                                      MathFunction{"fmaxf", 2, greater, true},
+                                      MathFunction{"fmin", 2, lesser},
+                                      MathFunction{"fminf", 2, lesser, true},
+                                      MathFunction{"__fdividef", 2, quotient, true, 3}};
 
 }  // namespace reference

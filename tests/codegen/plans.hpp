@@ -42,8 +42,10 @@ struct NamedPlan {
   std::string name;
   tmajit::KernelPlan plan;
 };
+/// Kernels that have several destinations: batches, and operations with several results.
+[[nodiscard]] std::vector<NamedPlan> joint_plans();
 /// Kernels of every family: tiles of every family over ranks, swizzles and types, and every candidate for
-/// broad_moves(). Names give the operation and the variant; plans are ordered by name.
+/// broad_moves(), and joint_plans(). Names give the operation and the variant; plans are ordered by name.
 [[nodiscard]] std::vector<NamedPlan> broad_plans();
 
 /// One plan of broad_plans() for each family.
