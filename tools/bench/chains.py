@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Chains of two operations, fused by tmajit.Chain and one by one, on a GPU.
+
+Matrices of 16 MiB to 1 GiB in bf16 or f32, of 64 to 16,384 columns. Compares the results. Ratios are the time
+of the two operations one by one, divided by the time of the chain. Both make new results, and each call records
+the chain anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import random
+import statistics
+import sys
+from typing import Any
+
+LEAST_BYTES, MOST_BYTES = 16 << 20, 1 << 30
+
+
+def chains(tmajit: Any) -> dict[str, tuple]:
+    """For each name: the operations on a chain and a matrix, and one by one on a matrix."""
+    return {
+        "map, softmax": (
+            lambda chain, x: chain.softmax(chain.map(x, expression="x * 0.125f")),
+            lambda x: tmajit.softmax(tmajit.map("x * 0.125f", x)),
+        ),
+        "map, sum of rows": (
+            lambda chain, x: chain.reduce(chain.map(x, expression="x * x"), op="sum", axes=1),
+            lambda x: tmajit.reduce(tmajit.map("x * x", x), "sum", 1),
+        ),
+        "softmax, map": (
+            lambda chain, x: chain.map(chain.softmax(x), expression="x * 64.0f"),
+            lambda x: tmajit.map("x * 64.0f", tmajit.softmax(x)),
+        ),
+        "permute, softmax": (
+            lambda chain, x: chain.softmax(chain.permute(x, axes=(1, 0))),
+            lambda x: tmajit.softmax(tmajit.permute(x, (1, 0))),
+        ),
+    }
+
+
+def measure(draw: random.Random) -> tuple[str, float]:
+    """Draws a case. Returns its name and the ratio of its times."""
+    import torch
+    from device_time import device_us
+
+    import tmajit
+
+    dtype = draw.choice((torch.bfloat16, torch.float32))
+    columns = int(2 ** draw.uniform(6, 14))
+    rows = int(2 ** draw.uniform(math.log2(LEAST_BYTES), math.log2(MOST_BYTES))) // (columns * dtype.itemsize)
+    x = torch.randn(rows, columns, device="cuda").to(dtype)
+    name, (recorded, separate) = draw.choice(list(chains(tmajit).items()))
+
+    def fused() -> Any:
+        chain = tmajit.Chain()
+        return chain.run(recorded(chain, x))
+
+    if not torch.allclose(fused().float(), separate(x).float(), rtol=2e-2, atol=1e-5):
+        sys.exit(f"{name} of {rows} x {columns} {dtype}: results differ")
+    time, separate_time = device_us(fused), device_us(lambda: separate(x))
+    ratio = separate_time / time
+    print(f"{name} of {rows} x {columns} {dtype}: {time:.1f} us, one by one {separate_time:.1f} us; {ratio:.2f}")
+    return name, ratio
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--cases", type=int, default=60, help="number of cases (60)")
+    parser.add_argument("--seed", type=int, default=random.randrange(1 << 32), help="default: any")
+    arguments = parser.parse_args()
+    print(f"seed {arguments.seed}; the time one by one, divided by that of the chain")
+    draw = random.Random(arguments.seed)
+    found: dict[str, list[float]] = {}
+    for _ in range(arguments.cases):
+        name, ratio = measure(draw)
+        found.setdefault(name, []).append(ratio)
+    for name, ratios in sorted(found.items()):
+        mean = math.exp(statistics.fmean(map(math.log, ratios)))
+        print(f"{name}: {len(ratios)} cases, {min(ratios):.2f} to {max(ratios):.2f}, mean {mean:.2f}")
+
+
+if __name__ == "__main__":
+    main()
