@@ -13,21 +13,24 @@ TMAJIT_BEGIN
 /// A chain of operations with fewer passes over memory.
 struct Fusion {
   std::vector<Operation> operations;   ///< to be executed in order
-  std::vector<std::string> sentences;  ///< each says which operations were fused, or why two were not
+  std::vector<std::string> sentences;  ///< each: which operations are fused, or why two are not
 };
 
 /// Fuses operations of a chain, which are executed in order (docs/fusion.md). A source of an operation may be
 /// a destination of an earlier one, or a view of a part of it. `unused` lists the intermediate tensors that
 /// nothing reads after the chain: they need not be written. All other tensors have the same elements after
-/// the fused chain as after the given one, except that sums may add in another order, and that a compiler may
-/// contract a product and a sum of fused expressions to an FMA.
-/// A pure function. Throws SpecError for an operation of the chain that is not legal, as plan() does.
+/// the fused chain as after the given one, with three exceptions: sums of floating point may add in another
+/// order, a compiler may contract a product and a sum of fused expressions to an FMA, and the bits of a NaN
+/// are unspecified.
+///
+/// A pure function, which needs no device. Throws SpecError for an operation of the chain that is not legal,
+/// as plan() does.
 [[nodiscard]] TMAJIT_API Fusion fuse(List<Operation> chain, List<Tensor> unused);
 
 /// The plans of a fused chain. Cheap to copy; const use is thread-safe.
 class TMAJIT_API ChainPlan {
  public:
-  /// Enqueues the operations in order, between the tensors for which they were planned. Works inside graph
+  /// Enqueues the operations in order, with the tensors for which they were planned. Works inside graph
   /// capture. Throws Error{unavailable} without a device.
   void operator()(Stream stream = nullptr) const;
 
@@ -43,7 +46,7 @@ class TMAJIT_API ChainPlan {
   std::vector<std::string> sentences_;
 };
 
-/// Plans each operation of a fused chain, as plan() of an operation does. Throws what that throws.
+/// Plans each operation of a fused chain, and throws the errors of plan(const Runtime&, const Operation&).
 [[nodiscard]] TMAJIT_API ChainPlan plan(const Runtime& runtime, const Fusion& fusion);
 
 TMAJIT_END

@@ -8,13 +8,14 @@
 
 TMAJIT_BEGIN
 
-/// The element that an index outside of its dimension selects. Negative indices first count from the end: −1
-/// is the last one.
+/// The element that an index outside of its dimension selects. Before the check, negative indices of a signed
+/// type count from the end: −1 is the last element.
 enum class OutOfRange : std::uint8_t {
   skip,   ///< none: gather stores a value, gather_sum adds nothing; scatter and scatter_add store nothing
   clamp,  ///< the nearest one
   /// none, and the kernel stops by a failed device assertion that names the operation (CUDA_ERROR_ASSERT).
-  /// The context is unusable then, as after an `assert` of any kernel. The simulated device reports a `trap`.
+  /// Then the context is unusable, as after a failed `assert` of any kernel. The simulated device reports a
+  /// `trap`.
   error,
 };
 inline constexpr std::array all_out_of_range{OutOfRange::skip, OutOfRange::clamp, OutOfRange::error};

@@ -15,8 +15,8 @@ struct Operation;
 
 /// The orders in which cast_transpose stores the converted matrix.
 enum class CastOrders : std::uint8_t {
-  both,
-  plain,       ///< as the source has it
+  both,        ///< plain, then transposed
+  plain,       ///< the source's order
   transposed,  ///< rows become columns
 };
 inline constexpr std::array all_cast_orders{CastOrders::both, CastOrders::plain, CastOrders::transposed};
@@ -26,8 +26,8 @@ inline constexpr std::array all_cast_orders{CastOrders::both, CastOrders::plain,
 template <>
 [[nodiscard]] TMAJIT_API CastOrders parse<CastOrders>(std::string_view name);
 
-/// Multiplies a matrix by a scale, converts it, and stores it in one or both orders, with its greatest
-/// magnitude, in one pass over memory.
+/// Multiplies a matrix by a scale, converts it, stores it in one or both orders, and finds its greatest
+/// magnitude, in one launch that reads the matrix once.
 struct CastTranspose {
   static constexpr std::string_view operation = "cast_transpose";
   CastOrders orders = CastOrders::both;
@@ -37,17 +37,22 @@ struct CastTranspose {
 };
 
 namespace operation {
-/// The destinations are, in this order and as far as `what` asks for them: y, with the shape of x; the
-/// transposed y, whose last two dimensions are swapped; the greatest |x|, one element of f32. x has at least
-/// two dimensions and elements of f16, bf16 or f32. Both y have one type: e4m3, e5m2, i8, f16 or bf16.
+/// `destinations` are those of these three that `what` selects, in this order:
 ///
-/// `sources` are x and the scale: a tensor with one element of f32, or number(float). Without a scale it is
-/// 1. An element of y is x · scale in f32, rounded to the nearest value, ties to even. e4m3, e5m2 and i8 are
-/// clamped to the greatest finite value; f16 and bf16 become ∞ beyond it. NaN stays NaN, and becomes 0 in i8.
-/// The greatest |x| is that of x before it is scaled, and NaN if an element is NaN.
+/// - `y`: the shape of x, and elements of e4m3, e5m2, i8, f16 or bf16.
+/// - `transposed`: the type of y, and the shape of x with the last two dimensions swapped.
+/// - `amax`: one element of f32, the greatest |x| without the scale; NaN if an element of x is NaN.
 ///
-/// Throws Error{invalid_argument} for a wrong number of tensors; plan() throws SpecError for shapes and types
-/// that do not fit, and for the greatest |x| of no elements.
+/// `sources` are {x, scale} or {x}:
+///
+/// - `x`: at least two dimensions, of which the last two are the matrix; f16, bf16 or f32.
+/// - `scale`: a tensor with one element of f32, or number(float); 1 by default.
+///
+/// An element of y is x · scale in f32, rounded to the nearest value, ties to even. Beyond their range, e4m3,
+/// e5m2 and i8 are clamped, and f16 and bf16 become ∞. NaN stays NaN; in i8 it becomes 0.
+///
+/// Throws Error{invalid_argument} for a wrong number of tensors. plan() throws SpecError for shapes and types
+/// that do not fit, and for `amax` of an x without elements.
 [[nodiscard]] TMAJIT_API Operation cast_transpose(List<Tensor> destinations, const CastTranspose& what,
                                                   List<Tensor> sources);
 }  // namespace operation

@@ -13,24 +13,30 @@ TMAJIT_BEGIN
 class Runtime;
 struct Operation;
 
-/// Adds up elements that an index tensor selects, each times a weight: y[…] = Σ weights[…, k] ·
-/// x[index[…, k]]. The last dimension of the index tensor is summed. Embedding bags of a fixed length, and
-/// the combination of a token's experts.
+/// Adds up elements that an index tensor selects, each times a weight:
+/// y[…] = Σ weights[…, k] · x[index[…, k]], with k along the last dimension of the index tensor. Serves
+/// embedding bags of a fixed length, and combines the results of a token's experts.
 struct GatherSum {
   static constexpr std::string_view operation = "gather_sum";
-  Dims axes = {0};    ///< the indexed dimension of the source; several if `flat` is set
-  bool flat = false;  ///< as Gather::flat
+  /// The indexed dimension of the source; several neighbouring ones if `flat` is set. A negative one counts
+  /// from the end.
+  Dims axes = {0};
+  bool flat = false;  ///< as Gather::flat: an index numbers the elements of all axes together
   /// `skip` adds nothing for an index out of range, whatever its weight is.
   OutOfRange out_of_range = OutOfRange::skip;
 };
 
 namespace operation {
-/// Elements are added in the order of the index, in f32; in f64 if the source or the weights are f64.
-/// Integers without weights are added in 64 bits and wrap. The sum is rounded once to the destination's type.
-/// The index tensor has elements of i32, i64, u32 or u64; `weights` has its shape and floating-point
-/// elements; without weights each is 1. The destination has the source's dimensions, with the index tensor's
-/// dimensions but the last in place of the indexed one; it may not overlap another tensor. plan() throws
-/// SpecError for axes, shapes or types that do not fit.
+/// Sums accumulate in the order of the index: in f64 if the source or the weights are f64, in 64 bits, where
+/// they wrap, for integers without weights, in f32 for all other types. A sum is rounded once to the
+/// destination's type.
+///
+/// - `index`: i32, i64, u32 or u64.
+/// - `weights`: floating point, with the shape of `index`. Without weights each is 1.
+/// - `destination`: the source's shape, with the dimensions of `index` but the last in place of the indexed
+///   ones. It may not overlap another tensor.
+///
+/// plan() throws SpecError for axes, shapes or types that do not fit.
 [[nodiscard]] TMAJIT_API Operation gather_sum(const Tensor& destination, const Tensor& source,
                                               const Tensor& index, const std::optional<Tensor>& weights = {},
                                               const GatherSum& what = {});

@@ -11,8 +11,8 @@ TMAJIT_BEGIN
 class Runtime;
 struct Operation;
 
-/// Sorts the rows of tokens by the experts that a router chose for them, in one launch and without memory
-/// beside its tensors. Equal calls leave equal bits.
+/// Sorts the rows of tokens by the experts that a router chose for them, in one launch and without a
+/// workspace. Equal calls leave equal bits.
 struct MoePermute {
   static constexpr std::string_view operation = "moe_permute";
   /// The first row of each expert is a multiple of this number of rows: 1 to 2^30.
@@ -24,18 +24,19 @@ struct MoePermute {
 };
 
 namespace operation {
-/// Destinations are {rows, positions, counts, offsets}:
+/// Destinations are {rows, positions, counts, offsets}. All tensors may have any strides; a destination may
+/// not overlap another tensor.
 ///
 /// - `x`: T tokens × a row of one or more dimensions, of any type. Bits are moved.
-/// - `experts`: T × K expert ids, K slots of each token; or T ids, for K = 1. i32, i64, u32 or u64. An id
-///   outside of [0, E) belongs to an expert of another GPU: nothing is moved. Negative ids are such ids.
-/// - `rows`: R × the row's dimensions, of elements of x's size: the rows of all (token, slot) with a legal
-///   id, sorted by expert, and by token and slot within an expert. Rows between experts, and those after the
-///   last expert, are not written. Rows beyond R are not stored.
+/// - `experts`: T × K expert ids of i32, i64, u32 or u64: the K slots of each token, at most 1024. T ids have
+///   K = 1. Ids outside of [0, E), also negative ones, belong to experts of other GPUs: nothing is moved.
+/// - `rows`: R × the row's dimensions, with elements of x's size: a row for each (token, slot) with an id in
+///   [0, E), sorted by expert, and by token and slot within an expert. Padding rows, between experts and
+///   after the last one, are not written. Rows beyond R are not stored.
 /// - `positions`, i32, has the shape of `experts`: the row of (token, slot) in `rows`; -2^31 if it has none.
-/// - `counts`, E × i32: the number of rows of each expert, without padding.
+/// - `counts`, E × i32, with E from 1 to 4096: the number of rows of each expert, without padding.
 /// - `offsets`, (E + 1) × i32: the first row of each expert, a multiple of `alignment`; then the number of
-///   rows with padding, whatever R is.
+///   rows with padding. Counts and offsets include rows beyond R.
 ///
 /// Throws Error{invalid_argument} unless there are four destinations. plan() throws SpecError for shapes,
 /// types, an alignment or numbers of experts, slots and rows that are not legal (docs/moe.md).
