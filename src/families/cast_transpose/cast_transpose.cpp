@@ -70,8 +70,8 @@ std::uint32_t matrices_of(const Problem& problem) {
   return problem.destinations - (problem.as<CastTransposeProblem>().amax ? 1 : 0);
 }
 
-/// Lines run along a contiguous dimension of the source, if it has one. Columns run along another dimension
-/// in which a destination is contiguous, or along the longest one if there is none.
+/// Lines run along a contiguous dimension of the source, if it has one. Rows are counted along another
+/// dimension in which a destination is contiguous, or along the longest one if there is none.
 CastLayout cast_layout(const Problem& problem) {
   const CanonicalNest& nest = problem.nest;
   CastLayout layout;
