@@ -36,7 +36,7 @@ struct CutBlocks {
   static constexpr bool cuts = true;
 };
 
-// The number of elements of a block from `first` on.
+// The number of existing elements in a block that begins at index `first`.
 __device__ __forceinline__ u32 elements_from(u64 first, u64 extent) {
   if (first >= extent) return 0;
   return Edges::cuts && extent - first < side ? static_cast<u32>(extent - first) : side;
@@ -44,7 +44,7 @@ __device__ __forceinline__ u32 elements_from(u64 first, u64 extent) {
 
 // ---- access to a line of a block ----
 
-// The first `count` elements, `step` bytes apart; others become zero.
+// Loads the first `count` elements, `step` bytes apart; the remaining ones become zero.
 __device__ __forceinline__ void load_elements(Line& line, const u8* at, i64 step, u32 count) {
   Line::Element loaded[side] = {};
 #pragma unroll

@@ -58,8 +58,8 @@ struct Weighted {
   static __device__ __forceinline__ Sum add(Sum sum, Sum value, Factor factor) { return sum + value * factor; }
 };
 
-// Adds the terms from `first` on to the sums. No load may pass the barriers, so that the compiler, which saves registers, does not
-// wait for an index before it loads the next one. Additions depend on no condition, so that it does not join them with the loads.
+// Adds the terms from `first` on to the sums. The compiler moves no load across the barriers. Without them it would save registers
+// and wait for each index before it loads the next one. Additions are unconditional, so that it does not merge them with the loads.
 __device__ __forceinline__ void add_terms(const Plan& plan, const Place& place, u64 first, Sum (&sums)[pack_count]) {
   using Element = Source<0>::Element;
   const u64 last = plan.terms - 1;

@@ -32,7 +32,7 @@ __device__ __forceinline__ N take_index(const Digit& digit, N& number) {
   }
 }
 
-// The offsets of the vector of that number; the last dimension of the vectors varies fastest.
+// The offsets of the vector with this number; the last dimension of the vectors varies fastest.
 template <class Plan, class N>
 __device__ __forceinline__ Place vector_place(const Plan& plan, N number) {
   Place place{};
@@ -45,18 +45,18 @@ __device__ __forceinline__ Place vector_place(const Plan& plan, N number) {
   return place;
 }
 
-// The nearest index of the dimension takes the place of one outside.
+// An index out of range is clamped to the nearest index of the dimension.
 struct Clamped {
   static __device__ __forceinline__ i64 index(i64 i, i64 extent, bool&) { return i < 0 ? 0 : i < extent ? i : extent - 1; }
 };
-// An index outside of the dimension selects no element.
+// An index out of range selects no element.
 struct Skipped {
   static __device__ __forceinline__ i64 index(i64 i, i64 extent, bool& exists) {
     exists = exists && static_cast<u64>(i) < static_cast<u64>(extent);
     return i;
   }
 };
-// An index outside of the dimension stops the launch. It selects no element: the thread moves none before it stops.
+// An index out of range stops the launch. It selects no element: the thread moves none before it stops.
 struct Asserted {
   static __device__ __forceinline__ i64 index(i64 i, i64 extent, bool& exists) {
     const bool inside = static_cast<u64>(i) < static_cast<u64>(extent);

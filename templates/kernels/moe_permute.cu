@@ -15,7 +15,7 @@ namespace tmajit {
 using Plan = params::MoePlan<rank>;
 using Piece = typename Bits<vector_bytes>::Type;
 
-constexpr u32 none = ~0U;                 // the id of an expert that is not among those of the launch
+constexpr u32 none = ~0U;                 // in place of an expert: the id is out of range
 constexpr i32 absent = -2147483647 - 1;   // the position of a slot without a row
 constexpr u32 ids_at_once = 4;            // loads of ids that a thread has in flight
 // The unsigned type of an id's size: negative ids become large numbers.
@@ -128,7 +128,7 @@ __device__ __forceinline__ void find_next_rows(const Plan& plan, Shared& shared)
     shared.next[expert] += row;
     row += aligned(count);
   }
-  // All experts are before the last thread's end.
+  // No expert follows those of the last thread, so its `row` is the number of all rows.
   if (blockIdx.x == 0 && threadIdx.x == threads - 1) {
     *reinterpret_cast<u32*>(plan.offsets.first + plan.expert_count * plan.offsets.step) = row;
   }

@@ -44,11 +44,11 @@ struct StaggeredVectors {
 // The position of a row.
 struct Row {
   i64 at[operands];  // bytes from the first row
-  i32 before;        // elements between the multiple of a vector before the row and the row
+  i32 before;        // elements between the last multiple of a vector's size and the row's first element
   i32 length;        // elements; 0 if the row does not exist
 };
 
-// Moves a row's offsets to the row with this number.
+// Sets the offsets of the row with this number; they are zero before.
 struct OneDimensionOfRows {
   static __device__ __forceinline__ void move(const Plan& plan, i64 (&at)[operands], Index number) {
 #pragma unroll
@@ -155,7 +155,7 @@ struct OneElement {
     for (u32 n = 0; n < vector; ++n) out.set(n, loaded);
   }
 };
-// Loads and stores the elements of a vector that exist, side by side.
+// load_run() and store_run() access the existing elements of a vector, which are neighbours in memory, one by one.
 template <u32 bytes, u32 count>
 __device__ __forceinline__ void load_run(Raw<bytes, count>& out, const u8* from, Range range) {
   using Element = typename Bits<bytes>::Type;
@@ -178,7 +178,7 @@ __device__ __forceinline__ void store_run(u8* to, const Raw<bytes, count>& value
   }
 }
 
-// Elements side by side, one by one.
+// One by one, elements that are neighbours in memory.
 struct ByNeighbour {
   template <u32 k, u32 bytes, u32 count>
   static __device__ __forceinline__ void load(Raw<bytes, count>& out, const Plan&, const u8* from, i32 first, Range range) {

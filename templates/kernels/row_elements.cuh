@@ -102,7 +102,7 @@ struct ReloadedElements {
 // weights, are loaded for each step.
 struct StagedElements {
   u32 barrier;       // shared address; counts the bytes of the copies
-  u32 first_vector;  // of the row, which is the CTA's first one
+  u32 first_vector;  // the number of the CTA's first vector in the row
   u32 vectors;       // of the CTA
 
   __device__ __forceinline__ void load(const Plan& plan, const Team& team, const Row& row) {

@@ -60,8 +60,8 @@ struct RowSteps {
   template <class Element>
   __device__ __forceinline__ auto kept(const Element& element) const { return keep(AllSources{}, element); }
 
-  // Stores the values of each element of the row to the destinations j, one of which may be a source: all values of a vector
-  // come from what was loaded before the first is stored.
+  // Stores the values of each element of the row to the destinations j, one of which may be a source: all sources of a vector
+  // are loaded before its first value is stored.
   template <u32... j, class... Element>
   __device__ __forceinline__ void store(Indices<j...>, const Element&... element) const {
     elements.each_complete(plan, team, row, [&](const AllInputs& inputs, u32 turn, i32 first, Range range) {

@@ -173,8 +173,8 @@ struct Line {
 };
 
 // How a CTA reads a row whose elements are neighbours: by vectors, and those before the first and after the last vector one by
-// one. It calls visit(element, place) for each element of the row, and keep(vector, address, place) for each vector or element
-// that it loads.
+// one. It calls visit(element, place) for each element of the row, and keep(loaded, place) for each vector or element that it
+// loads, with the place of the first element.
 struct Contiguous {
   template <class Visit, class Keep>
   static __device__ __forceinline__ void walk(const Line& line, const Visit& visit, const Keep& keep) {
@@ -182,7 +182,7 @@ struct Contiguous {
     const u32 head = unaligned < line.length ? unaligned : line.length;
     const u32 whole = (line.length - head) / vector_elements;
     const u32 tail = head + whole * vector_elements;
-    // Each element before and after the vectors has a thread: these are fewer than two vectors have.
+    // Each element before and after the vectors has a thread of its own: there are fewer of them than in two vectors.
     if (threadIdx.x < head + line.length - tail) {
       const u32 place = threadIdx.x < head ? threadIdx.x : tail + threadIdx.x - head;
       const Element element = *reinterpret_cast<const Element*>(line.first + i64(place) * element_bytes);
@@ -262,7 +262,7 @@ struct KeepRow {
   }
 };
 
-// The elements that may be results: those of which the digits of (key, ~place) so far are not less than these.
+// The digits of (key, ~place) that are known of the last result. Elements whose digits are not less may be results.
 struct Bound {
   Key key = 0;
   Key key_mask = 0;
@@ -285,12 +285,12 @@ struct Shared {
   u32 place[capacity];
   u32 found;  // elements of `key` and `place`
   u32 digit;  // the chosen digit: that of the last result
-  u32 above;  // elements with a greater digit, and those that were found so before
+  u32 above;  // elements with a greater digit in this pass or in an earlier one
   u32 equal;  // elements with the chosen digit
 };
 
-// One warp finds the digit of the element that is number `count` among all, `above` of which are before those of the bins. It
-// empties the bins. A lane has eight digits, the greatest first.
+// One warp finds the digit of the last of `count` results and empties the bins. `above` elements come before those in the bins. A
+// lane has eight digits, the greatest first.
 __device__ __forceinline__ void choose_digit(Shared& shared, u32 count, u32 above) {
   const u32 lane = threadIdx.x;
   const u32 greatest = 255 - 8 * lane;

@@ -28,7 +28,7 @@ struct CastPlan {
   Address<const u8> source;
   i64 row;  // bytes from one row of the source to the next
   i64 column;
-  Address<const u8> scale;  // or the bits of a number
+  Address<const u8> scale;  // or the bits of the scale, if the launch passes it
   Address<u8> amax;
   CastTarget target[2];
   CastDigit digit[max_cast_digits];

@@ -23,8 +23,8 @@ struct IndexTensor {
   i64 step;    // bytes from one index of that dimension to the next
 };
 
-// With an index tensor that numbers the elements of several dimensions, digits after those of the vectors count these: `source`
-// has their steps in the tensor whose elements are selected.
+// An index tensor may number the elements of several dimensions together. Digits after those of the vectors then count these
+// dimensions. Their `source` is the step in the tensor whose elements are selected.
 template <u32 rank, u32 indices>
 struct IndexedPlan {
   Address<u8> destination;
@@ -32,13 +32,13 @@ struct IndexedPlan {
   IndexTensor index[indices];
   IndexedDigit<indices> digit[rank];
   u64 vectors;
-  double value;  // what a gather stores where an index selects no element
+  double value;  // a gather stores it where an index selects no element
   u32 turns;     // vectors of a thread
   u32 unused;
 };
 
-// The parameters of a kernel that adds in a fixed order. The first `line_digits` digits count the lines, which are added on
-// their own. The remaining ones count the positions of a line, which are added one after the other.
+// The parameters of a kernel that adds in a fixed order. The first `line_digits` digits count the lines, which add to different
+// elements. The remaining digits count the positions of a line, which are added one after the other.
 template <u32 rank, u32 indices>
 struct OrderedPlan {
   Address<u8> destination;
@@ -61,7 +61,7 @@ struct GatheredSumPlan {
   IndexTensor index[indices];
   IndexedDigit<indices> digit[rank];
   u64 vectors;
-  u64 terms;        // that are added for an element
+  u64 terms;        // of each element's sum
   i64 index_step;   // bytes from a term's index to the next one's
   i64 weight_step;  // bytes from a term's weight to the next one's
 };

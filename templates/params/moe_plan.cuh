@@ -38,7 +38,7 @@ struct MoePlan {
   MoeList offsets;
   MoeDigit digit[rank];
   Divider slots;         // of a token
-  Divider alignment;     // rows
+  Divider alignment;     // the rows of each expert begin at a multiple of this number of rows
   Divider parts;         // CTAs that share the rows of a group of tokens
   Divider part_vectors;  // vectors of a row that a CTA moves
   u32 tokens;

@@ -11,7 +11,7 @@ template <u32 operands>
 struct RowDigit {
   i64 step[operands];  // bytes from one index to the next
   u64 extent;          // number of indices
-  Divider count;       // number of indices, where all numbers are below 2^31
+  Divider count;       // number of indices; valid only where all numbers are below 2^31
   i32 place;           // added per index to an element's index in the row
 };
 
@@ -35,7 +35,7 @@ struct RowPlan {
   u32 row_digits;
   u32 digits;      // all digits
   u32 threads;     // threads of a CTA that share a row
-  u32 part;         // vectors of a row that a CTA holds in shared memory
+  u32 part;         // vectors of a row that a CTA holds in shared memory, or 0
   i32 first_place;  // the first element's index in the user's row
   i32 place_step;   // from one element to the next, if a row has one dimension
   u32 unused;

@@ -25,7 +25,7 @@ struct TopKPlan {
   u32 rows;
   u32 length;        // elements of a row
   u32 count;         // k
-  u32 enough;        // at most this many elements, k of which are results, are sorted; at least k
+  u32 enough;        // the most elements that are sorted to find the k results; at least k
   u32 place_digits;  // bytes of the greatest place in a row
   u32 unused;
 };

@@ -32,12 +32,12 @@ struct CastTargetFacts {
 
 /// The facts that a `cast_transpose` kernel is specialised for.
 struct CastFacts {
-  std::uint32_t from = 0;  ///< ElementTypes
-  std::uint32_t to = 0;
-  std::uint32_t side = 8;  ///< rows and columns of a thread's block
-  std::uint32_t scale = 0;
+  std::uint32_t from = 0;              ///< an ElementType
+  std::uint32_t to = 0;                ///< an ElementType
+  std::uint32_t side = 8;              ///< rows and columns of a thread's block
+  std::uint32_t scale = 0;             ///< a CastScale
   std::uint32_t source_alignment = 0;  ///< bytes; 0: element by element
-  std::uint32_t targets = 1;           ///< destinations but the greatest magnitude
+  std::uint32_t targets = 1;           ///< destinations that are matrices
   std::array<CastTargetFacts, 2> target{};
   Flag amax = 0;
   Flag cut = 0;  ///< some blocks are incomplete
@@ -61,8 +61,8 @@ struct CastChoice {
 /// The nest's dimensions as the kernel sees them.
 struct CastLayout {
   std::uint32_t column = no_dimension;  ///< along the source's lines
-  std::uint32_t row = no_dimension;
-  std::vector<std::uint32_t> outer;  ///< dimensions of matrices
+  std::uint32_t row = no_dimension;     ///< across the source's lines
+  std::vector<std::uint32_t> outer;     ///< dimensions of matrices
 };
 
 /// The destinations that are matrices.
@@ -70,12 +70,8 @@ std::uint32_t matrices_of(const Problem& problem) {
   return problem.destinations - (problem.as<CastTransposeProblem>().amax ? 1 : 0);
 }
 
-std::uint64_t cast_extent(const Problem& problem, std::uint32_t d) {
-  return d < problem.nest.rank ? problem.nest.shape[d] : 1;
-}
-
-/// Lines run along the source's contiguous dimension. Their neighbours follow in the dimension in which a
-/// destination is contiguous, if that is another one, else in the longest.
+/// Lines run along a contiguous dimension of the source, if it has one. Rows are counted along another
+/// dimension in which a destination is contiguous, or along the longest one if there is none.
 CastLayout cast_layout(const Problem& problem) {
   const CanonicalNest& nest = problem.nest;
   CastLayout layout;
@@ -109,8 +105,8 @@ std::int64_t cast_step(const Problem& problem, std::uint32_t operand, std::uint3
   return d < problem.nest.rank ? problem.step(operand, d) : 0;
 }
 
-/// The alignment of an operand's lines along dimension `line`, of which every `bytes` begin a vector; 0 if
-/// their elements are not neighbours.
+/// The alignment of an operand's vectors of `bytes` bytes along dimension `line`, at most their size; 0 if
+/// elements along it are not neighbours.
 std::uint32_t line_alignment(const Problem& problem, std::uint32_t operand, std::uint32_t line,
                              std::uint32_t bytes) {
   if (line >= problem.nest.rank || problem.nest.operand[operand].strides[line] != 1) return 0;
@@ -136,12 +132,12 @@ CastFacts cast_facts(const Problem& problem, const CastLayout& layout, std::uint
     target.alignment = line_alignment(problem, operand, layout.row, bytes);
     target.turned = target.alignment > 0 ? 1 : 0;
   }
-  const auto cuts = [&](std::uint32_t d) { return cast_extent(problem, d) % side != 0; };
+  const auto cuts = [&](std::uint32_t d) { return extent_of(problem.nest, d) % side != 0; };
   facts.cut = cuts(layout.column) || cuts(layout.row) ? 1 : 0;
   return facts;
 }
 
-/// The numbers of tiles along lines, across them, and in all.
+/// The numbers of tiles along lines, across them, and in all matrices together.
 struct CastTiles {
   std::uint64_t columns = 1;
   std::uint64_t rows = 1;
@@ -156,8 +152,8 @@ std::uint64_t tile_rows(const CastChoice& choice) {
 }
 
 CastTiles tiles_of_cast(const Problem& problem, const CastLayout& layout, const CastChoice& choice) {
-  CastTiles tiles{.columns = ceil_div(cast_extent(problem, layout.column), tile_columns(choice)),
-                  .rows = ceil_div(cast_extent(problem, layout.row), tile_rows(choice))};
+  CastTiles tiles{.columns = ceil_div(extent_of(problem.nest, layout.column), tile_columns(choice)),
+                  .rows = ceil_div(extent_of(problem.nest, layout.row), tile_rows(choice))};
   tiles.all = sat_mul(tiles.columns, tiles.rows);
   for (const std::uint32_t d : layout.outer) tiles.all = sat_mul(tiles.all, problem.nest.shape[d]);
   return tiles;
@@ -190,8 +186,8 @@ params::CastPlan cast_plan(const Problem& problem, const CastLayout& layout, con
     digit.count = make_divider<params::Divider>(problem.nest.shape[d]);
   }
   const CastTiles tiles = tiles_of_cast(problem, layout, choice);
-  plan.rows = cast_extent(problem, layout.row);
-  plan.columns = cast_extent(problem, layout.column);
+  plan.rows = extent_of(problem.nest, layout.row);
+  plan.columns = extent_of(problem.nest, layout.column);
   plan.column_tiles = make_divider<params::Divider>(tiles.columns);
   plan.row_tiles = make_divider<params::Divider>(tiles.rows);
   plan.warps_across = choice.across;
@@ -313,12 +309,11 @@ class CastTransposeFamily final : public TypedFamily<CastFacts, CastChoice, Cast
     parts.facts += policy_fact("Edges", facts.cut != 0 ? "CutBlocks" : "WholeBlocks") +
                    policy_fact("Scale", scale_policy(facts.scale));
     parts.facts += fmt::format("using From = {};\nusing To = {};\n", device_type(from), device_type(to));
-    const auto is_aligned = [&](std::uint32_t alignment) { return alignment != 0; };
     bool elements = facts.source_alignment == 0;
-    bool vectors = is_aligned(facts.source_alignment);
+    bool vectors = !elements;
     for (std::uint32_t k = 0; k < facts.targets; ++k) {
       elements = elements || facts.target[k].alignment == 0;
-      vectors = vectors || is_aligned(facts.target[k].alignment);
+      vectors = vectors || facts.target[k].alignment != 0;
     }
     if (vectors) parts.facts += "template <u32 alignment>\nstruct Vectors;\n";
     if (elements) parts.facts += "struct Elements;\n";

@@ -37,7 +37,8 @@ struct GatheredSumChoice {
   [[nodiscard]] std::string text() const { return fmt::format("{} threads of 1 vector", threads); }
 };
 
-/// Whether vectors of `vector` elements divide the rows of both tensors, aligned to their size or 16 bytes.
+/// Whether the rows of both tensors consist of whole vectors of `vector` elements. Vectors must be aligned to
+/// their size, or to 16 bytes if they are larger.
 bool fits_vectors(const Problem& problem, std::uint32_t vector) {
   const auto& body = problem.as<IndexedProblem>();
   const std::uint32_t last = problem.nest.rank - 1;
@@ -52,8 +53,8 @@ bool fits_vectors(const Problem& problem, std::uint32_t vector) {
   return true;
 }
 
-/// Elements of a vector: at most 16 bytes of the source, and at most 32 of the destination, or 16 if its
-/// elements share words of 32 bits.
+/// Elements of a vector: at most 16 bytes of the source, and at most 32 bytes of the destination. If several
+/// elements of the destination share a word of 32 bits, at most 16 bytes of it.
 std::uint32_t sum_vector_elements(const Problem& problem) {
   const CanonicalNest& nest = problem.nest;
   if (nest.rank == 0) return 1;

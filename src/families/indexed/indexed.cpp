@@ -11,8 +11,9 @@ TMAJIT_BEGIN
 namespace {
 
 constexpr std::uint32_t indexed_threads = 256;
-/// A thread has several vectors only if every SM has this many CTAs then.
+/// Threads have several vectors only if every SM still has this many CTAs.
 constexpr std::uint64_t full_ctas_per_sm = 4;
+
 /// The facts that an `indexed` kernel is specialised for.
 struct IndexedFacts {
   std::uint32_t use = 0;  ///< an IndexedUse

@@ -17,16 +17,16 @@ namespace {
 
 constexpr std::uint32_t moe_threads = 1024;
 constexpr std::uint32_t moe_turns = 2;  ///< vectors that a thread has in flight
-/// Vectors of a round, which are numbered by 32 bits.
+/// Vectors of a round: they are numbered by 32 bits, and dividends of a params::Divider are below 2^31.
 constexpr std::uint64_t max_round_vectors = std::uint64_t{1} << 30;
-/// A CTA moves at least as many vectors of a row, so that its loads and stores are whole lines.
+/// A CTA moves at least this many vectors of a row, so that its loads and stores are whole cache lines.
 constexpr std::uint64_t min_part_vectors = 32;
 
 /// The facts that a `moe_permute` kernel is specialised for.
 struct MoeFacts {
   std::uint32_t rank = 1;        ///< dimensions of a row
   std::uint32_t index_type = 0;  ///< an ElementType
-  Flag neighbouring = 0;         ///< ids are neighbours in memory, from a multiple of 16 bytes on
+  Flag neighbouring = 0;         ///< ids are contiguous, and begin at a multiple of 16 bytes
   std::uint32_t vector_bytes = 1;
 };
 
@@ -69,12 +69,13 @@ std::uint64_t vectors_of_row(const Problem& problem, std::uint32_t vector_bytes)
   return problem.as<MoePermuteProblem>().row_elements * problem.element_bytes(0) / vector_bytes;
 }
 
-/// Tokens that a group has; the last one may have fewer.
+/// Tokens of a group; the last group may have fewer.
 std::uint64_t tokens_of_group(const MoePermuteProblem& body, std::uint64_t groups) {
   return std::max<std::uint64_t>(ceil_div(body.tokens, groups), 1);
 }
 
-/// As many CTAs as there are SMs: groups of tokens, and if these are few, parts of rows.
+/// Chooses at most one CTA for each SM: one for each group of tokens, or several that share the group's rows
+/// if groups are few.
 MoeChoice choice_of(const Problem& problem, std::uint32_t vector_bytes) {
   const auto& body = problem.as<MoePermuteProblem>();
   const std::uint64_t group = tokens_of_group(body, problem.sm_count);

@@ -37,8 +37,8 @@ struct OrderedChoice {
   }
 };
 
-/// How a nest is divided: the dimensions of lines, whose elements are different ones of the destination, then
-/// those of the positions of a line.
+/// How a nest is divided. Lines add to different elements of the destination. The positions of a line may add
+/// to the same element.
 struct OrderedLayout {
   std::vector<std::uint32_t> line_dims;
   std::vector<std::uint32_t> position_dims;
@@ -109,7 +109,7 @@ class OrderedAdd final : public TypedFamily<OrderedFacts, OrderedChoice, Ordered
                              .index = index_facts_of(problem, std::max(layout.lines, layout.positions)),
                              .vector_bytes = layout.vector * problem.element_bytes(0),
                              .shares_indices = lines_share_indices(problem, layout) ? 1U : 0U};
-    const std::uint32_t threads = clamp_to((layout.lines + 31) / 32 * 32, max_ordered_threads);
+    const std::uint32_t threads = clamp_to(round_up(layout.lines, 32), max_ordered_threads);
     const std::uint64_t wanted =
         ceil_div(ordered_ctas_per_sm * problem.sm_count, ceil_div(layout.lines, std::uint64_t{threads}));
     // Parts of equal size, none of which is empty.
@@ -129,7 +129,7 @@ class OrderedAdd final : public TypedFamily<OrderedFacts, OrderedChoice, Ordered
                         .registers = 64,
                         .bytes_in_flight = std::uint64_t{threads} * data(candidate).facts.vector_bytes};
     std::fill_n(footprint.box.begin(), problem.nest.rank, 1U);
-    // A CTA has the additions of its part, one after the other, and reads the indices of all positions.
+    // A CTA makes the additions of its part one after the other, and reads the indices of all positions.
     const auto positions = static_cast<double>(layout.positions);
     footprint.waits = positions / parts;
     const double scans = data(candidate).facts.shares_indices != 0 ? positions / 32 : positions;

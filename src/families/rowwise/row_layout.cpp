@@ -9,20 +9,20 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t widest_row_vector = 16;
-constexpr std::uint32_t max_held_words = 96;  // of 4 bytes: elements and kept values in a thread's registers
-constexpr std::uint32_t most_turns = 8;       // more take too long to compile
+constexpr std::uint32_t max_row_vector_bytes = 16;
+constexpr std::uint32_t max_held_words = 96;  // registers of a thread for elements and kept values
+constexpr std::uint32_t max_row_turns = 8;    // more take too long to compile
 constexpr std::uint32_t column_lanes = 32;    // neighbouring rows of a CTA
-// An estimate of the values up to which 64 registers suffice without many spills.
-constexpr std::uint32_t most_slim_words = 72;
-// Measured (docs/measurements.md, "Rows"): shorter rows that begin between vectors are faster by elements.
-constexpr std::uint32_t fewest_cut_vectors = 13;
-constexpr std::uint32_t fewest_vector_lanes = 8;
-// Rows of more vectors do not fit into the registers of a CTA, if an SM is to have two of them.
+// An estimate: with at most this many values of 4 bytes, 64 registers suffice without many spills.
+constexpr std::uint32_t max_slim_words = 72;
+// Measured (docs/measurements.md, "Rows"): shorter rows of incomplete vectors are faster by elements.
+constexpr std::uint32_t min_cut_vectors = 13;
+constexpr std::uint32_t min_vector_lanes = 8;
+// Rows of more vectors do not fit into the registers of a CTA if an SM is to run two such CTAs.
 constexpr std::uint64_t long_row_vectors = 4 * max_team_threads;
-// Three CTAs of an SM hold as much, so that one loads while another one computes.
-constexpr std::uint64_t usual_staged_bytes = 72 * 1024;
-constexpr std::uint64_t least_staged_bytes = 8 * 1024;
+// An SM has shared memory for three such CTAs, so that one loads while another one computes.
+constexpr std::uint64_t preferred_staged_bytes = 72 * 1024;
+constexpr std::uint64_t min_staged_bytes = 8 * 1024;
 constexpr std::uint32_t staged_threads = 256;
 constexpr std::uint32_t staged_turns = 2;
 
@@ -76,7 +76,7 @@ class RowLayouts {
   [[nodiscard]] std::uint32_t aligned_elements(std::uint32_t operand) const {
     std::uint64_t bits = problem_.address[operand];
     for (std::uint32_t d = 0; d < inner(); ++d) bits |= static_cast<std::uint64_t>(problem_.step(operand, d));
-    const std::uint32_t bytes = 1U << std::countr_zero(bits | widest_row_vector);
+    const std::uint32_t bytes = 1U << std::countr_zero(bits | max_row_vector_bytes);
     return std::max(bytes / problem_.element_bytes(operand), 1U);
   }
   /// Whether rows of both operands begin at the same place within vectors.
@@ -104,7 +104,7 @@ class RowLayouts {
     // Elements of one or two bytes are converted at most 16 bytes at a time, those of strided operands, too.
     for (std::uint32_t k = 0; k < nest_.operands; ++k)
       widest = std::max(widest, std::min(problem_.element_bytes(k), 2U));
-    return widest_row_vector / widest;
+    return max_row_vector_bytes / widest;
   }
   /// The operand that moves the most bytes, which decides how rows are cut into vectors.
   [[nodiscard]] std::uint32_t anchor_of(const std::vector<std::uint32_t>& contiguous) const {
@@ -142,7 +142,7 @@ class RowLayouts {
     if (vector < 2) return;
     base_.anchor = anchor_of(contiguous);
     base_.vector = vector;
-    // Vectors of half the size are better than ones that rows begin or end within.
+    // Vectors of half the size are better than incomplete ones at the ends of rows.
     for (const std::uint32_t shorter : {vector, vector / 2}) {
       const auto fits = [&](std::uint32_t k) { return aligned_elements(k) >= shorter; };
       if (shorter < 2 || row_.length % shorter != 0 || !std::ranges::all_of(contiguous, fits)) continue;
@@ -177,8 +177,9 @@ class RowLayouts {
   }
 
   [[nodiscard]] std::uint64_t vectors_of_row() const { return base_.vectors(); }
+
   /// Sources that are the same for all rows, such as weights, are loaded late if only results read them.
-  /// Their rows are in the L2 cache, and registers hold the elements of other sources meanwhile.
+  /// Their rows stay in the L2 cache, and until then registers hold only the elements of other sources.
   void choose_late() {
     const std::uint32_t early = early_sources(*row_.steps, row_.results);
     for (std::uint32_t k = 1; k <= problem_.sources() - problem_.numbers; ++k) {
@@ -199,18 +200,18 @@ class RowLayouts {
   }
   /// The most vectors that a thread can hold.
   [[nodiscard]] std::uint32_t held_vectors() const {
-    return std::clamp(std::bit_floor(4 * max_held_words / held_bytes()), 1U, most_turns);
+    return std::clamp(std::bit_floor(4 * max_held_words / held_bytes()), 1U, max_row_turns);
   }
 
-  /// Whether 64 registers suffice: for what a thread holds, and for the values of one vector of each operand.
-  /// Small CTAs, of lanes that share rows, gain too little to pay for a spill.
+  /// Whether 64 registers suffice for the elements that a thread holds and the values of one vector of each
+  /// operand. Small CTAs, whose lanes share rows, gain too little to pay for a spill.
   [[nodiscard]] bool is_slim(const RowTuning& tuning) const {
     if (tuning.staged) return true;
     if (tuning.team == RowTeam::lanes) return false;
     std::uint32_t words = tuning.turns * tuning.rows_at_once * held_bytes() / 4;
     for (std::uint32_t k = 0; k < nest_.operands; ++k) words += is_one(k) ? 0 : base_.vector;
     if (base_.cut) words += base_.vector;
-    return words <= most_slim_words;
+    return words <= max_slim_words;
   }
 
   void add(const RowTuning& tuning) {
@@ -261,8 +262,8 @@ class RowLayouts {
     }
     if (row_bytes == 0) return;
     std::uint32_t cluster = 1;
-    while (cluster < max_team_cluster && row_bytes > cluster * usual_staged_bytes) cluster *= 2;
-    cluster = filling_cluster(cluster, row_bytes / least_staged_bytes);
+    while (cluster < max_team_cluster && row_bytes > cluster * preferred_staged_bytes) cluster *= 2;
+    cluster = filling_cluster(cluster, row_bytes / min_staged_bytes);
     // A part is rounded up to a whole vector of each source.
     if (row_bytes + problem_.sources() * staged_vector_bytes > std::uint64_t{cluster} * max_staged_bytes)
       return;
@@ -274,23 +275,23 @@ class RowLayouts {
          .staged = true});
   }
 
-  /// Adds lanes that share rows of which the first and last vectors are incomplete, or of single elements. A
-  /// warp executes the stores of incomplete vectors in every turn that has one, so that a row takes several
-  /// turns, of which most have none.
+  /// Adds teams of lanes for rows of single elements, or whose first and last vectors are incomplete. A warp
+  /// executes the stores of incomplete vectors in every turn that has one. So a row takes several turns, and
+  /// most of them have none.
   template <class Lanes>
   void add_turns_of_lanes(const Lanes& lanes) {
     const bool by_elements = base_.vector == 1;
     const std::uint64_t vectors = vectors_of_row();
-    const std::uint32_t most = std::min(held_vectors(), by_elements ? most_turns : 4U);
+    const std::uint32_t most = std::min(held_vectors(), by_elements ? max_row_turns : 4U);
     if (vectors <= most || vectors > std::uint64_t{32} * most) return;
-    std::uint32_t team = by_elements ? 2 : fewest_vector_lanes;
+    std::uint32_t team = by_elements ? 2 : min_vector_lanes;
     while (ceil_div(vectors, team) > most) team *= 2;
     const auto turns = static_cast<std::uint32_t>(ceil_div(vectors, team));
     lanes(by_elements ? (turns + 1) / 2 * 2 : turns, 1, 128);
   }
 
   void add_rows() {
-    if (base_.cut && vectors_of_row() < fewest_cut_vectors) use_elements();
+    if (base_.cut && vectors_of_row() < min_cut_vectors) use_elements();
     const std::uint64_t vectors = vectors_of_row();
     const std::uint32_t held = held_vectors();
     const auto lanes = [&](std::uint32_t turns, std::uint32_t rows_at_once, std::uint32_t threads) {
@@ -336,8 +337,8 @@ class RowLayouts {
     }
   }
 
-  /// The least cluster, of `least` CTAs or more and `most` or fewer, with which all rows together fill the
-  /// SMs.
+  /// The CTAs that share a row: `least`, doubled as long as they are at most `most` and the CTAs of all rows
+  /// do not outnumber the SMs.
   [[nodiscard]] std::uint32_t filling_cluster(std::uint32_t least, std::uint64_t most) const {
     std::uint32_t cluster = least;
     while (cluster < max_team_cluster && cluster * 2 <= most && base_.rows * cluster * 2 <= problem_.sm_count)
@@ -345,9 +346,10 @@ class RowLayouts {
     return cluster;
   }
 
-  /// Adds teams for rows that are too long for CTAs of which an SM has two: a CTA or a cluster that holds all
-  /// its registers allow, small CTAs first, of which some load while others wait for their cluster; CTAs that
-  /// hold their part in shared memory; and CTAs that load a row again for each step.
+  /// Adds teams for rows that are too long for an SM to run two CTAs that hold one: a CTA and clusters that
+  /// hold as many vectors as their registers allow, CTAs that hold their part in shared memory, and CTAs that
+  /// load a row again for each step. Small CTAs come before large ones: some load while others wait for their
+  /// cluster.
   template <class Ctas>
   void add_long_rows(const Ctas& ctas, std::uint32_t turns, std::uint32_t held) {
     const std::uint64_t vectors = vectors_of_row();

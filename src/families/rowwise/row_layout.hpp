@@ -13,13 +13,13 @@ enum class RowTeam : std::uint32_t {
   lanes,    ///< lanes of a warp
   cta,      ///< a CTA
   cluster,  ///< the CTAs of a cluster
-  columns,  ///< threads of a CTA, of which neighbours take neighbouring rows
+  columns,  ///< threads of a CTA; neighbouring threads take neighbouring rows
 };
 /// How a row's elements of an operand are accessed.
 enum class RowAccess : std::uint32_t {
   elements,    ///< one by one, at any distance
   vectors,     ///< vectors at multiples of their size; those that contain an end of a row are loaded whole
-  words,       ///< whole vectors that begin at any element
+  words,       ///< whole vectors that begin at any element, loaded by words
   one,         ///< the same element throughout the row; only sources
   number,      ///< the number that the launch passes; only sources
   exact,       ///< like `vectors`, but no element outside of a row is loaded
@@ -42,8 +42,8 @@ struct RowTuning {
 struct RowLayout {
   RowTuning tuning;
   std::uint32_t vector = 1;  ///< elements of a vector
-  bool cut = false;          ///< a row may have part of a vector
-  bool staggered = false;    ///< rows begin between vectors
+  bool cut = false;          ///< a row may begin or end within a vector
+  bool staggered = false;    ///< a row may begin within a vector
   std::uint32_t anchor = 0;  ///< if staggered: the operand whose vectors are aligned
   bool reloads = false;      ///< a row does not fit into the registers of its team
   bool slim = false;         ///< a thread has at most 64 registers, so that an SM has 1,024 threads
@@ -54,7 +54,7 @@ struct RowLayout {
   std::uint64_t length = 1;  ///< elements of a row
 
   [[nodiscard]] std::uint64_t ctas() const noexcept;
-  /// Vectors of a row, of which the first and last may be incomplete.
+  /// Vectors of a row, at most. The first and the last one may be incomplete.
   [[nodiscard]] std::uint64_t vectors() const noexcept;
   /// Vectors of a row that a CTA holds in shared memory.
   [[nodiscard]] std::uint32_t part() const noexcept;

@@ -27,8 +27,8 @@ class RowStepsWriter {
                        step.expression);
   }
 
-  /// A lambda that computes the step's expression for an element; of a kept step, unless it is `computed`,
-  /// one that reads its value.
+  /// A lambda that computes the step's expression for an element. For a kept step the lambda reads the value
+  /// from its register, unless `computed` is set.
   [[nodiscard]] std::string element(std::uint32_t number, bool computed = false) const {
     std::vector<std::string> parameters{"const i32 i", "const u32 slot"};
     for (std::size_t s = 0; s < types_.size(); ++s) {
@@ -82,8 +82,8 @@ bool calls_function(std::string_view text) {
   return false;
 }
 
-/// Whether a reduction's values are equal for all elements of a row, and it is one of them: its expression
-/// reads only `once`, the sources that have one element for a row.
+/// Whether a reduction's values are equal for all elements of a row, and the result is that value. Its
+/// expression may read only the sources `once`, which have one element for a row, and values of the row.
 bool reduces_constant(const RowStep& step, std::span<const RowStep> steps, std::uint32_t once) {
   using enum ReductionOp;
   const ReductionOp op = *step.reduction;

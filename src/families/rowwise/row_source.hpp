@@ -22,14 +22,14 @@ TMAJIT_BEGIN
 [[nodiscard]] std::vector<bool> kept_steps(std::span<const RowStep> steps,
                                            std::span<const std::uint32_t> results);
 
-/// The steps that the destinations `results` need.
+/// The steps that the destinations `results` need. They include the steps that store these.
 [[nodiscard]] std::vector<bool> needed_steps(std::span<const RowStep> steps,
                                              std::span<const std::uint32_t> results);
 /// The sources (bit s: source s) that a thread must hold before it stores results: those of the values that
 /// are reduced or kept.
 [[nodiscard]] std::uint32_t early_sources(std::span<const RowStep> steps,
                                           std::span<const std::uint32_t> results);
-/// The number of reductions among them.
+/// The number of reductions among needed_steps().
 [[nodiscard]] std::uint32_t reductions_of(std::span<const RowStep> steps,
                                           std::span<const std::uint32_t> results);
 

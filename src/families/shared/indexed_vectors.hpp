@@ -14,32 +14,35 @@ TMAJIT_BEGIN
 
 // Code of the families that move vectors by index tensors.
 
-inline constexpr std::uint32_t max_piece_bytes = 16;
+inline constexpr std::uint32_t max_piece_bytes = 16;  ///< the widest load or store of a thread
 /// Kernels of tensors of rank 1 and 2 are the same, so that a single row needs no kernel of its own.
 inline constexpr std::uint32_t min_indexed_rank = 2;
-/// Numbers of 32 bits count fewer vectors: dividends of a params::Divider are below 2^31, and a kernel's last
-/// CTA has up to 2^20 numbers beyond the end.
+/// Vectors are numbered by 32 bits if there are fewer than this: dividends of a params::Divider are below
+/// 2^31, and a kernel's last CTA has up to 2^20 numbers beyond the end.
 inline constexpr std::uint64_t max_narrow_vectors = (std::uint64_t{1} << 31) - (std::uint64_t{1} << 20);
 
 /// Elements of a vector: as many as are contiguous and aligned in both tensors, and selected by one index.
 [[nodiscard]] std::uint32_t indexed_vector_elements(const Problem& problem) noexcept;
 
-/// The facts of templates/kernels/indices.cuh, and the number of dimensions.
+/// The facts of templates/kernels/indices.cuh.
 struct IndexFacts {
   std::uint32_t rank = min_indexed_rank;
   std::uint32_t digits =
-      min_indexed_rank;          ///< the dimensions, and the axes of one index tensor if it has several
-  std::uint32_t indices = 1;     ///< tensors with a place for each element: indices and weights
+      min_indexed_rank;          ///< the dimensions, and the axes of an index tensor that numbers several
+  std::uint32_t indices = 1;     ///< index tensors and weights
   std::uint32_t index_type = 0;  ///< an ElementType
   std::uint32_t range = 0;       ///< an OutOfRange
-  Flag wide = 0;                 ///< there are too many vectors for 32-bit numbers
-  Flag wide_slots = 0;           ///< the axes of one index tensor have too many elements for them
+  Flag wide = 0;                 ///< vectors have 64-bit numbers
+  Flag wide_slots = 0;           ///< the elements of several axes have 64-bit numbers
 };
+/// The facts of a kernel that divides numbers below `vectors` into indices.
 [[nodiscard]] IndexFacts index_facts_of(const Problem& problem, std::uint64_t vectors);
+/// The facts as source text. `operation` is the operation that an index out of range names when it stops the
+/// launch.
 [[nodiscard]] std::string text_of(const IndexFacts& facts, std::string_view operation);
 
-/// A digit that counts dimension `d` of the nest, by vectors of `elements`; one of a single index if `d` is
-/// the nest's rank.
+/// A digit that counts dimension `d` of the nest in vectors of `elements` elements. If `d` is the nest's
+/// rank, it has one index. With `wide`, its numbers have 64 bits, and it needs no divider.
 template <std::uint32_t indices>
 [[nodiscard]] params::IndexedDigit<indices> indexed_digit(const Problem& problem, std::uint32_t d,
                                                           std::uint32_t elements, bool wide) {

@@ -31,7 +31,7 @@ struct ReductionTeamShape {
 /// The number of parts in a group. The last CTA of a group combines its parts, and the last group's CTA
 /// combines the groups. All parts are one group, unless they are too many to be read at once.
 [[nodiscard]] std::uint32_t parts_of_group(const ReductionTeamShape& shape) noexcept;
-/// How often the last CTA waits for memory, one wait after the other, until it has combined all parts.
+/// The number of consecutive waits for memory until the last CTA has combined all parts.
 [[nodiscard]] std::uint32_t waits_of_parts(const ReductionTeamShape& shape) noexcept;
 [[nodiscard]] params::ReductionTeam reduction_team(const ReductionTeamShape& shape);
 /// Bytes of scratch memory for the partial results of all parts.

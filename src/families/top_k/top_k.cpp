@@ -35,10 +35,10 @@ struct TopKFacts {
   std::uint32_t type = 0;  ///< an ElementType
   std::uint32_t index_bytes = 0;
   Flag largest = 1;
-  std::uint32_t vectors = 0;  ///< of a lane, if a warp takes a row; 0: a CTA does
+  std::uint32_t vectors = 0;  ///< of a lane, if a warp takes a row; 0: a CTA takes a row
   std::uint32_t vector_bytes = 1;
-  Flag contiguous = 0;  ///< the elements of a row are neighbours, if a CTA takes a row
-  Flag kept = 0;        ///< the CTA keeps the row in shared memory
+  Flag contiguous = 0;  ///< if a CTA takes a row: its elements are neighbours
+  Flag kept = 0;        ///< the CTA holds the row in shared memory
 
   [[nodiscard]] ElementType element_type() const noexcept { return static_cast<ElementType>(type); }
   [[nodiscard]] std::uint32_t element_bytes() const noexcept { return size_of(element_type()); }
@@ -121,20 +121,20 @@ std::uint32_t lane_vector_bytes(const Problem& problem) {
   return 1U << std::countr_zero(bits);
 }
 
-/// Vectors of a lane, if a warp can take a row; else 0. Many lengths share a kernel.
+/// Vectors of a lane, if a warp can take a row; else 0.
 std::uint32_t lane_vectors(const Problem& problem, std::uint32_t vector_bytes) {
   const TopKProblem& body = top_k_of(problem);
   const std::uint32_t size = problem.element_bytes(1);
   const std::uint64_t elements = vector_bytes / size;
   std::uint64_t vectors = ceil_div(body.length, warp_lanes * elements);
-  if (vectors > 4) vectors = std::bit_ceil(vectors);
+  if (vectors > 4) vectors = std::bit_ceil(vectors);  // many lengths share a kernel
   const std::uint64_t held = vectors * elements;
   const bool fits =
       body.count <= max_warp_results && held <= max_lane_elements && held * size <= max_lane_bytes;
   return fits ? static_cast<std::uint32_t>(vectors) : 0;
 }
 
-/// Threads of a CTA that takes a row: each has some vectors.
+/// Threads of a CTA that takes a row: one for 8 to 16 elements, within the limits.
 std::uint32_t threads_of_row(const Problem& problem) {
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(std::bit_ceil(top_k_of(problem).length / 16),
                                                               min_top_k_threads, max_top_k_threads));
@@ -144,7 +144,8 @@ std::uint64_t kept_bytes(const Problem& problem) {
   return top_k_of(problem).length * problem.element_bytes(1) + row_vector_bytes;
 }
 
-/// At most this many elements are sorted. A row that is read from memory again has as few passes as possible.
+/// The most elements that are sorted. A row that is not in shared memory sorts as many as a CTA can, so that
+/// it is read in as few passes as possible.
 std::uint32_t enough_elements(const TopKFacts& facts, const Problem& problem) {
   if (facts.kept == 0) return facts.capacity();
   const auto twice = std::bit_ceil(static_cast<std::uint32_t>(2 * top_k_of(problem).count));
@@ -165,10 +166,9 @@ params::TopKPlan<rank> top_k_plan(const TopKFacts& facts, const Problem& problem
     plan.index_step = row_axis_step(problem, 2);
   }
   for (std::uint32_t d = 0; d < rank; ++d) {
-    const bool exists = d < problem.nest.rank;
     params::TopKDigit& digit = plan.digit[d];
-    digit.count = make_divider<params::Divider>(exists ? problem.nest.shape[d] : 1);
-    if (!exists) continue;
+    digit.count = make_divider<params::Divider>(extent_of(problem.nest, d));
+    if (d >= problem.nest.rank) continue;
     digit.values = problem.step(0, d);
     digit.x = problem.step(1, d);
     if (has_index) digit.index = problem.step(2, d);
@@ -243,8 +243,8 @@ class TopKFamily final : public TypedFamily<TopKFacts, TopKChoice> {
     }
     const std::uint32_t load = facts.contiguous != 0 ? facts.vector_bytes : facts.element_bytes();
     footprint.bytes_in_flight = std::uint64_t{choice.threads} * facts.turns() * load;
-    const std::uint64_t per_round = std::uint64_t{choice.threads} * facts.turns() * load;
-    footprint.rounds = sat_cast<std::uint32_t>(ceil_div(body.length * facts.element_bytes(), per_round) + 1);
+    const std::uint64_t row_bytes = body.length * facts.element_bytes();
+    footprint.rounds = sat_cast<std::uint32_t>(ceil_div(row_bytes, footprint.bytes_in_flight) + 1);
     const bool rereads = facts.kept == 0 && body.length > enough_elements(facts, problem);
     if (rereads) footprint.reread_bytes = static_cast<double>(problem.bytes_read());
     const auto log2_count = static_cast<double>(std::bit_width(body.count));
