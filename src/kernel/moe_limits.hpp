@@ -16,7 +16,7 @@ inline constexpr std::uint64_t max_moe_alignment = std::uint64_t{1} << 30;
 inline constexpr std::uint64_t max_moe_rows = (std::uint64_t{1} << 31) - 1;
 inline constexpr std::uint64_t max_moe_row_elements = std::uint64_t{1} << 30;
 
-/// The most rows, with padding, that `pairs` of a token and a slot need: a multiple of the alignment.
+/// The most rows, with padding, that so many pairs of a token and a slot need: a multiple of the alignment.
 [[nodiscard]] constexpr std::uint64_t moe_rows(std::uint64_t pairs, std::uint64_t experts,
                                                std::uint64_t alignment) noexcept {
   const std::uint64_t used = std::min(pairs, experts);

@@ -135,9 +135,8 @@ struct IndexedProblem {
   /// The operand that has the nest's shape.
   [[nodiscard]] std::uint32_t moved() const noexcept { return gathers() ? 0 : 1; }
 };
-/// Moves the rows of tokens to the places that follow from their experts. The nest has the dimensions of a
-/// row. Operands are rows, x, experts, positions, counts and offsets; the last four have strides of 0 in the
-/// nest. Strides are in elements.
+/// Sorts the rows of tokens by expert. The nest has the dimensions of a row. Operands are rows, x, experts,
+/// positions, counts and offsets; the last four have strides of 0 in the nest. Strides are in elements.
 struct MoePermuteProblem {
   static constexpr std::string_view operation = MoePermute::operation;
   std::uint64_t tokens = 0;
@@ -188,8 +187,8 @@ using ProblemBody =
                  CombineProblem, Im2colProblem, ConvolutionProblem, TileProblem>;
 
 /// A move in the form that families see: accesses, element types, addresses, operation. Operand 0 is the
-/// destination, the sources follow, then further destinations of RowwiseProblem,
-/// CastTransposeProblem, TopKProblem and MoePermuteProblem.
+/// destination, the sources follow, then further destinations of RowwiseProblem, CastTransposeProblem,
+/// TopKProblem and MoePermuteProblem.
 struct Problem {
   CanonicalNest nest = {};
   std::array<ElementType, max_operands> type{};

@@ -1,5 +1,5 @@
 /// The family `moe_permute` on the simulated device: its limits, hot experts, absent ids, many lengths by one
-/// kernel, and what a sort means: stable, and with positions that are its inverse.
+/// kernel, and the meaning of the sort: it is stable, and positions are its inverse.
 #include "ops/own_memory.hpp"
 #include "ops/run_case.hpp"
 #include "ptx_alone.hpp"

@@ -9,8 +9,8 @@ and repacked blocks. Bytes are those of the moved rows, read and written once, a
 Compares each result with PyTorch's.
 
 With --moe it measures moe_permute instead, for the hidden sizes, numbers of experts and tokens of a mixture
-of experts with 8 slots, and gather_sum, its inverse, where this version has it. Bytes are those of the
-tokens, read once, and of their rows, written 8 times; for the inverse read and written the other way round.
+of experts with 8 slots, and gather_sum, its inverse. moe_permute reads the tokens once and writes 8 rows of
+each; its bytes also count ids and positions. gather_sum reads 8 rows of each token and writes one.
 """
 
 import argparse

@@ -47,7 +47,7 @@ def quantize_blocks(torch: Any, x: Any, block: int) -> tuple:
 
 
 def same(torch: Any, ours: Any, theirs: Any) -> bool:
-    """Whether two results are equal, but for one e4m3 number where a quotient is rounded in another way."""
+    """Whether two results differ by at most one step of e4m3, as a quotient may be rounded in another way."""
     difference = (ours.float() - theirs.float()).abs()
     return bool((difference <= theirs.float().abs() / 8 + SMALLEST).all())
 

@@ -5,9 +5,9 @@ Routers of mixtures of experts: 512 to 65,536 tokens, 128, 256 or 384 experts, k
 models: 1 to 512 rows of 32,000 to 262,144 elements, k = 1 to 1024. bf16 and f32. Compares values with
 PyTorch's, and the index with a stable sort where rows are short.
 
-Shares are those of the time in which a copy reads as many bytes as x has, at the copy's bandwidth: 1 is one
-read of x at full speed. CuPy's peer is argpartition followed by a sort of its k results; it is measured for
-f32, if CuPy is installed.
+A share is the time of a copy that reads and writes as many bytes in all as x has, divided by tmajit's time:
+1 is one read of x at a copy's bandwidth. CuPy's peer is argpartition followed by a sort of its k results; it
+is measured for f32, if CuPy is installed.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def by_cupy(x: Any, k: int) -> Any:
 
 
 def measure(kind: str, rows: int, length: int, k: int, dtype: Any, peers: list[str]) -> dict[str, float]:
-    """The share of one read of x, and the times of the peers divided by tmajit's."""
+    """Returns the share of one read of x, and the times of the peers divided by tmajit's."""
     import torch
     from device_time import device_us
 

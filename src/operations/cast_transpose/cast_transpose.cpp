@@ -33,8 +33,8 @@ TensorView swapped_matrix(TensorView view) {
   return view;
 }
 
-/// Adds the rules of x and of the scale that a move breaks. Returns whether x has a matrix. All moves have
-/// the same sources, whose rules are those of the first move.
+/// Checks x and the scale. Returns whether x has at least two dimensions. The moves of one operation have the
+/// same sources: the first one reports their mistakes.
 bool check_cast_sources(MoveRules& rules) {
   const std::vector<Tensor>& sources = rules.move().sources;
   const TensorView& x = sources[0].view;

@@ -15,11 +15,10 @@ TMAJIT_BEGIN
 /// Texts that replace names of an expression.
 using Renames = std::map<std::string, std::string, std::less<>>;
 
-/// The text with its names replaced, those of members excepted.
+/// The text with its names replaced, except names of members.
 [[nodiscard]] std::string renamed(std::string_view text, const Renames& names);
 
-/// An expression of the value that an element of `type` has after `expression` was stored in it:
-/// "as_bf16(x * 2)".
+/// An expression for the value of an element of `type` after `expression` is stored in it: "as_bf16(x * 2)".
 [[nodiscard]] std::string stored(ElementType type, std::string_view expression);
 
 /// A name that none of the texts reads: "v0".
@@ -28,15 +27,16 @@ using Renames = std::map<std::string, std::string, std::less<>>;
 /// The sources of a fused move: each tensor once, then the numbers.
 class FusedSources {
  public:
-  /// The sources of a move, by their names: the tensors, then the numbers.
+  /// The slots of a move's sources, in their order: the tensors, then the numbers.
   using Slots = std::vector<std::size_t>;
 
-  /// Adds a source, unless it is a tensor that is there. Returns its slot.
+  /// Adds a source, unless it is a tensor that has a slot already. Returns its slot.
   std::size_t add(const Tensor& source);
   /// The name by which the fused expression reads a slot: x or x0, p0.
   [[nodiscard]] std::string name(std::size_t slot) const;
-  /// Renames sources of an expression, which are in these slots.
+  /// The new names for an expression whose sources are in these slots.
   [[nodiscard]] Renames renames(const Slots& slots) const;
+  /// All sources in the order of a move: the tensors, then the numbers.
   [[nodiscard]] std::vector<Tensor> in_order() const;
 
  private:

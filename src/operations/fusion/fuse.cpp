@@ -33,7 +33,7 @@ struct ChainKernel {
   }
 };
 
-/// Bytes of a tensor's elements, each once.
+/// Bytes of a tensor's elements. Elements that a stride of 0 repeats count once.
 std::uint64_t bytes_of(const Tensor& tensor) {
   if (tensor.view.is_number) return 0;
   std::uint64_t bytes = size_of(tensor.view.type);
@@ -56,12 +56,14 @@ bool covers(const Tensor& whole, const Tensor& part) {
          bytes_of(whole) == outer->last - outer->first + 1;
 }
 
-/// The kernels that read an intermediate tensor, if it is known what they read.
+/// The kernels that read an intermediate tensor before a later kernel replaces all of it.
 struct Readers {
   std::vector<std::size_t> kernels;
   bool is_overwritten = false;  ///< a later kernel writes parts of it, so that readers may get other elements
 };
 
+/// Fuses one chain. In all functions, p is the number of the kernel that writes an intermediate tensor by its
+/// move k, and c is the number of a kernel that reads it.
 class ChainFusion {
  public:
   ChainFusion(List<Operation> chain, List<Tensor> unused)
@@ -134,7 +136,7 @@ class ChainFusion {
         readers.kernels, [&](std::size_t c) { return fuse_reader(p, k, c, readers.kernels.size() > 1); });
   }
 
-  /// Whether a kernel between two, or one of the same operation as the second, fulfils the condition.
+  /// Whether the condition holds for a kernel between p and c, or for another kernel of c's operation.
   template <class Condition>
   [[nodiscard]] bool any_between(std::size_t p, std::size_t c, const Condition& condition) const {
     for (std::size_t b = p + 1; b < kernels_.size(); ++b) {
@@ -149,7 +151,8 @@ class ChainFusion {
     });
   }
 
-  /// Whether all readers together load no more bytes than the kernel and its readers do.
+  /// Whether the fused readers together load no more bytes than the unfused kernels move: the kernel loads
+  /// its sources and stores the intermediate tensor, and each reader loads that tensor.
   [[nodiscard]] bool saves_bytes(std::size_t p, std::size_t readers) const {
     const Move& move = kernels_[p].moves.front();
     std::uint64_t read = 0;

@@ -17,7 +17,7 @@
 TMAJIT_BEGIN
 namespace {
 
-/// The text that a kernel computes; empty for other operations.
+/// The longest text of a move: steps, an epilogue or an expression. Each text has the same limit.
 std::string_view text_of(const Move& move) {
   if (const auto* const rows = std::get_if<Rowwise>(&move.body)) return rows->steps;
   if (const auto* const reduction = std::get_if<Reduction>(&move.body)) {

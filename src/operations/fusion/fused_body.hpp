@@ -23,12 +23,13 @@ template <class... Values>
 [[nodiscard]] std::string_view expression_of(const Move& move);
 void set_expression(Move& move, std::string expression);
 
-/// Why the steps cannot read an expression of another operation: it has a name that the steps define; empty
-/// if they can.
+/// Why the steps cannot contain an expression of another operation: it reads a name that the steps define.
+/// Empty if they can.
 [[nodiscard]] std::string name_obstacle(const Rowwise& rows, std::span<const Tensor> sources,
                                         std::string_view expression);
 
-/// The moves, if they are legal: sources, length of expressions, overlaps.
+/// The moves with the sentence `how`, or the reason why they are illegal: the number of sources, the length
+/// of an expression, or a rule of their operation.
 [[nodiscard]] FusedMoves checked(std::vector<Move> moves, std::string how);
 
 TMAJIT_END

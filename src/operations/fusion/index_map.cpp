@@ -1,5 +1,7 @@
 #include "operations/fusion/index_map.hpp"
 
+#include "operations/shared/shapes.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
@@ -38,7 +40,7 @@ bool find_first(const TensorView& whole, std::int64_t distance, IndexMap& map) {
   return distance == 0;
 }
 
-/// Sets `step[k]` to the walk along one dimension of the whole that dimension k of the view is.
+/// Finds the dimension of the whole along which dimension k of the view steps, and sets `step[k]`.
 bool find_step(const TensorView& whole, const TensorView& view, std::uint32_t k, IndexMap& map) {
   if (view.shape[k] < 2 || view.strides[k] == 0) return true;
   for (const std::uint32_t d : by_stride(whole)) {
@@ -69,14 +71,6 @@ bool stays_inside(const IndexMap& map) {
 
 bool can_join(const TensorView& view, std::uint32_t outer) {
   return view.strides[outer] == view.strides[outer + 1] * extent(view, outer + 1);
-}
-
-void remove_dimension(TensorView& view, std::uint32_t d) {
-  std::shift_left(view.shape.begin() + d, view.shape.begin() + view.rank, 1);
-  std::shift_left(view.strides.begin() + d, view.strides.begin() + view.rank, 1);
-  --view.rank;
-  view.shape[view.rank] = 0;
-  view.strides[view.rank] = 0;
 }
 
 }  // namespace
@@ -127,12 +121,12 @@ std::optional<Tensor> pushed(const IndexMap& map, const Tensor& destination) {
   std::int64_t distance = 0;
   for (std::uint32_t k = 0; k < map.view.rank; ++k) {
     if (map.view.shape[k] < 2) continue;
-    const auto walked = std::ranges::find_if(map.step[k], [](std::int64_t step) { return step != 0; });
-    if (walked == map.step[k].end() || std::abs(*walked) != 1) return std::nullopt;
-    const auto d = static_cast<std::uint32_t>(walked - map.step[k].begin());
+    const auto found = std::ranges::find_if(map.step[k], [](std::int64_t step) { return step != 0; });
+    if (found == map.step[k].end() || std::abs(*found) != 1) return std::nullopt;
+    const auto d = static_cast<std::uint32_t>(found - map.step[k].begin());
     if (map.whole.shape[d] != map.view.shape[k] || made.view.strides[d] != 0) return std::nullopt;
-    made.view.strides[d] = *walked * destination.view.strides[k];
-    if (*walked < 0) distance += (extent(map.view, k) - 1) * destination.view.strides[k];
+    made.view.strides[d] = *found * destination.view.strides[k];
+    if (*found < 0) distance += (extent(map.view, k) - 1) * destination.view.strides[k];
     elements *= map.view.shape[k];
   }
   if (elements != map.whole.elements()) return std::nullopt;
@@ -152,7 +146,7 @@ std::vector<Tensor> joined(std::vector<Tensor> tensors) {
     if (!is_single && !(is_outer && all([d](const TensorView& view) { return can_join(view, d); }))) continue;
     for (Tensor& tensor : tensors) {
       if (!is_single) tensor.view.shape[d + 1] *= tensor.view.shape[d];
-      remove_dimension(tensor.view, d);
+      tensor.view = without_dimension(tensor.view, d);
     }
   }
   return tensors;

@@ -52,10 +52,10 @@ FusedMoves fuse_copy(const Move& producer, std::span<const Move> consumer) {
   return checked(std::move(moves), "which reads its source directly");
 }
 
-/// The expression of a map in place of a consumer's source.
+/// A consumer's source in whose place the expression of a map is computed.
 struct InlinedMap {
-  std::size_t source;
-  FusedSources::Slots slots;
+  std::size_t source;         ///< its number among the consumer's sources
+  FusedSources::Slots slots;  ///< of the map's sources
 };
 
 /// The rowwise operation with a first step for each source that is computed.

@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view other_order =
     "as it does not read each result once, in dimensions that are permuted or reversed";
 
-/// A destination in the consumer's order, as a destination of the producer.
+/// The producer's moves, of which move k has this destination and this body.
 FusedMoves with_destination(std::span<const Move> producer, std::size_t k, const Tensor& destination,
                             const MoveBody& body, std::string how) {
   std::vector<Move> moves(producer.begin(), producer.end());
@@ -71,7 +71,7 @@ struct MapOfRows {
   const Move& map;
   Tensor read;         ///< the map's source that is the result
   Tensor destination;  ///< in the order of the result
-  IndexMap order;
+  IndexMap order;      ///< from `read` to the result
   bool keeps = false;  ///< whether the result is stored, too
 };
 
@@ -108,7 +108,7 @@ StepSources step_sources(const Move& rows, const RowStep& result, const Tensor& 
   return all;
 }
 
-/// Why a map is no further step of rows; empty if it can be one.
+/// Why a map cannot be a further step of rows; empty if it can.
 std::string step_obstacle(std::span<const Move> rows, const MapOfRows& what, std::size_t destinations) {
   const std::string_view expression = expression_of(what.map);
   if (reads(expression, "g")) return "as steps know no coordinates g";

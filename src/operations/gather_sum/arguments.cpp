@@ -19,7 +19,8 @@ constexpr Argument summed_axes_argument{
     .example = "1"};
 constexpr std::array gather_sum_arguments{summed_axes_argument, out_of_range_argument, flat_argument};
 
-/// The destination's type by default: that of a sum of the source, which weights only make floating point.
+/// The destination's default type: that of a sum of the source. Weights make the sum of integers f32, and
+/// weights of f64 make it f64.
 ElementType summed_type(std::span<const TensorView> sources) {
   const ElementType type = sources.front().type;
   if (is_float(type) || sources.size() < 3) return sum_type(type);

@@ -22,9 +22,9 @@ const OperationRules& rules_of(const GatherSum&) noexcept {
 
 Operation operation::gather_sum(const Tensor& destination, const Tensor& source, const Tensor& index,
                                 const std::optional<Tensor>& weights, const GatherSum& what) {
-  std::vector<Tensor> after{index};
-  if (weights) after.push_back(*weights);
-  return indexed_operation(destination, source, after, what);
+  std::vector<Tensor> index_and_weights{index};
+  if (weights) index_and_weights.push_back(*weights);
+  return indexed_operation(destination, source, index_and_weights, what);
 }
 
 TMAJIT_END

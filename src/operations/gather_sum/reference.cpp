@@ -15,7 +15,7 @@ bool is_double(const tmajit::Tensor& tensor) {
   return tensor.view.type == tmajit::ElementType::f64;
 }
 
-/// Calls visit(index, sum) for each element of a part.
+/// Calls visit(index of the destination, sum) for each element of a part.
 template <class Visit>
 void for_each_sum(const tmajit::Move& move, const Part& part, const Visit& visit) {
   const auto& what = std::get<tmajit::GatherSum>(move.body);
@@ -24,8 +24,8 @@ void for_each_sum(const tmajit::Move& move, const Part& part, const Visit& visit
   const bool weighted = move.sources.size() > 2;
   const bool in_f64 = is_double(move.sources[0]) || (weighted && is_double(move.sources[2]));
   const std::uint32_t terms = index.view.rank - 1;
-  const std::int64_t given = what.axes[0];
-  const auto first = static_cast<std::uint32_t>(given < 0 ? given + indexed.selected.view.rank : given);
+  const std::int64_t axis = what.axes[0];
+  const auto first = static_cast<std::uint32_t>(axis < 0 ? axis + indexed.selected.view.rank : axis);
   for_each_index(move.destination.view.rank, part, [&](const Index& at) {
     CompensatedSum sum;
     SumError error;

@@ -141,7 +141,7 @@ void check_moe_permute(MoveRules& rules) {
   check_shape(rules, {what.experts}, "one element for each expert");
 }
 
-/// A tensor's view as the nest sees it: a row's dimensions. A tensor that has none of them has strides of 0.
+/// A tensor's view in the nest, which has the dimensions of a row. A tensor without rows has strides of 0.
 TensorView row_view(const Tensor& tensor, const Shape& row, bool has_rows) {
   TensorView view{.type = tensor.view.type, .rank = static_cast<std::uint32_t>(row.size())};
   std::ranges::copy(row, view.shape.begin());
@@ -191,7 +191,7 @@ Problem moe_permute_problem(std::span<const Move> moves) {
   return problem;
 }
 
-/// Whether both moves are destinations of the same sort.
+/// Whether both moves store results of the same sort.
 bool are_one_sort(const Move& a, const Move& b) {
   const auto* const one = std::get_if<MoePermute>(&a.body);
   const auto* const other = std::get_if<MoePermute>(&b.body);

@@ -48,7 +48,7 @@ Sorted sorted_of(const tmajit::Move& move) {
   return sorted;
 }
 
-/// Copies the part of the rows that have a position.
+/// Copies the elements of a part whose rows belong to a token.
 void copy_rows(const tmajit::Move& move, const Part& part) {
   const tmajit::Tensor& rows = move.destination;
   const tmajit::Tensor& x = move.sources[0];

@@ -22,15 +22,19 @@ struct RecipeRow {
   double eps = 0;  ///< the default of the argument eps
   /// The steps. Sources and destinations are x0, y0 …; an operand that is split in halves has two numbers.
   /// `@` after a number or a function's name stands for the suffix f of float, EXP for the exponential
-  /// function, and EPS for the argument.
+  /// function, and EPS for the argument eps.
   std::string (*steps)(const RecipeFacts& facts) = nullptr;
 };
 
+/// Dense views of the first `count` sources of a call, whose rows have the shape and the type of `rows`.
+/// Throws Error{invalid_argument} for an illegal shape or argument, as the next two functions do.
 [[nodiscard]] std::vector<TensorView> recipe_sources(const RecipeRow& row, const TensorView& rows,
                                                      std::size_t count, const Arguments& given);
+/// Dense views of the destinations that these sources need.
 [[nodiscard]] std::vector<TensorView> recipe_destinations(const RecipeRow& row,
                                                           std::span<const TensorView> sources,
                                                           const Arguments& given);
+/// The rowwise operation of a call, whose destinations and sources are those of the call.
 [[nodiscard]] Operation make_recipe(const RecipeRow& row, std::span<const Tensor> destinations,
                                     std::span<const Tensor> sources, const Arguments& given);
 

@@ -51,7 +51,7 @@ std::vector<std::uint64_t> without(std::span<const std::uint64_t> shape, std::ui
   return changed;
 }
 
-/// A dimension `axis` of extent 1 is added to the view.
+/// The tensor with a further dimension `axis`, of extent 1.
 Tensor with_new_axis(Tensor tensor, std::uint32_t axis) {
   TensorView& view = tensor.view;
   std::shift_right(view.shape.begin() + axis, view.shape.begin() + view.rank + 1, 1);
@@ -175,7 +175,7 @@ class RecipeCall {
       refuse("{}: {} has elements of {}; legal are {}", name(), one.name, tmajit::name(tensor.view.type),
              legal_types(one.elements));
     }
-    // Rowwise checks the shapes of others.
+    // rowwise checks the shapes of other destinations.
     if (is_split(one) || block_ > 0) require_shape(one, tensor);
     add(one, tensor, to);
   }
@@ -274,7 +274,7 @@ class RecipeCall {
   std::vector<std::uint64_t> rows_;  ///< shape of the steps' rows, before they are cut into blocks
 };
 
-/// A number as text of C, of the type that its suffix says.
+/// A floating-point literal of C, with `@` in place of its suffix.
 std::string literal(double number) {
   std::string text = fmt::to_string(number);
   if (text.find_first_of(".e") == std::string::npos) text += ".0";

@@ -14,8 +14,8 @@
 TMAJIT_BEGIN
 
 // gather, scatter, scatter_add and gather_sum. The selected tensor is the one whose elements indices select:
-// the source of gather and gather_sum, the destination of the others. The moved tensor has the shape in which
-// elements are moved.
+// the source of gather and gather_sum, the destination of scatter and scatter_add. The moved tensor has the
+// shape in which elements are moved.
 
 /// The arguments that these operations have in common.
 struct Indexing {
@@ -50,8 +50,9 @@ struct IndexedAxes {
 /// do not fit.
 [[nodiscard]] std::vector<std::uint64_t> gathered_shape(std::span<const TensorView> sources,
                                                         const Indexing& what);
-/// A destination of a scatter: as many elements along the first indexed axis as indices select at most.
-/// Throws Error{invalid_argument} if the tensors do not fit.
+/// The shape of a scatter's destination, if none is given. Without `along`, the first indexed axis has one
+/// element for each index, and further indexed axes have one element. Throws Error{invalid_argument} if the
+/// tensors do not fit.
 [[nodiscard]] std::vector<std::uint64_t> scattered_shape(std::span<const TensorView> sources,
                                                          const Indexing& what);
 

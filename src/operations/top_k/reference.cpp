@@ -24,7 +24,7 @@ std::uint32_t axis_of_rows(const tmajit::Move& move) {
   return static_cast<std::uint32_t>(axis < 0 ? axis + move.destination.view.rank : axis);
 }
 
-/// Sorts each row stably, as a whole, and stores the part of its first elements that is asked for.
+/// Sorts each whole row stably, and stores the requested part of its first elements.
 void compute_top_k(const tmajit::Move& move, const Part& part) {
   const TopK& what = std::get<TopK>(move.body);
   const Tensor& to = move.destination;

@@ -117,7 +117,7 @@ Problem top_k_problem(std::span<const Move> moves) {
   return problem;
 }
 
-/// Whether both moves are destinations of the same selection.
+/// Whether both moves store results of the same selection.
 bool are_one_selection(const Move& a, const Move& b) {
   const auto* const one = std::get_if<TopK>(&a.body);
   const auto* const other = std::get_if<TopK>(&b.body);
