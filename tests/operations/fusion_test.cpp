@@ -108,11 +108,35 @@ TEST_CASE("a map is computed where its readers load elements, rounded to the int
     const Tensor flipped_t = flipped(t, 0);
     CHECK_THAT(obstacle({chain[0], operation::map(y, "x", {flipped_t})}, {t}),
                ContainsSubstring("the coordinates g would be those of other elements"));
+    CHECK_THAT(obstacle({chain[0], operation::map(dense(6, {4, 12}), "x", {reshaped(t, {4, 12})})}, {t}),
+               ContainsSubstring("the coordinates g would be those of other elements"));
     CHECK_THAT(obstacle({operation::map(t, "x + g[0]", {a}),
                          operation::reduce(row, {.op = ReductionOp::sum, .axes = {1}}, {t})},
                         {t}),
                ContainsSubstring("as reduce knows no coordinates g"));
   }
+}
+
+TEST_CASE(
+    "a map of two results of the same rows is not a further step, which would read one before it is stored") {
+  const Tensor z = dense(6, {8, 6});
+  const Operation rows = operation::rowwise({z, b}, {.steps = "y0 = x - max(x); y1 = x * 2"}, {a});
+  for (const List<Tensor> unused : {List<Tensor>{}, List<Tensor>{z}, List<Tensor>{z, b}}) {
+    CHECK_THAT(obstacle({rows, operation::map(y, "x0 + x1", {z, b})}, unused),
+               ContainsSubstring("as it reads several results of the rows"));
+  }
+}
+
+TEST_CASE("rows read a permuted source directly only if its elements stay neighbours") {
+  const Tensor turned = dense(6, {6, 8}, f32);
+  const auto softmax_after = [&](const Tensor& source) {
+    const Operation rows = operation::rowwise({dense(7, {6, 8})}, {.steps = "y = x - max(x)"}, {turned});
+    return fuse({operation::copy(turned, source), rows}, {turned});
+  };
+  CHECK(softmax_after(permuted(a, {1, 0})).operations.size() == 2);
+  CHECK_THAT(softmax_after(permuted(a, {1, 0})).sentences.front(),
+             ContainsSubstring("as it would load elements that are not neighbours in memory"));
+  CHECK(softmax_after(flipped(dense(8, {6, 8}), 0)).operations.size() == 1);
 }
 
 TEST_CASE("a map of the results of a reduction is its epilogue, one of rows a further step") {

@@ -44,7 +44,7 @@ TestCase dense_case(ElementType type, const Sizes& sizes, std::uint64_t used, st
 class Fixture {
  public:
   [[nodiscard]] std::string run(const TestCase& made) {
-    INFO(made.text());
+    UNSCOPED_INFO(made.text());
     return tests::run_candidates(runtime_, made, 1);
   }
 

@@ -47,6 +47,20 @@ Runtime sim_runtime(std::uint64_t seed) {
 
 }  // namespace
 
+TEST_CASE("columns have fewer threads if the states of all reductions would not fit into shared memory") {
+  Runtime runtime = sim_runtime(1);
+  std::string steps = "a0 = arg_max(x); ";
+  for (int k = 1; k < 30; ++k)
+    steps += "a" + std::to_string(k) + " = arg_max(x * a" + std::to_string(k - 1) + "); ";
+  const Steps what{.text = (steps += "y = x + a29").c_str(), .sources = 1};
+  for (const std::uint64_t rows : {64, 1000}) {
+    TestCase made = dense_rows(what, ElementType::f32, rows, 96, 0);
+    made.arguments.set("axes", Dims{0});
+    INFO(made.text());
+    CHECK(tests::run_candidates(runtime, made, rows) == "");
+  }
+}
+
 TEST_CASE(
     "every candidate computes rows of any length: lanes, CTAs, clusters, and rows that are loaded again") {
   const std::uint64_t seed = tests::seed(20261127);

@@ -41,6 +41,22 @@ tests::Rules broken(const Tensor& y, const std::vector<Tensor>& sources) {
 
 }  // namespace
 
+TEST_CASE("one kernel stores both orders only of the same type") {
+  using enum ElementType;
+  const Tensor x = cast_from(bf16, {256, 128});
+  const auto one_order = [&](const Tensor& y, CastOrders orders) {
+    return operation::cast_transpose({y}, {.orders = orders, .amax = false}, {x}).moves.front();
+  };
+  const auto kernels = [&](ElementType of_transposed) {
+    const Tensor transposed = Tensor::contiguous(of_transposed, {128, 256}, DevicePtr{1} << 46);
+    return plan_kernels(Operation::of({one_order(cast_to(e4m3, {256, 128}), CastOrders::plain),
+                                       one_order(transposed, CastOrders::transposed)}))
+        .size();
+  };
+  CHECK(kernels(e4m3) == 1);
+  CHECK(kernels(e5m2) == 2);
+}
+
 TEST_CASE("large matrices have tiles of 128 x 128, small ones of 64 x 64") {
   using enum ElementType;
   const auto chosen = [](const Dims& shape) {

@@ -215,7 +215,8 @@ def test_mistakes():
 
 def test_gradients_of_torch():
     torch = pytest.importorskip("torch")
-    operators = pytest.importorskip("tmajit.torch")
+    import tmajit.torch as operators
+
     index = torch.tensor([2, 0, 2, -1, 9])
     ours, theirs = (torch.arange(12.0).reshape(4, 3).requires_grad_() for _ in range(2))
     found = operators.gather(ours, index)
@@ -235,13 +236,15 @@ def test_gradients_of_torch():
 
 def test_gradients_of_jax():
     jax = pytest.importorskip("jax")
-    functions = pytest.importorskip("tmajit.jax")
+    import tmajit.jax as functions
+
     jnp = jax.numpy
     x, index = jnp.arange(12.0).reshape(4, 3), jnp.array([2, 0, 2, -1])
     found = jax.grad(lambda x: (functions.gather(x, index) ** 2).sum())(x)
     wanted = jax.grad(lambda x: (x[index] ** 2).sum())(x)
     assert (found == wanted).all()
-    check_grads = pytest.importorskip("jax.test_util").check_grads
+    from jax.test_util import check_grads
+
     check_grads(lambda x: functions.gather(x, index, value=2), (x,), 2, eps=0.5, atol=1e-2, rtol=1e-3)
     y = jnp.ones((5, 3))
     # Differences of a linear function are exact for wide steps.
@@ -254,7 +257,8 @@ def test_gradients_of_jax():
 
 def test_gradients_of_gather_sum():
     torch = pytest.importorskip("torch")
-    operators = pytest.importorskip("tmajit.torch")
+    import tmajit.torch as operators
+
     index = torch.tensor([[2, 0, 9], [2, -1, 1]])
     x, y = (torch.arange(12.0).reshape(4, 3).requires_grad_() for _ in range(2))
     w, v = (torch.tensor([[0.5, 2, 7], [1, 3, -1]]).requires_grad_() for _ in range(2))
@@ -270,7 +274,8 @@ def test_gradients_of_gather_sum():
 
 def test_gradients_of_gather_sum_in_jax():
     jax = pytest.importorskip("jax")
-    functions = pytest.importorskip("tmajit.jax")
+    import tmajit.jax as functions
+
     jnp = jax.numpy
     x, w = jnp.arange(12.0).reshape(4, 3), jnp.array([[0.5, 2.0], [1.0, 3.0]])
     index = jnp.array([[2, 0], [2, -1]])
@@ -278,7 +283,8 @@ def test_gradients_of_gather_sum_in_jax():
     wanted = jax.grad(lambda x, w: ((w[..., None] * x[index]).sum(1) ** 2).sum(), (0, 1))(x, w)
     for one, other in zip(found, wanted, strict=True):
         assert jnp.allclose(one, other)
-    check_grads = pytest.importorskip("jax.test_util").check_grads
+    from jax.test_util import check_grads
+
     # The second order is checked on a product of three factors, whose differences are not exact.
     check_grads(lambda x, w: functions.gather_sum(x, index, w), (x, w), 2, eps=0.05, atol=5e-2, rtol=1e-2)
     check_grads(lambda x: functions.gather_sum(x, index), (x,), 2, eps=0.5, atol=1e-2, rtol=1e-3)

@@ -3,9 +3,8 @@
 
 Rows: tables of 64 MiB to 4 GiB with rows of 64 bytes to 16 KiB, 2^12 to 2^20 random indices of 32 or 64
 bits. Along: one index for each element. Tokens: rows of activations, each taken by 8 experts, as a mixture
-of experts moves them. Combined: the rows of a token's 8 experts are added up, times weights. With --paged only
-the moves of docs/paged.md: tokens of 8 heads of 128 to the slots of a paged cache and back, in both layouts,
-and repacked blocks. Bytes are those of the moved rows, read and written once, and of the indices.
+of experts moves them, and added up again, times weights. With --paged only the moves of docs/paged.md: tokens
+of 8 heads of 128 to the slots of a paged cache and back, in both layouts, and repacked blocks. Bytes are those of the moved rows, read and written once, and of the indices.
 Compares each result with PyTorch's.
 
 With --moe it measures moe_permute instead, for the hidden sizes, numbers of experts and tokens of a mixture
@@ -176,21 +175,6 @@ def empty_kernel_us():
             nothing((1,), (32,), ())
 
     return device_us(launch)
-def combined(hidden, count):
-    """The rows of each token's 8 experts are added up, times the router's weights."""
-    x = torch.randn(8 * count, hidden, device="cuda").to(torch.bfloat16)
-    index = torch.randperm(8 * count, device="cuda", dtype=torch.int32).view(count, 8)
-    weights = torch.rand(count, 8, device="cuda")
-    y = torch.empty(count, hidden, dtype=x.dtype, device="cuda")
-
-    def peer():
-        return torch.einsum("tkh,tk->th", x[index].float(), weights).to(x.dtype)
-
-    tmajit.gather_sum(x, index, weights, out=y)
-    torch.testing.assert_close(y, peer(), rtol=2e-2, atol=2e-2)
-    ours = device_us(lambda: tmajit.gather_sum(x, index, weights, out=y))
-    what = f"{count} tokens of {hidden} from 8 experts, weighted"
-    return what, ours, count * hidden * 2 * 9 + count * 8 * 8, {"index and einsum": device_us(peer)}
 
 
 HEADS, WIDTH = 8, 128
@@ -285,8 +269,8 @@ if arguments.moe:
         (2048, 4096, 7168), (128, 256, 384), (32, 128, 512, 4096, 16384)
     ):
         report(*moe_permute(hidden, experts, count))
-        if hasattr(tmajit, "gather_sum"):
-            report(*gather_sum(hidden, experts, count))
+        report(*gather_sum(hidden, experts, count))
+    sys.exit()
 if arguments.paged:
     for move in (paged_write, paged_read, paged_repack):
         for count in (4096, 65536):
@@ -296,8 +280,9 @@ if arguments.paged:
     sys.exit()
 for hidden in (2048, 4096, 7168):
     for count in (32, 128, 512, 4096, 16384):
-        report(*tokens(hidden, count, draw.choice((128, 256, 384))))
-        report(*combined(hidden, count))
+        experts = draw.choice((128, 256, 384))
+        report(*tokens(hidden, count, experts))
+        report(*gather_sum(hidden, experts, count))
 for _ in range(arguments.cases):
     kind = draw.choice((gather_rows, gather_rows, gather_along, scatter_add_rows))
     what, ours, moved, peers = kind(draw)

@@ -13,6 +13,8 @@ constexpr std::uint32_t max_row_vector_bytes = 16;
 constexpr std::uint32_t max_held_words = 96;  // registers of a thread for elements and kept values
 constexpr std::uint32_t max_row_turns = 8;    // more take too long to compile
 constexpr std::uint32_t column_lanes = 32;    // neighbouring rows of a CTA
+constexpr std::uint32_t max_static_bytes =
+    48 * 1024;  // of shared memory (CUDA C++ Programming Guide, "Compute Capabilities")
 // An estimate: with at most this many values of 4 bytes, 64 registers suffice without many spills.
 constexpr std::uint32_t max_slim_words = 72;
 // Measured (docs/measurements.md, "Rows"): shorter rows of incomplete vectors are faster by elements.
@@ -241,7 +243,7 @@ class RowLayouts {
     const std::uint32_t held = held_vectors();
     const auto columns = pow2_ceil(std::min<std::uint64_t>(base_.rows, column_lanes));
     const auto tuning = [&](std::uint32_t turns) {
-      const std::uint32_t most = max_team_threads / columns;
+      const std::uint32_t most = max_column_threads(state_bytes_of(*row_.steps, row_.results)) / columns;
       const auto team =
           static_cast<std::uint32_t>(std::min<std::uint64_t>(pow2_ceil(ceil_div(row_.length, turns)), most));
       return RowTuning{
@@ -372,6 +374,12 @@ class RowLayouts {
 };
 
 }  // namespace
+
+std::uint32_t max_column_threads(std::uint32_t state_bytes) noexcept {
+  std::uint32_t threads = max_team_threads;
+  while (threads > column_lanes && threads * state_bytes > max_static_bytes) threads /= 2;
+  return threads;
+}
 
 std::uint64_t RowLayout::ctas() const noexcept {
   if (tuning.team == RowTeam::cta || tuning.team == RowTeam::cluster) return rows * tuning.cluster;

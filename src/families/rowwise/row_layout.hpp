@@ -68,6 +68,9 @@ inline constexpr std::uint32_t max_team_cluster = 16;   ///< CTAs of a cluster, 
 inline constexpr std::uint32_t staged_vector_bytes = 16;
 /// Shared memory of a CTA for a row's elements, at most.
 inline constexpr std::uint32_t max_staged_bytes = 208 * 1024;
+/// Threads of a CTA of columns, at most: the states of all its reductions, `state_bytes` of each thread, are
+/// in static shared memory. A power of two.
+[[nodiscard]] std::uint32_t max_column_threads(std::uint32_t state_bytes) noexcept;
 /// Threads of an SM if each has 64 registers.
 inline constexpr std::uint32_t slim_threads_per_sm = 1024;
 

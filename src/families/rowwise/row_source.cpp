@@ -1,6 +1,7 @@
 #include "families/rowwise/row_source.hpp"
 
 #include "families/shared/reducer_name.hpp"
+#include "families/shared/reduction_team.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -139,6 +140,14 @@ std::uint32_t reductions_of(std::span<const RowStep> steps, std::span<const std:
   std::uint32_t count = 0;
   for (std::size_t k = 0; k < steps.size(); ++k) count += needed[k] && steps[k].reduction ? 1 : 0;
   return count;
+}
+
+std::uint32_t state_bytes_of(std::span<const RowStep> steps, std::span<const std::uint32_t> results) {
+  const std::vector<bool> needed = needed_steps(steps, results);
+  std::uint32_t bytes = 0;
+  for (std::size_t k = 0; k < steps.size(); ++k)
+    bytes += needed[k] && steps[k].reduction ? max_state_bytes(*steps[k].reduction) : 0;
+  return bytes;
 }
 
 std::string row_steps_text(std::span<const RowStep> steps, std::span<const std::string_view> types,

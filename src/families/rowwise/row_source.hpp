@@ -32,5 +32,8 @@ TMAJIT_BEGIN
 /// The number of reductions among needed_steps().
 [[nodiscard]] std::uint32_t reductions_of(std::span<const RowStep> steps,
                                           std::span<const std::uint32_t> results);
+/// Bytes of a thread's states of all these reductions, at most.
+[[nodiscard]] std::uint32_t state_bytes_of(std::span<const RowStep> steps,
+                                           std::span<const std::uint32_t> results);
 
 TMAJIT_END

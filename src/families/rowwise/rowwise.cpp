@@ -204,11 +204,11 @@ class RowwiseFamily final : public RowBase {
     const auto& rows = problem.as<RowwiseProblem>();
     Footprint footprint{.threads = tuning.threads, .tiles = layout.ctas(), .registers = 64};
     const std::uint32_t reductions = reductions_of(*rows.steps, rows.results);
-    constexpr std::uint32_t state_bytes = 8;
+    const std::uint32_t state_bytes = state_bytes_of(*rows.steps, rows.results);
     if (tuning.team == RowTeam::columns) {
-      footprint.static_shared_bytes = reductions * max_team_threads * state_bytes;
+      footprint.static_shared_bytes = state_bytes * max_column_threads(state_bytes);
     } else if (tuning.team != RowTeam::lanes) {
-      footprint.static_shared_bytes = reductions * 32 * state_bytes;
+      footprint.static_shared_bytes = state_bytes * 32;  // of each warp
     }
     std::fill_n(footprint.box.begin(), problem.nest.rank, 1U);
     if (rows.row_dims > 0) {
@@ -297,7 +297,9 @@ class RowwiseFamily final : public RowBase {
                      "row, and stored once."
                    : "Each element is loaded once, into the registers of the threads that "
                      "share its row, and stored once.",
-        .max_threads = by_cta || team == RowTeam::columns ? max_team_threads : 128U,
+        .max_threads = by_cta                     ? max_team_threads
+                       : team == RowTeam::columns ? max_column_threads(state_bytes_of(steps, results))
+                                                  : 128U,
         .call = "compute_rows(plan)"};
     if (facts.slim != 0) parts.min_ctas = slim_threads_per_sm / parts.max_threads;
     parts.facts = number_fact("vector", facts.vector, "elements that a thread loads at once");

@@ -143,7 +143,9 @@ Problem cast_transpose_problem(std::span<const Move> moves) {
 bool are_joint_casts(const Move& a, const Move& b) {
   const auto* const one = std::get_if<CastTranspose>(&a.body);
   const auto* const other = std::get_if<CastTranspose>(&b.body);
-  return one != nullptr && other != nullptr && one->result < other->result && a.sources == b.sources;
+  if (one == nullptr || other == nullptr || one->result >= other->result || a.sources != b.sources)
+    return false;
+  return other->result == CastResult::amax || a.destination.view.type == b.destination.view.type;
 }
 
 constexpr OperationRules cast_transpose_rules{.check = check_cast_transpose,

@@ -6,6 +6,7 @@
 #include "spec/views.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -35,6 +36,11 @@ std::optional<ProducerMap> map_to(const Move& producer, const Tensor& source) {
 constexpr std::string_view other_elements =
     "as it reads elements that the other does not write, or in an order that no strides describe";
 
+/// Whether neighbours along the last dimension are neighbours in memory, or the same element.
+bool has_neighbours(const TensorView& view) {
+  return view.rank == 0 || view.shape[view.rank - 1] < 2 || std::abs(view.strides[view.rank - 1]) <= 1;
+}
+
 FusedMoves fuse_copy(const Move& producer, std::span<const Move> consumer) {
   if (!is_any_of<Copy, Padding, Map, Stencil, Reduction, Scan, Rowwise, Gather>(consumer.front()))
     return refused("as {} needs its source where it is", operation_name(consumer.front()));
@@ -44,9 +50,12 @@ FusedMoves fuse_copy(const Move& producer, std::span<const Move> consumer) {
       if (!may_overlap(source, producer.destination)) continue;
       const std::optional<ProducerMap> found = map_to(producer, source);
       if (!found) return refused("{}", other_elements);
-      const ElementType type = source.view.type;
-      source = pulled(found->map, found->sources.front());
-      source.view.type = type;
+      Tensor read = pulled(found->map, found->sources.front());
+      read.view.type = source.view.type;
+      // Kernels of rows and scans are slow without neighbours: a copy that makes some is worth its pass.
+      if (is_any_of<Scan, Rowwise>(move) && has_neighbours(source.view) && !has_neighbours(read.view))
+        return refused("as it would load elements that are not neighbours in memory");
+      source = read;
     }
   }
   return checked(std::move(moves), "which reads its source directly");
@@ -109,7 +118,8 @@ FusedMoves fuse_map(const Move& producer, std::span<const Move> consumer) {
     if (!found) return refused("{}", other_elements);
     if (source.view.type != intermediate.view.type && !is_any_of<Copy>(reader))
       return refused("as it reads the bits as elements of another type");
-    if (reads(map.expression, "g") && !index_map(intermediate, source).value_or(IndexMap{}).is_identity())
+    const std::optional<IndexMap> order = index_map(intermediate, source);
+    if (reads(map.expression, "g") && !(order && order->is_identity()))
       return refused("as the coordinates g would be those of other elements");
     InlinedMap& one = inlined.emplace_back(InlinedMap{k, {}});
     std::size_t number = 0;

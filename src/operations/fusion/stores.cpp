@@ -83,21 +83,25 @@ struct StepSources {
   std::string obstacle;  ///< why the steps cannot read them; empty if they can
 };
 
-StepSources step_sources(const Move& rows, const RowStep& result, const Tensor& intermediate,
+StepSources step_sources(std::span<const Move> rows, const RowStep& result, const Tensor& intermediate,
                          const MapOfRows& what) {
+  const Tensor& first_source = rows.front().sources.front();
   StepSources all;
-  for (const Tensor& source : rows.sources) all.own.push_back(all.sources.add(source));
+  for (const Tensor& source : rows.front().sources) all.own.push_back(all.sources.add(source));
   for (std::size_t j = 0; j < what.map.sources.size(); ++j) {
     Tensor source = what.map.sources[j];
     if (source == what.read) continue;
     if (source.view.is_number) {
       const ElementType type = source.view.type;
-      source.view = rows.sources.front().view;
+      source.view = first_source.view;
       source.view.type = type;
       source.view.strides = {};
       source.view.is_number = true;
     } else {
       const std::optional<Tensor> moved = pushed(what.order, source);
+      const auto holds_source = [&](const Move& row) { return may_overlap(source, row.destination); };
+      if (std::ranges::any_of(rows, holds_source))
+        all.obstacle = "as it reads several results of the rows, which are not stored before it runs";
       if (!moved || may_overlap(source, intermediate)) all.obstacle = other_order;
       if (result.by_row()) all.obstacle = "as a step with one value for each row reads no further tensors";
       if (!all.obstacle.empty()) return all;
@@ -132,7 +136,7 @@ FusedMoves fuse_step(std::span<const Move> producer, std::size_t k, const MapOfR
   const std::uint32_t result = std::get<Rowwise>(producer[k].body).result;
   const RowStep& computed = step_of_destination(parsed, result);
   const Tensor& intermediate = producer[k].destination;
-  const StepSources all = step_sources(first, computed, intermediate, what);
+  const StepSources all = step_sources(producer, computed, intermediate, what);
   if (!all.obstacle.empty()) return refused("{}", all.obstacle);
 
   // The names of the rows' steps: the result's step gets another name, and with it the destinations.

@@ -151,6 +151,8 @@ const tmajit::Rowwise& rowwise_of(const tmajit::Move& move) {
 
 /// Computes the destination of a move, row by row.
 class RowWalk {
+  static constexpr std::size_t max_known_rows = 1 << 16;  // bounds the memory
+
  public:
   explicit RowWalk(const tmajit::Move& move)
       : move_(move),
@@ -183,7 +185,7 @@ class RowWalk {
       }
       auto found = rows.find(row);
       if (found == rows.end()) {
-        rows.clear();
+        if (rows.size() == max_known_rows) rows.clear();
         found = rows.emplace(row, values_of_row(row)).first;
       }
       if (by_element) {
