@@ -70,6 +70,7 @@ SHAPES = {
     "whose number is then the axis's extent",
     "axis": "one number for each place of a row, in one dimension",
     "tile": "one number for each block",
+    "tensor": "one number, without dimensions",
     "halves": "the rows",
     "half": "broadcast by NumPy's rules to the rows' shape with half of their extent along the axis",
     "rows_or_halves": "the rows, or both halves of each row if b is None",
@@ -145,6 +146,11 @@ def takes_type(operation):
     return operation["name"] not in SOURCES
 
 
+def needs_type(operation):
+    """Whether the type is the operation's only argument."""
+    return not operation["arguments"] and not operation["sources"] and not operation["moves_bits"]
+
+
 def parameters(operation):
     """The function's parameters, and the expression by which its body passes the sources to _core."""
     arguments = operation["arguments"]
@@ -156,8 +162,8 @@ def parameters(operation):
     if operation["one_result_alone"] and not operation["results"] and not operation["result_names"]:
         out = "out: Tensor | Sequence[Tensor] | None = None"
     dtype = [] if not takes_type(operation) else ["dtype: DType | None = None"]
-    if not arguments and not operation["moves_bits"]:
-        dtype = ["dtype: DType"]  # the type is the only argument of the operation
+    if needs_type(operation):
+        dtype = ["dtype: DType"]
     if operation["sources"]:
         return recipe_parameters(operation["sources"], [*required, *optional], [out, *dtype])
     if operation["name"] in SOURCES:
@@ -258,17 +264,17 @@ def docstring(operation):
         entries.append(("out", "the tensor that is read and written."))
     else:
         entries.append(("out", "the tensor to write; by default a new tensor of the first source's library."))
-    if operation["arguments"] and takes_type(operation):
+    if needs_type(operation):
+        entries.insert(
+            1, ("dtype", 'the element type of the result: "bfloat16", numpy.int8, torch.float16 …')
+        )
+    elif takes_type(operation):
         entries.append(
             ("dtype", "the element type of the new tensor; docs/gather.md says which is the default.")
             if operation["has_weights"]
             else ("dtype", "the element type of the new tensor; by default the type follows NumPy's rules.")
             if not operation["results"]
             else ("dtype", "the element type of the new tensor; docs/rowwise.md says which is the default.")
-        )
-    elif not operation["arguments"] and not operation["moves_bits"]:
-        entries.insert(
-            1, ("dtype", 'the element type of the result: "bfloat16", numpy.int8, torch.float16 …')
         )
     lines += [wrapped(f"{name}: {text}", "        ", "            ") for name, text in entries]
     types = (

@@ -20,6 +20,7 @@ enum class OperandShape : std::uint8_t {
   block,           ///< one number for each block of a row: the axis has its number of blocks
   axis,            ///< one number for each place of a row: the axis alone
   tile,            ///< one number for each square block of the last two dimensions: their numbers of blocks
+  tensor,          ///< one number for the whole tensor: no dimensions
   halves,          ///< all rows; the two halves of a row are operands of the steps
   half,            ///< is broadcast to half of the rows' extent along the axis
   rows_or_halves,  ///< halves if the last source is missing, else rows

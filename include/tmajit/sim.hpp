@@ -49,6 +49,8 @@ struct SimOptions {
   std::uint64_t memory_bytes = 16ULL << 30;  ///< global memory that can be allocated
   /// Size of the heap for malloc in kernels (CUDA's cudaLimitMallocHeapSize, and its default).
   std::uint64_t heap_bytes = 8ULL << 20;
+  /// SMs, which run CTAs at once. A cooperative launch may have as many CTAs as this number of SMs or an H200
+  /// holds, whichever is more.
   std::uint32_t sm_count = 8;
   /// Root folder of the user's project. A mistake in an inlined function is reported at the innermost frame
   /// whose file is below this folder and belongs to no library. Empty: unknown.

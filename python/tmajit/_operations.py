@@ -1025,6 +1025,61 @@ def dequantize_blocks(
     return _one(32, _given(q, scale), out, dtype, (block,))
 
 
+def quantize_tensor(
+    x: Tensor,
+    to: str | None = None,
+    *,
+    out: Sequence[Tensor] | None = None,
+) -> Any:
+    """Converts a tensor to 8 bits with one scale.
+
+    Args:
+        x: the rows (floating point).
+        to: the type of the quantised elements ("e4m3", "e5m2", "i8"; default: the destination's type, else
+            e4m3). For example "i8".
+        out: the tensors to write; by default new tensors of the sources' library.
+
+    Returns:
+        out, or the new tensors q, scale.
+
+    Types:
+        as above; docs/rowwise.md has the results' types.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+    """
+    return _some(33, x, out, None, (to,))
+
+
+def dequantize_tensor(
+    q: Tensor,
+    scale: Tensor,
+    *,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+) -> Any:
+    """Multiplies a tensor by its scale.
+
+    Args:
+        q: the rows (float8_e4m3fn, float8_e5m2 or int8).
+        scale: one number, without dimensions (floating point).
+        out: the tensor to write; by default a new tensor of the first source's library.
+        dtype: the element type of the new tensor; docs/rowwise.md says which is the default.
+
+    Returns:
+        out, or the new tensor, which is dense and row-major.
+
+    Types:
+        as above; docs/rowwise.md has the results' types.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not match.
+        SpecError: tensors overlap or break another rule, which the error's `rule` names.
+    """
+    return _one(34, _given(q, scale), out, dtype, ())
+
+
 def swiglu(
     a: Tensor,
     b: Tensor | None = None,
@@ -1052,7 +1107,7 @@ def swiglu(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(33, _given(a, b), out, dtype, (axis,))
+    return _one(35, _given(a, b), out, dtype, (axis,))
 
 
 def swiglu_backward(
@@ -1082,7 +1137,7 @@ def swiglu_backward(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _some(34, _given(dy, a, b), out, None, (axis,))
+    return _some(36, _given(dy, a, b), out, None, (axis,))
 
 
 def rotary(
@@ -1119,7 +1174,7 @@ def rotary(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(35, _given(x, cos, sin), out, dtype, (axis, layout))
+    return _one(37, _given(x, cos, sin), out, dtype, (axis, layout))
 
 
 def cast_transpose(
@@ -1156,7 +1211,7 @@ def cast_transpose(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _some(36, _given(x, scale), out, None, (to, orders, amax))
+    return _some(38, _given(x, scale), out, None, (to, orders, amax))
 
 
 def top_k(
@@ -1191,7 +1246,7 @@ def top_k(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _some(37, x, out, None, (k, axis, largest, index))
+    return _some(39, x, out, None, (k, axis, largest, index))
 
 
 def gather(
@@ -1234,7 +1289,7 @@ def gather(
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
     sources = (x, *index) if isinstance(index, (list, tuple)) else (x, index)
-    return _one(38, sources, out, None, (axes, along, out_of_range, value, flat))
+    return _one(40, sources, out, None, (axes, along, out_of_range, value, flat))
 
 
 def scatter(
@@ -1275,7 +1330,7 @@ def scatter(
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
     sources = (x, *index) if isinstance(index, (list, tuple)) else (x, index)
-    return _one(39, sources, out, None, (axes, along, out_of_range, flat))
+    return _one(41, sources, out, None, (axes, along, out_of_range, flat))
 
 
 def scatter_add(
@@ -1319,7 +1374,7 @@ def scatter_add(
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
     sources = (x, *index) if isinstance(index, (list, tuple)) else (x, index)
-    return _one(40, sources, out, None, (axes, along, out_of_range, deterministic, flat))
+    return _one(42, sources, out, None, (axes, along, out_of_range, deterministic, flat))
 
 
 def moe_permute(
@@ -1351,7 +1406,7 @@ def moe_permute(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _all(41, (x, experts), out, None, (count, alignment))
+    return _all(43, (x, experts), out, None, (count, alignment))
 
 
 def gather_sum(
@@ -1392,7 +1447,7 @@ def gather_sum(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(42, _given(x, index, weights), out, dtype, (axes, out_of_range, flat))
+    return _one(44, _given(x, index, weights), out, dtype, (axes, out_of_range, flat))
 
 
 def copy_ragged(
@@ -1416,7 +1471,7 @@ def copy_ragged(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _all(43, sources, out, None, ())
+    return _all(45, sources, out, None, ())
 
 
 def reduce_into(
@@ -1442,7 +1497,7 @@ def reduce_into(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(44, x, out, None, (op,))
+    return _one(46, x, out, None, (op,))
 
 
 def im2col(
@@ -1475,7 +1530,7 @@ def im2col(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(45, x, out, None, (filter, strides, dilations, padding))
+    return _one(47, x, out, None, (filter, strides, dilations, padding))
 
 
 def convolution(
@@ -1512,7 +1567,7 @@ def convolution(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(46, (x0, x1), out, dtype, (filter, strides, dilations, padding))
+    return _one(48, (x0, x1), out, dtype, (filter, strides, dilations, padding))
 
 
 def tiles(
@@ -1579,7 +1634,7 @@ def tiles(
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
         CompileError: the compiler refused the expression; `log` has its output.
     """
-    return _one(47, x, out, dtype, (family, expression, op, box, element_strides, swizzle, interleave, oob,
+    return _one(49, x, out, dtype, (family, expression, op, box, element_strides, swizzle, interleave, oob,
         l2, stages, output_stages, warps, ctas_per_sm, tiles_per_cta))
 
 
@@ -1588,6 +1643,6 @@ __all__ = ["copy", "permute", "slice", "flip", "broadcast", "pad", "cast", "conc
     "log_softmax_backward", "logsumexp", "rms_norm", "rms_norm_backward", "add_rms_norm", "layer_norm",
     "layer_norm_backward", "l2_normalize", "cross_entropy", "cross_entropy_with_gradient",
     "cross_entropy_backward", "max_with_index", "quantize_rows", "dequantize_rows", "quantize_blocks",
-    "dequantize_blocks", "swiglu", "swiglu_backward", "rotary", "cast_transpose", "top_k", "gather",
-    "scatter", "scatter_add", "moe_permute", "gather_sum", "copy_ragged", "reduce_into", "im2col",
-    "convolution", "tiles"]
+    "dequantize_blocks", "quantize_tensor", "dequantize_tensor", "swiglu", "swiglu_backward", "rotary",
+    "cast_transpose", "top_k", "gather", "scatter", "scatter_add", "moe_permute", "gather_sum",
+    "copy_ragged", "reduce_into", "im2col", "convolution", "tiles"]

@@ -208,6 +208,8 @@ def _recipe(operation: dict[str, Any]) -> Callable[[Sequence[Shape], dict[str, A
             kind = result["shape"]
             if kind == "row" or (kind == "block" and not block):
                 return (*before, *after)
+            if kind == "tensor":
+                return ()
             if kind == "tile":
                 return (*own[:-2], own[-2] // square, own[-1] // square)
             if kind == "block":

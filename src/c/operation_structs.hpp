@@ -227,6 +227,15 @@ inline constexpr ArgumentMember dequantize_blocks_members[] = {
 inline constexpr OperationStruct dequantize_blocks_operation{
     "dequantize_blocks", "tmajit_dequantize_blocks_arguments", sizeof(tmajit_dequantize_blocks_arguments), dequantize_blocks_members};
 
+inline constexpr ArgumentMember quantize_tensor_members[] = {
+    {"to", offsetof(tmajit_quantize_tensor_arguments, to)},
+};
+inline constexpr OperationStruct quantize_tensor_operation{
+    "quantize_tensor", "tmajit_quantize_tensor_arguments", sizeof(tmajit_quantize_tensor_arguments), quantize_tensor_members};
+
+inline constexpr OperationStruct dequantize_tensor_operation{
+    "dequantize_tensor", "tmajit_dequantize_tensor_arguments", sizeof(tmajit_dequantize_tensor_arguments), {}};
+
 inline constexpr ArgumentMember swiglu_members[] = {
     {"axis", offsetof(tmajit_swiglu_arguments, axis)},
 };

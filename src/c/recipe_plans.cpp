@@ -279,6 +279,35 @@ tmajit_status tmajit_dequantize_blocks_results(const tmajit_tensor* sources, siz
   return results(dequantize_blocks_operation, {sources, source_count}, arguments, destination, error);
 }
 
+tmajit_status tmajit_quantize_tensor_plan(tmajit_runtime* runtime, const tmajit_tensor* destinations,
+                                          size_t destination_count, const tmajit_tensor* source,
+                                          const tmajit_quantize_tensor_arguments* arguments,
+                                          const char* family, tmajit_plan** plan, tmajit_error** error) {
+  return make_plan(quantize_tensor_operation, runtime, {destinations, destination_count}, {source, 1},
+                   arguments, family, plan, error);
+}
+
+tmajit_status tmajit_quantize_tensor_results(const tmajit_tensor* source,
+                                             const tmajit_quantize_tensor_arguments* arguments,
+                                             tmajit_tensor* destinations, size_t* destination_count,
+                                             tmajit_error** error) {
+  return results(quantize_tensor_operation, {source, 1}, arguments, destinations, destination_count, error);
+}
+
+tmajit_status tmajit_dequantize_tensor_plan(tmajit_runtime* runtime, const tmajit_tensor* destination,
+                                            const tmajit_tensor* sources, size_t source_count,
+                                            const tmajit_dequantize_tensor_arguments* arguments,
+                                            const char* family, tmajit_plan** plan, tmajit_error** error) {
+  return make_plan(dequantize_tensor_operation, runtime, {destination, 1}, {sources, source_count},
+                   arguments, family, plan, error);
+}
+
+tmajit_status tmajit_dequantize_tensor_results(const tmajit_tensor* sources, size_t source_count,
+                                               const tmajit_dequantize_tensor_arguments* arguments,
+                                               tmajit_tensor* destination, tmajit_error** error) {
+  return results(dequantize_tensor_operation, {sources, source_count}, arguments, destination, error);
+}
+
 tmajit_status tmajit_swiglu_plan(tmajit_runtime* runtime, const tmajit_tensor* destination,
                                  const tmajit_tensor* sources, size_t source_count,
                                  const tmajit_swiglu_arguments* arguments, const char* family,

@@ -150,6 +150,22 @@ tmajit_status tmajit_dequantize_blocks(tmajit_runtime* runtime, const tmajit_ten
              stream, error);
 }
 
+tmajit_status tmajit_quantize_tensor(tmajit_runtime* runtime, const tmajit_tensor* destinations,
+                                     size_t destination_count, const tmajit_tensor* source,
+                                     const tmajit_quantize_tensor_arguments* arguments, void* stream,
+                                     tmajit_error** error) {
+  return run(quantize_tensor_operation, runtime, {destinations, destination_count}, {source, 1}, arguments,
+             stream, error);
+}
+
+tmajit_status tmajit_dequantize_tensor(tmajit_runtime* runtime, const tmajit_tensor* destination,
+                                       const tmajit_tensor* sources, size_t source_count,
+                                       const tmajit_dequantize_tensor_arguments* arguments, void* stream,
+                                       tmajit_error** error) {
+  return run(dequantize_tensor_operation, runtime, {destination, 1}, {sources, source_count}, arguments,
+             stream, error);
+}
+
 tmajit_status tmajit_swiglu(tmajit_runtime* runtime, const tmajit_tensor* destination,
                             const tmajit_tensor* sources, size_t source_count,
                             const tmajit_swiglu_arguments* arguments, void* stream, tmajit_error** error) {

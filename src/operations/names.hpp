@@ -21,6 +21,8 @@
   USE(dequantize_rows)              \
   USE(quantize_blocks)              \
   USE(dequantize_blocks)            \
+  USE(quantize_tensor)              \
+  USE(dequantize_tensor)            \
   USE(swiglu)                       \
   USE(swiglu_backward)              \
   USE(rotary)

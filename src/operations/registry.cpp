@@ -18,8 +18,9 @@ namespace {
 constexpr std::array entries{TMAJIT_FOR_EACH_OPERATION(TMAJIT_ENTRY)};
 #undef TMAJIT_ENTRY
 
-constexpr EnumNames<OperandShape, 8> shape_names{
-    "shape of an operand", {"rows", "row", "block", "axis", "tile", "halves", "half", "rows_or_halves"}};
+constexpr EnumNames<OperandShape, 9> shape_names{
+    "shape of an operand",
+    {"rows", "row", "block", "axis", "tile", "tensor", "halves", "half", "rows_or_halves"}};
 constexpr EnumNames<OperandElements, 5> element_names{
     "elements of an operand", {"floating", "any", "statistic", "integer", "quantised"}};
 

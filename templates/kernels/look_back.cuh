@@ -4,7 +4,6 @@
 //@ # aggregate. Every other tile publishes its own aggregate. If units have one tile, each tile is a block.
 //@ # A tile combines the prefix of the previous block, the aggregates of the earlier units of its block, and
 //@ # the aggregates of the earlier tiles of its unit, always in this order: no result depends on timing.
-//@ # Each 64-bit word of a slot has 32 bits of the state and a tag: one load tells whether it was published.
 //@ # The slots of a level form a ring; a tag is the number of the round through the ring, from 1. Scratch
 //@ # memory is zero before and after the kernel. CTAs are dispatched in the order of their numbers, and a
 //@ # tile waits only for tiles with lower numbers: no deadlock.
@@ -13,42 +12,9 @@
 #include "tmajit/raw.cuh"
 #include "tmajit/scan_plan.cuh"
 #include "tmajit/shuffles.cuh"
+#include "tmajit/slot.cuh"
 
 namespace tmajit {
-
-// The published state of a tile, unit or block.
-template <class State>
-struct Slot {
-  static constexpr u32 words = sizeof(State) / 4;  // of 8 bytes
-  u64 word[words];
-
-  __device__ __forceinline__ void load(const u8* from) {
-#pragma unroll
-    for (u32 k = 0; k < words; ++k) word[k] = ptx::load_relaxed(from + 8 * k);
-  }
-  __device__ __forceinline__ bool has_tag(u32 tag) const {
-    bool same = true;
-#pragma unroll
-    for (u32 k = 0; k < words; ++k) same = same && static_cast<u32>(word[k] >> 32) == tag;
-    return same;
-  }
-  __device__ __forceinline__ State state() const {
-    struct Halves {
-      u32 at[words];
-    } halves;
-#pragma unroll
-    for (u32 k = 0; k < words; ++k) halves.at[k] = static_cast<u32>(word[k]);
-    return __builtin_bit_cast(State, halves);
-  }
-  static __device__ __forceinline__ void publish(u8* to, u32 tag, const State& state) {
-    struct Halves {
-      u32 at[words];
-    };
-    const Halves halves = __builtin_bit_cast(Halves, state);
-#pragma unroll
-    for (u32 k = 0; k < words; ++k) ptx::store_relaxed(to + 8 * k, static_cast<u64>(tag) << 32 | halves.at[k]);
-  }
-};
 
 // One tile's view of the rings. Level 0 has a slot for each tile, level 1 for each unit, level 2 for each block.
 template <class Scanned>

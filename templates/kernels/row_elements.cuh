@@ -1,10 +1,14 @@
 // The elements of a row that a thread reads: in registers, in shared memory, or loaded again for each step.
 //@ # Elements have load(plan, team, row), which begins to load a row, wait(), and each(plan, team, row, visit), which calls
 //@ # visit(inputs, turn, first, range) for each vector of the thread, without late sources. each_complete() loads these, too. Facts of
-//@ # the kernel: turns, Team, those of row_access.cuh. The flag `staged` adds the elements in shared memory.
+//@ # the kernel: turns, Team, those of row_access.cuh. The flag `staged` adds the elements in shared memory, `grid` the team of row_grid.cuh.
 #pragma once
 #include "tmajit/row_access.cuh"
+//@ if grid
+#include "tmajit/row_grid.cuh"
+//@ else
 #include "tmajit/row_teams.cuh"
+//@ end
 //@ if staged
 #include "tmajit/bulk.cuh"
 //@ end

@@ -6,8 +6,11 @@
 // The threads that share a row are its team. If a row does not fit into the registers of its team, each step loads it again, from
 // shared memory if it fits there.
 //@ # Facts of the kernel: rows_at_once, max_threads, cluster, reductions, Elements, those of row_elements.cuh; run_steps(), the user's
-//@ # steps.
+//@ # steps. The flag `grid` is set if Team is GridTeam, `online` if a pass computes two reductions.
 #include "tmajit/reducers.cuh"
+//@ if online
+#include "tmajit/online_reducers.cuh"
+//@ end
 #include "tmajit/row_elements.cuh"
 
 namespace tmajit {
@@ -153,6 +156,17 @@ struct RowSteps {
   }
 };
 
+//@ if grid
+__device__ __forceinline__ void compute_rows(const Plan& plan, u8* scratch) {
+  Team team(plan.group, scratch);
+#pragma unroll 1
+  for (u64 number = team.group; number < plan.rows; number += team.groups(), ++team.round) {
+    const Row row = row_of(plan, static_cast<Index>(number));
+    run_steps(static_cast<i32>(plan.length), RowSteps{plan, team, row, Elements{}});
+  }
+  if (reductions > 0) team.clear();
+}
+//@ else
 __device__ __forceinline__ void compute_rows(const Plan& plan) {
   const Team team(plan.threads);
   Row row[rows_at_once];
@@ -169,5 +183,6 @@ __device__ __forceinline__ void compute_rows(const Plan& plan) {
     run_steps(static_cast<i32>(plan.length), RowSteps{plan, team, row[r], elements[r]});
   }
 }
+//@ end
 
 }  // namespace tmajit

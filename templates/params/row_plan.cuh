@@ -5,6 +5,9 @@
 namespace tmajit::params {
 
 constexpr u32 max_row_digits = 8;
+// Scratch memory of CTAs that share a row: a counter of 4 bytes for each group of CTAs, then slots of states.
+constexpr u32 row_counter_bytes = 4096;
+constexpr u32 row_slot_bytes = 64;
 
 // One dimension of the rows' numbers, or of the elements' numbers within a row.
 template <u32 operands>
@@ -35,10 +38,10 @@ struct RowPlan {
   u32 row_digits;
   u32 digits;      // all digits
   u32 threads;     // threads of a CTA that share a row
-  u32 part;         // vectors of a row that a CTA holds in shared memory, or 0
+  u32 part;        // vectors of a row that a CTA holds in shared memory, or 0
   i32 first_place;  // the first element's index in the user's row
   i32 place_step;   // from one element to the next, if a row has one dimension
-  u32 unused;
+  u32 group;  // CTAs of the grid that share a row, or 0
 };
 
 //@ if host

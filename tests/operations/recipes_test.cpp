@@ -233,6 +233,18 @@ TEST_CASE("quantised square blocks by hand") {
   CHECK(own.numbers == std::vector{1.0F, 2.0F, 1.0F, 1.0F / 127});
 }
 
+TEST_CASE("quantised tensors by hand") {
+  Floats x = floats({2, 2}, {127, -2.5F, 3.5F, -254});
+  Elements<std::int8_t> q{ElementType::i8, {2, 2}, std::vector<std::int8_t>(4)};
+  Floats scale = zeros({});
+  run(operation::quantize_tensor({q.host(), scale.host()}, {x.host()}));
+  CHECK(q.numbers == std::vector<std::int8_t>{64, -1, 2, -127});  // 63.5 and -1.25, 1.75
+  CHECK(scale.numbers == std::vector{2.0F});
+  Floats back = zeros({2, 2});
+  run(operation::dequantize_tensor({back.host()}, {q.host(), scale.host()}));
+  check(back, {128, -2, 4, -254});
+}
+
 TEST_CASE("swiglu and rotary by hand") {
   Floats a = floats({1, 2}, {0, static_cast<float>(ln2)});  // sigmoids: 1/2, 2/3
   Floats b = floats({1, 2}, {5, 3});
@@ -306,6 +318,8 @@ TEST_CASE("shapes of a recipe's operands follow from its rows") {
   const Arguments squares{{"block", std::int64_t{1}}};
   CHECK(shapes("quantize_blocks", 1, squares) == Shapes(3, {3, 8, 5}));
   CHECK(shapes("dequantize_blocks", 2, squares) == Shapes(3, {3, 8, 5}));
+  CHECK(shapes("quantize_tensor", 1, {}) == Shapes{{3, 8, 5}, {3, 8, 5}, {}});
+  CHECK(shapes("dequantize_tensor", 2, {}) == Shapes{{3, 8, 5}, {}, {3, 8, 5}});
   CHECK(shapes("swiglu", 1, middle) == Shapes{{3, 8, 5}, {3, 4, 5}});
   CHECK(shapes("swiglu_backward", 2, middle) == Shapes{{3, 8, 5}, {3, 16, 5}, {3, 16, 5}});
   CHECK(shapes("swiglu_backward", 3, {}) == Shapes(5, {3, 8, 5}));

@@ -2,6 +2,7 @@
 /// clusters hold.
 #include "ops/own_memory.hpp"
 #include "ops/run_case.hpp"
+#include "plan/candidates.hpp"
 #include "ptx_alone.hpp"
 #include "seed.hpp"
 
@@ -139,6 +140,32 @@ TEST_CASE("rows of half a million elements are shared by clusters of 16 CTAs") {
   REQUIRE(plans.size() == 1);
   CHECK(plans.front().launch_shape().cluster[0] == 16);
   CHECK(tests::run_candidates(runtime, dense_rows(steps[0], ElementType::bf16, 1, 262'144, 0), 1) == "");
+}
+
+TEST_CASE("groups of CTAs anywhere on the GPU share long rows, one after the other") {
+  const std::uint64_t seed = tests::seed(20261128);
+  Random random(seed);
+  Runtime runtime = sim_runtime(seed);
+  constexpr std::uint32_t sm_counts[] = {1, 2, 5};
+  std::uint64_t turn = between(random, 0, 2);
+  std::uint64_t by_grid = 0;
+  for (const Steps& what : steps) {
+    const std::uint32_t sm_count = sm_counts[turn++ % 3];
+    const bool shorts = one_in(random, 3);
+    const std::uint64_t length = between(random, 33'000, 40'000) * (shorts ? 2 : 1);
+    const TestCase made =
+        dense_rows(what, shorts ? ElementType::bf16 : ElementType::f32, between(random, 2, 5), length,
+                   one_in(random, 2) ? 0 : between(random, 1, 7));
+    INFO("TMAJIT_SEED=" << seed << ", " << sm_count << " SMs: " << made.text());
+    std::vector<DevicePtr> addresses;
+    for (std::uint64_t k = 0; k <= what.sources; ++k) addresses.push_back((k + 1) << 30);
+    const Chip chip{.sm_count = sm_count};
+    for (const KernelPlan& plan :
+         candidates_of_kernel(reference::operation_of(made, addresses).moves, {.chip = chip}))
+      by_grid += plan.launch_shape().cooperative ? 1 : 0;
+    CHECK(tests::run_candidates(runtime, made, seed, chip) == "");
+  }
+  CHECK(by_grid > 0);
 }
 
 TEST_CASE("all destinations of the same rows are computed by one kernel, and alone by others") {

@@ -57,10 +57,10 @@ std::vector<std::vector<KernelPlan>> candidates_of_moves(const Operation& operat
 
 std::string run_candidates(Runtime& runtime, const TestCase& test_case, CaseMemory& memory,
                            const Buffers& before, const Expected& expected, std::uint64_t seed,
-                           std::size_t max_candidates) {
+                           std::size_t max_candidates, const Chip& chip) {
   const Operation operation = reference::operation_of(test_case, memory.addresses());
   if (operation.one_launch) return {};
-  const auto plans = candidates_of_moves(operation, runtime.chip());
+  const auto plans = candidates_of_moves(operation, chip);
   std::size_t count = 0;
   for (const auto& of_move : plans) count = std::max(count, of_move.size());
   const bool all = count <= max_candidates;
@@ -138,15 +138,17 @@ std::string run_case(Runtime& runtime, const TestCase& test_case, const MakeMemo
     const std::string wrong = difference(test_case, right, elsewhere->read(before));
     if (!wrong.empty()) return "at new addresses, " + wrong;
   }
-  return n % 2 == 0
-             ? ""
-             : run_candidates(runtime, test_case, *memory, before, right, seed, max_candidates_of_case);
+  return n % 2 == 0 ? ""
+                    : run_candidates(runtime, test_case, *memory, before, right, seed, max_candidates_of_case,
+                                     runtime.chip());
 }
 
-std::string run_candidates(Runtime& runtime, const TestCase& test_case, std::uint64_t seed) {
+std::string run_candidates(Runtime& runtime, const TestCase& test_case, std::uint64_t seed,
+                           const std::optional<Chip>& chip) {
   const Buffers before = random_buffers(test_case, seed);
   const auto memory = own_allocations(runtime.device())(test_case, 0);
-  return run_candidates(runtime, test_case, *memory, before, expected(test_case, before), seed, SIZE_MAX);
+  return run_candidates(runtime, test_case, *memory, before, expected(test_case, before), seed, SIZE_MAX,
+                        chip.value_or(runtime.chip()));
 }
 
 }  // namespace tests

@@ -53,9 +53,10 @@ struct KernelsMet {
                                    const MakeMemory& make_memory, std::uint64_t seed, std::uint64_t n,
                                    KernelsMet& met);
 
-/// Runs a case of one move by every candidate.
+/// Runs a case of one move by every candidate, for the chip of the runtime or another one.
 [[nodiscard]] std::string run_candidates(tmajit::Runtime& runtime, const reference::TestCase& test_case,
-                                         std::uint64_t seed);
+                                         std::uint64_t seed,
+                                         const std::optional<tmajit::Chip>& chip = std::nullopt);
 
 /// Options for running random cases on a device with several host threads.
 struct RandomRun {

@@ -162,6 +162,8 @@ def _source_shape(kind: str, joined: bool, first: bool, arguments: dict[str, Any
         shape[axis] //= block
     elif kind == "tile":
         shape = [extent // block for extent in shape]
+    elif kind == "tensor":
+        shape = []
     elif kind == "half":
         shape[axis] //= 2
     elif kind == "rows_or_halves" and joined and not first:
@@ -189,7 +191,7 @@ for _name, _described in RECIPES.items():
         _given["block"] = 2
     for _count in range(_described["min_sources"], _described["max_sources"] + 1):
         CASES.append(_recipe_case(_name, _count, _given))
-    if not _name.endswith("_blocks"):
+    if not _name.endswith(("_blocks", "_tensor")):
         CASES.append(_recipe_case(_name, _described["max_sources"], {"axis": 0, **_given}))
 CASES.append(_recipe_case("quantize_rows", 1, {"block": 4, "to": "i8"}))
 CASES.append(_recipe_case("dequantize_rows", 2, {"block": 2, "axis": 0}))

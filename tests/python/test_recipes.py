@@ -181,7 +181,7 @@ def test_recipes_are_their_definitions(name):
 
 
 def test_every_recipe_has_a_definition():
-    others = ["quantize_rows", "quantize_blocks", "dequantize_blocks"]
+    others = ["quantize_rows", "quantize_blocks", "dequantize_blocks", "quantize_tensor", "dequantize_tensor"]
     assert sorted([*DEFINITIONS, *others]) == sorted(RECIPES)
 
 
@@ -233,6 +233,18 @@ def test_quantised_square_blocks():
         back = tmajit.dequantize_blocks(q, scale, block=block)
         error = abs(back - x).reshape(blocks.shape)
         assert (error <= 0.51 * wanted[..., :, None, :, None]).all()
+
+
+@pytest.mark.parametrize("shape", [(7,), (3, 40), (2, 3, 1, 5)])
+def test_quantised_tensors(shape):
+    print(f"seed {SEED}")
+    x = np.random.default_rng([SEED, *shape]).normal(size=shape).astype(np.float32)
+    q, scale = tmajit.quantize_tensor(x, to="i8")
+    assert (q.shape, scale.shape, scale.dtype) == (shape, (), np.float32)
+    np.testing.assert_allclose(scale, abs(x).max() / np.float32(127), rtol=1e-6)
+    assert (abs(tmajit.dequantize_tensor(q, scale) - x) <= 0.51 * scale).all()
+    by_column = x.T
+    assert (tmajit.quantize_tensor(by_column, to="i8")[0].T == q).all()
 
 
 def test_pairs_turn_neighbours():

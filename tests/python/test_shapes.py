@@ -127,6 +127,8 @@ def test_random_rows():
             checked.dequantize_blocks(x.astype("i1"), x, block=1)
         if rank == 2:
             checked.quantize_blocks(np.repeat(np.repeat(x, 64, -1), 64, -2))
+        checked.quantize_tensor(x)
+        checked.dequantize_tensor(x.astype("i1"), zeros(()))
         checked.quantize_rows(x, axis)
         checked.quantize_rows(x, axis, 2)
         checked.swiglu(x, axis=axis)

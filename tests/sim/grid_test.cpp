@@ -59,8 +59,8 @@ TEST_CASE("in a cooperative launch all CTAs run at the same time, with a workspa
   CHECK(outcome.words[0] == 64);
   CHECK(outcome.words[16] == 0);
 
-  shape.grid = 8 * 32 + 1;
-  CHECK_THROWS_WITH(run(registers + "ret;", shape), ContainsSubstring("256 are on the chip at once"));
+  shape.grid = 132 * 32 + 1;  // of an H200
+  CHECK_THROWS_WITH(run(registers + "ret;", shape), ContainsSubstring("4224 are on the chip at once"));
 }
 
 TEST_CASE("there are no reports of allowed rules") {

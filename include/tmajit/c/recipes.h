@@ -447,6 +447,50 @@ TMAJIT_C_API tmajit_status tmajit_dequantize_blocks_results(const tmajit_tensor*
                                                             tmajit_tensor* destination,
                                                             tmajit_error** error);
 
+/// Converts a tensor to 8 bits with one scale.
+typedef struct tmajit_quantize_tensor_arguments {
+  size_t size;  ///< sizeof(tmajit_quantize_tensor_arguments)
+  /// the type of the quantised elements: "e4m3", "e5m2", "i8"; default: the destination's type, else e4m3
+  const char* to;
+} tmajit_quantize_tensor_arguments;
+TMAJIT_C_API tmajit_status tmajit_quantize_tensor(tmajit_runtime* runtime,
+                                                  const tmajit_tensor* destinations,
+                                                  size_t destination_count, const tmajit_tensor* source,
+                                                  const tmajit_quantize_tensor_arguments* arguments,
+                                                  void* stream, tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_quantize_tensor_plan(tmajit_runtime* runtime,
+                                                       const tmajit_tensor* destinations,
+                                                       size_t destination_count,
+                                                       const tmajit_tensor* source,
+                                                       const tmajit_quantize_tensor_arguments* arguments,
+                                                       const char* family, tmajit_plan** plan,
+                                                       tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_quantize_tensor_results(const tmajit_tensor* source,
+                                                          const tmajit_quantize_tensor_arguments* arguments,
+                                                          tmajit_tensor* destinations,
+                                                          size_t* destination_count, tmajit_error** error);
+
+/// Multiplies a tensor by its scale. Its sources are q, scale.
+typedef struct tmajit_dequantize_tensor_arguments {
+  size_t size;  ///< sizeof(tmajit_dequantize_tensor_arguments)
+} tmajit_dequantize_tensor_arguments;
+TMAJIT_C_API tmajit_status tmajit_dequantize_tensor(tmajit_runtime* runtime,
+                                                    const tmajit_tensor* destination,
+                                                    const tmajit_tensor* sources, size_t source_count,
+                                                    const tmajit_dequantize_tensor_arguments* arguments,
+                                                    void* stream, tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_dequantize_tensor_plan(tmajit_runtime* runtime,
+                                                         const tmajit_tensor* destination,
+                                                         const tmajit_tensor* sources, size_t source_count,
+                                                         const tmajit_dequantize_tensor_arguments* arguments,
+                                                         const char* family, tmajit_plan** plan,
+                                                         tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_dequantize_tensor_results(const tmajit_tensor* sources,
+                                                            size_t source_count,
+                                                            const tmajit_dequantize_tensor_arguments* arguments,
+                                                            tmajit_tensor* destination,
+                                                            tmajit_error** error);
+
 /// Computes silu(a) * b; without b, a holds both in two halves. Its sources are a, [b].
 typedef struct tmajit_swiglu_arguments {
   size_t size;  ///< sizeof(tmajit_swiglu_arguments)

@@ -67,6 +67,9 @@ inline constexpr Recipe dequantize_rows{"dequantize_rows"};  ///< {y}, {q, scale
 /// {q, scale}, {x}: square blocks of the last two dimensions share a scale, which has their numbers of blocks
 inline constexpr Recipe quantize_blocks{"quantize_blocks"};
 inline constexpr Recipe dequantize_blocks{"dequantize_blocks"};  ///< {y}, {q, scale}
+/// {q, scale}, {x}: all elements share a scale, which has no dimensions
+inline constexpr Recipe quantize_tensor{"quantize_tensor"};
+inline constexpr Recipe dequantize_tensor{"dequantize_tensor"};  ///< {y}, {q, scale}
 /// {y}, {a, b}: silu(a) * b. Without b, a holds both, one half after the other along `axis`.
 inline constexpr Recipe swiglu{"swiglu"};
 /// {da, db}, {dy, a, b}, or {da}, {dy, a} if a holds both halves

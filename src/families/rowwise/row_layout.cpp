@@ -3,6 +3,8 @@
 #include "families/rowwise/row_source.hpp"
 #include "spec/saturate.hpp"
 
+#include <tmajit/row_plan.cuh>
+
 #include <algorithm>
 #include <bit>
 
@@ -27,6 +29,10 @@ constexpr std::uint64_t preferred_staged_bytes = 72 * 1024;
 constexpr std::uint64_t min_staged_bytes = 8 * 1024;
 constexpr std::uint32_t staged_threads = 256;
 constexpr std::uint32_t staged_turns = 2;
+// Bytes of the rows that the grid computes at once, for each SM, if it can choose: half of the L2 cache of an
+// H100, from which each step but the first loads them.
+constexpr std::uint64_t grid_bytes_of_sm = 192 << 10;
+constexpr std::uint64_t min_group_vectors = 4096;  // of a row, for each CTA of the grid that shares it
 
 std::uint32_t pow2_ceil(std::uint64_t n) noexcept {
   return static_cast<std::uint32_t>(std::bit_ceil(std::max<std::uint64_t>(n, 1)));
@@ -325,9 +331,11 @@ class RowLayouts {
     }
     if (vectors <= 32) return;
     const bool has_reductions = reductions_of(*row_.steps, row_.results) > 0;
-    if (has_reductions && vectors > std::uint64_t{max_team_threads} * turns) {
+    const bool is_long = vectors > std::uint64_t{max_team_threads} * turns;
+    if (has_reductions && is_long) {
       add_long_rows(ctas, turns, held);
     } else {
+      if (is_long) add_independent(turns);
       // A cluster shares rows that are too few for all SMs.
       const std::uint32_t cluster =
           has_reductions ? filling_cluster(1, vectors / (std::uint64_t{128} * turns)) : 1;
@@ -363,7 +371,50 @@ class RowLayouts {
     if (vectors <= std::uint64_t{max_team_threads} * held) add_cluster(max_team_threads);
     for (const std::uint32_t threads : {256U, 128U, max_team_threads}) add_cluster(threads);
     add_staged();
+    add_grid(turns);
     ctas(turns, 1);
+  }
+
+  /// Adds as many CTAs of the grid as a row without reductions needs for one turn.
+  void add_independent(std::uint32_t turns) {
+    add_group({.team = RowTeam::grid,
+               .turns = turns,
+               .threads = max_team_threads,
+               .team_threads = max_team_threads,
+               .group = sat_cast<std::uint32_t>(
+                   ceil_div(vectors_of_row(), std::uint64_t{max_team_threads} * turns))},
+              base_.rows);
+  }
+  void add_group(const RowTuning& tuning, std::uint64_t groups) {
+    RowLayout layout = base_;
+    layout.tuning = tuning;
+    layout.reloads = true;
+    layout.slim = is_slim(tuning);
+    layout.groups = groups;
+    if (layout.scratch_bytes(reductions_of(*row_.steps, row_.results)) <= scratch_zeros)
+      layouts_.push_back(layout);
+  }
+  /// Adds groups of CTAs of the grid. All CTAs that an SM is certain to run at once take part.
+  void add_grid(std::uint32_t turns) {
+    RowTuning tuning{
+        .team = RowTeam::grid, .turns = turns, .threads = max_team_threads, .team_threads = max_team_threads};
+    const std::uint64_t ctas =
+        std::uint64_t{problem_.sm_count} * (is_slim(tuning) ? slim_threads_per_sm / max_team_threads : 1);
+    const std::uint64_t most_groups =
+        std::clamp<std::uint64_t>(problem_.sm_count * grid_bytes_of_sm / row_bytes(), 1, base_.rows);
+    // A group has work for each of its CTAs.
+    const std::uint64_t group = std::min(ceil_div(ctas, most_groups),
+                                         std::max<std::uint64_t>(vectors_of_row() / min_group_vectors, 1));
+    if (group < 2) return;
+    tuning.group = static_cast<std::uint32_t>(group);
+    add_group(tuning, std::min(base_.rows, ctas / group));
+  }
+  /// Bytes of a row of all sources that are loaded for reductions.
+  [[nodiscard]] std::uint64_t row_bytes() const {
+    std::uint64_t bytes = 1;
+    for (std::uint32_t k = 1; k <= problem_.sources(); ++k)
+      bytes += is_one(k) || base_.late[k] ? 0 : sat_mul(row_.length, problem_.element_bytes(k));
+    return bytes;
   }
 
   const Problem& problem_;
@@ -382,8 +433,14 @@ std::uint32_t max_column_threads(std::uint32_t state_bytes) noexcept {
 }
 
 std::uint64_t RowLayout::ctas() const noexcept {
+  if (tuning.team == RowTeam::grid) return groups * tuning.group;
   if (tuning.team == RowTeam::cta || tuning.team == RowTeam::cluster) return rows * tuning.cluster;
   return ceil_div(rows, std::uint64_t{tuning.threads / tuning.team_threads} * tuning.rows_at_once);
+}
+
+std::uint64_t RowLayout::scratch_bytes(std::uint32_t reductions) const noexcept {
+  if (tuning.team != RowTeam::grid || reductions == 0) return 0;
+  return params::row_counter_bytes + 2 * reductions * ctas() * params::row_slot_bytes;
 }
 
 std::uint64_t RowLayout::vectors() const noexcept {

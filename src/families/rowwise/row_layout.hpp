@@ -14,6 +14,7 @@ enum class RowTeam : std::uint32_t {
   cta,      ///< a CTA
   cluster,  ///< the CTAs of a cluster
   columns,  ///< threads of a CTA; neighbouring threads take neighbouring rows
+  grid,     ///< CTAs anywhere on the GPU, all resident at once (row_grid.cuh)
 };
 /// How a row's elements of an operand are accessed.
 enum class RowAccess : std::uint32_t {
@@ -33,7 +34,8 @@ struct RowTuning {
   std::uint32_t rows_at_once = 1;   ///< rows of a team in flight at once
   std::uint32_t threads = 32;       ///< threads of a CTA
   std::uint32_t team_threads = 32;  ///< threads of a CTA that share a row
-  std::uint32_t cluster = 1;        ///< CTAs that share a row
+  std::uint32_t cluster = 1;        ///< CTAs of a cluster, which share a row
+  std::uint32_t group = 0;          ///< CTAs of the grid that share a row; 0: a row has a CTA or a cluster
   bool staged = false;              ///< CTAs hold their parts of a row in shared memory
   friend bool operator==(const RowTuning&, const RowTuning&) = default;
 };
@@ -52,8 +54,12 @@ struct RowLayout {
   std::array<bool, max_operands> in_shared{};  ///< a source that shared memory holds, if the layout is staged
   std::uint64_t rows = 1;
   std::uint64_t length = 1;  ///< elements of a row
+  std::uint64_t groups = 0;  ///< rows that the grid computes at once, if CTAs of the grid share one
 
   [[nodiscard]] std::uint64_t ctas() const noexcept;
+  /// Scratch memory in which CTAs of the grid exchange states of this number of reductions. 0: they need
+  /// none.
+  [[nodiscard]] std::uint64_t scratch_bytes(std::uint32_t reductions) const noexcept;
   /// Vectors of a row, at most. The first and the last one may be incomplete.
   [[nodiscard]] std::uint64_t vectors() const noexcept;
   /// Vectors of a row that a CTA holds in shared memory.

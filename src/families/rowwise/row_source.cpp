@@ -152,7 +152,7 @@ std::uint32_t state_bytes_of(std::span<const RowStep> steps, std::span<const std
 
 std::string row_steps_text(std::span<const RowStep> steps, std::span<const std::string_view> types,
                            std::span<const std::string_view> numbers, std::span<const std::uint32_t> results,
-                           std::uint32_t once, bool keeps) {
+                           std::uint32_t once, bool keeps, std::span<const OnlinePair> pairs) {
   const RowStepsWriter writer(steps, types,
                               keeps ? kept_steps(steps, results) : std::vector<bool>(steps.size()));
   const std::vector<bool> needed = needed_steps(steps, results);
@@ -172,7 +172,17 @@ std::string row_steps_text(std::span<const RowStep> steps, std::span<const std::
     if (needed[k] && writer.is_kept(k))
       out += fmt::format("  const auto kept_{} = steps.kept({});\n", step.name, writer.element(k, true));
     if (!needed[k] || !step.by_row()) continue;
-    if (step.reduction && reduces_constant(step, steps, once)) {
+    const auto first = std::ranges::find(pairs, k, &OnlinePair::first);
+    const auto second = std::ranges::find(pairs, k, &OnlinePair::second);
+    if (first != pairs.end()) {
+      out += fmt::format(
+          "  const auto pair_{0} = steps.template reduced<{1}, {2}>({3});\n  const auto {0} = "
+          "pair_{0}.first;\n",
+          step.name, first->reducer, reductions++, writer.element(k));
+    } else if (second != pairs.end()) {
+      out += fmt::format("  const auto {} = pair_{}.second{};\n", step.name, steps[second->first].name,
+                         second->is_mean ? " / n" : "");
+    } else if (step.reduction && reduces_constant(step, steps, once)) {
       std::vector<std::uint32_t> read;
       for (std::uint32_t s = 0; s < types.size(); ++s) {
         if ((step.sources >> s & 1) != 0) read.push_back(s);

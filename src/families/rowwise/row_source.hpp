@@ -1,5 +1,6 @@
 #pragma once
 
+#include "families/rowwise/online_forms.hpp"
 #include "kernel/problem.hpp"
 
 #include <span>
@@ -10,12 +11,13 @@ TMAJIT_BEGIN
 /// The user's steps as the device function run_steps() (templates/kernels/rowwise.cu). `types` are the
 /// sources' value types, such as "float"; `numbers` those of the launch's numbers; `results` the numbers of
 /// the y that the kernel stores; bit s of `once` tells that source s has one element for each row. If `keeps`
-/// is set, threads keep the values of kept_steps() in registers.
+/// is set, threads keep the values of kept_steps() in registers. One pass computes both reductions of each of
+/// `pairs`.
 [[nodiscard]] std::string row_steps_text(std::span<const RowStep> steps,
                                          std::span<const std::string_view> types,
                                          std::span<const std::string_view> numbers,
                                          std::span<const std::uint32_t> results, std::uint32_t once,
-                                         bool keeps);
+                                         bool keeps, std::span<const OnlinePair> pairs);
 
 /// The steps with a value for each element that several steps read and that call a function, which takes
 /// longer than reading a register.

@@ -86,19 +86,22 @@ struct RowChoice {
   std::uint32_t turns = 1;  ///< vectors of a thread in flight
   std::uint32_t rows = 1;   ///< rows of a team in flight
   std::uint32_t threads = 32;
-  std::uint32_t cluster = 1;  ///< CTAs that share a row
+  std::uint32_t cluster = 1;  ///< CTAs of a cluster, which share a row
   std::uint32_t staged = 0;   ///< 1: in shared memory
+  std::uint32_t group = 0;    ///< CTAs of the grid that share a row
   static constexpr auto members() {
     return std::array{
         choice_side("team", &RowChoice::team),         choice_number("turns", &RowChoice::turns),
         choice_number("rows", &RowChoice::rows),       choice_side("threads", &RowChoice::threads),
-        choice_number("cluster", &RowChoice::cluster), choice_number("staged", &RowChoice::staged, 1)};
+        choice_number("cluster", &RowChoice::cluster), choice_number("staged", &RowChoice::staged, 1),
+        choice_number("group", &RowChoice::group)};
   }
   [[nodiscard]] std::string text() const {
     std::string text = fmt::format("{} of {} threads share a row, {} vectors of each", team, threads, turns);
     if (staged != 0) text += ", in shared memory";
     if (rows > 1) text += fmt::format(", {} rows at once", rows);
     if (cluster > 1) text += fmt::format(", clusters of {}", cluster);
+    if (group > 0) text += fmt::format(", groups of {} CTAs", group);
     return text;
   }
 };
@@ -144,6 +147,7 @@ params::RowPlan<operands> plan_of(const RowLayout& layout, const Problem& proble
   plan.length = static_cast<std::uint32_t>(layout.length);
   plan.threads = layout.tuning.team_threads;
   plan.part = layout.part();
+  plan.group = layout.tuning.group;
   plan.first_place = static_cast<std::int32_t>(problem.nest.first_place);
   plan.place_step = row_dims > 0 ? static_cast<std::int32_t>(problem.nest.place[rank - 1]) : 0;
   return plan;
@@ -155,6 +159,7 @@ std::string_view team_policy(RowTeam team) noexcept {
     case RowTeam::cta: return "CtaTeam";
     case RowTeam::cluster: return "ClusterTeam";
     case RowTeam::columns: return "ColumnTeam";
+    case RowTeam::grid: return "GridTeam";
   }
   return {};
 }
@@ -176,8 +181,8 @@ class RowwiseFamily final : public RowBase {
  public:
   RowwiseFamily()
       : TypedFamily({.name = "rowwise",
-                     .summary = "computes reductions and element-wise steps over rows; what fits into the "
-                                "registers of the threads that share a row is loaded once",
+                     .summary = "computes reductions and element-wise steps over rows; rows that fit on the "
+                                "chip are loaded once",
                      .operations = {"rowwise"},
                      .max_inputs = max_inputs}) {}
 
@@ -190,7 +195,8 @@ class RowwiseFamily final : public RowBase {
                              .rows = tuning.rows_at_once,
                              .threads = tuning.threads,
                              .cluster = tuning.cluster,
-                             .staged = tuning.staged ? 1U : 0U};
+                             .staged = tuning.staged ? 1U : 0U,
+                             .group = tuning.group};
       const RowFacts facts = facts_of_layout(layout, problem);
       add_once(candidates, candidate(facts, choice, problem.nest, std::move(layout)),
                candidates.size() == first);
@@ -208,7 +214,9 @@ class RowwiseFamily final : public RowBase {
     if (tuning.team == RowTeam::columns) {
       footprint.static_shared_bytes = state_bytes * max_column_threads(state_bytes);
     } else if (tuning.team != RowTeam::lanes) {
-      footprint.static_shared_bytes = state_bytes * 32;  // of each warp
+      const std::uint32_t uses =
+          tuning.team == RowTeam::grid ? 2 : 1;                 // the CTA's states, then those of its group
+      footprint.static_shared_bytes = uses * state_bytes * 32;  // of each warp
     }
     std::fill_n(footprint.box.begin(), problem.nest.rank, 1U);
     if (rows.row_dims > 0) {
@@ -231,9 +239,9 @@ class RowwiseFamily final : public RowBase {
     }
     if (layout.reloads) {
       footprint.reread_bytes = static_cast<double>(problem.bytes_read()) * reductions;
-      footprint.waits =
-          static_cast<double>((reductions + 1) * layout.length /
-                              (std::uint64_t{tuning.team_threads} * tuning.turns * layout.vector));
+      footprint.waits = static_cast<double>(
+          (reductions + 1) * layout.length /
+          (std::uint64_t{tuning.team_threads} * std::max(tuning.group, 1U) * tuning.turns * layout.vector));
     }
     // An estimate: 4 for each element of each step, and 2 for each load of a vector.
     footprint.instructions =
@@ -242,8 +250,15 @@ class RowwiseFamily final : public RowBase {
     return footprint;
   }
 
-  [[nodiscard]] std::string why(const Candidate& candidate, const Problem& /*problem*/) const override {
+  [[nodiscard]] std::string why(const Candidate& candidate, const Problem& problem) const override {
     const RowLayout& layout = row_layout_of(candidate);
+    const auto& rows = problem.as<RowwiseProblem>();
+    if (layout.tuning.team == RowTeam::grid && reductions_of(*rows.steps, rows.results) == 0)
+      return "Nothing is reduced, so any CTA may compute any part of a row.";
+    if (layout.tuning.team == RowTeam::grid)
+      return "Rows are too long for a cluster: all CTAs share a few rows, and load them again for each step, "
+             "from "
+             "the L2 cache as far as it holds them.";
     if (layout.reloads)
       return "Rows are longer than the registers of a CTA or a cluster: each step loads them again.";
     if (layout.tuning.staged)
@@ -260,6 +275,7 @@ class RowwiseFamily final : public RowBase {
       case RowTeam::columns:
         return "Elements of a row are not neighbours in memory, but rows are: neighbouring threads take "
                "neighbouring rows.";
+      case RowTeam::grid: break;
     }
     return {};
   }
@@ -282,6 +298,13 @@ class RowwiseFamily final : public RowBase {
     });
     shape.grid = grid_of(layout.ctas());
     shape.cluster = {layout.tuning.cluster, 1, 1};
+    const auto& rows = problem.as<RowwiseProblem>();
+    const std::uint64_t scratch = layout.scratch_bytes(reductions_of(*rows.steps, rows.results));
+    if (scratch > 0) {
+      parameters.add({.name = "u8", .pointer = Pointer::to}, "scratch", DevicePtr{0});
+      shape.scratch_bytes = static_cast<std::uint32_t>(scratch);
+      shape.cooperative = true;
+    }
   }
 
   [[nodiscard]] SourceParts source(const Candidate& candidate, std::string_view expression) const override {
@@ -289,9 +312,12 @@ class RowwiseFamily final : public RowBase {
     const auto team = static_cast<RowTeam>(facts.team);
     const std::vector<RowStep> steps = parse_row_steps(expression, facts.tensors(), facts.numbers);
     const auto results = std::span(facts.results).first(facts.destinations);
-    const bool by_cta = team == RowTeam::cta || team == RowTeam::cluster;
+    const bool by_grid = team == RowTeam::grid;
+    const bool by_cta = team == RowTeam::cta || team == RowTeam::cluster || by_grid;
     SourceParts parts{
-        .why = facts.reloads != 0 ? "Each step loads the row again, for it does not fit on the chip."
+        .why = facts.reloads != 0 && reductions_of(steps, results) == 0
+                   ? "Each element is loaded once, by the thread that stores its results."
+               : facts.reloads != 0 ? "Each step loads the row again, for it does not fit on the chip."
                : facts.staged != 0
                    ? "Each element is loaded once, into the shared memory of the CTAs that share its "
                      "row, and stored once."
@@ -300,7 +326,9 @@ class RowwiseFamily final : public RowBase {
         .max_threads = by_cta                     ? max_team_threads
                        : team == RowTeam::columns ? max_column_threads(state_bytes_of(steps, results))
                                                   : 128U,
-        .call = "compute_rows(plan)"};
+        .call = !by_grid                            ? "compute_rows(plan)"
+                : reductions_of(steps, results) > 0 ? "compute_rows(plan, scratch)"
+                                                    : "compute_rows(plan, nullptr)"};
     if (facts.slim != 0) parts.min_ctas = slim_threads_per_sm / parts.max_threads;
     parts.facts = number_fact("vector", facts.vector, "elements that a thread loads at once");
     parts.facts += number_fact("turns", facts.turns, "vectors of a thread in flight");
@@ -317,6 +345,7 @@ class RowwiseFamily final : public RowBase {
     parts.facts += fmt::format("using Index = {};  // number of a row\n", facts.wide != 0 ? "u64" : "u32");
     parts.facts += policy_fact("Team", team_policy(team), "the threads that share a row");
     parts.set("staged", facts.staged != 0);
+    parts.set("grid", by_grid);
     parts.facts += policy_fact("Elements", facts.staged != 0    ? "StagedElements"
                                            : facts.reloads != 0 ? "ReloadedElements"
                                                                 : "HeldElements");
@@ -325,6 +354,13 @@ class RowwiseFamily final : public RowBase {
                                                              : "WholeVectors");
     parts.facts += policy_fact("Rows", facts.many_rows != 0 ? "ManyDimensionsOfRows" : "OneDimensionOfRows");
     parts.facts += policy_fact("RowShape", facts.nested != 0 ? "ManyDimensions" : "OneDimension");
+    const std::vector<OnlinePair> pairs =
+        facts.reloads != 0 ? online_pairs(steps, needed_steps(steps, results)) : std::vector<OnlinePair>{};
+    parts.set("online", !pairs.empty());
+    for (const OnlinePair& pair : pairs) {
+      const std::string declaration = fmt::format("template <class Value>\nstruct {};\n", pair.reducer);
+      if (parts.facts.find(declaration) == std::string::npos) parts.facts += declaration;
+    }
     add_operands(parts, facts, steps);
     std::vector<std::string_view> types;
     for (std::uint32_t s = 0; s < facts.sources; ++s) types.push_back(value_type(facts.type_of(s + 1)));
@@ -333,7 +369,7 @@ class RowwiseFamily final : public RowBase {
     for (std::uint32_t s = 0; s < facts.tensors(); ++s)
       once |= (static_cast<RowAccess>(facts.access[s + 1]) == RowAccess::one ? 1U : 0U) << s;
     parts.steps = row_steps_text(steps, all.first(facts.tensors()), all.last(facts.numbers), results, once,
-                                 facts.reloads == 0 && facts.staged == 0);
+                                 facts.reloads == 0 && facts.staged == 0, pairs);
     for (const RowStep& step : steps) parts.expressions.push_back(step.expression);
     return parts;
   }

@@ -69,7 +69,8 @@ void draw_recipe(TestCaseDraw& draw) {
   const auto rank = static_cast<std::int64_t>(shape.size());
   const auto given_axis = static_cast<std::int64_t>(axis) - (one_in(random, 2) ? rank : 0);
   Arguments& given = draw.test_case.arguments;
-  if (given_axis != -1 || one_in(random, 2)) given = {{"axis", given_axis}};
+  if (info.find_argument("axis") != nullptr && (given_axis != -1 || one_in(random, 2)))
+    given = {{"axis", given_axis}};
   if (info.find_argument("eps") != nullptr && one_in(random, 2)) given.set("eps", 0.5);
   if (info.find_argument("layout") != nullptr && one_in(random, 2)) given.set("layout", std::string("pairs"));
   std::uint64_t divisor = 2;  // rows that consist of two halves

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -70,8 +71,8 @@ class RecipeCall {
       : row_(row),
         type_(rows.type),
         source_count_(source_count),
-        has_tiles_(std::ranges::any_of(row.info.sources, is_tile) ||
-                   std::ranges::any_of(row.info.destinations, is_tile)),
+        has_tiles_(has_operand(row.info, OperandShape::tile)),
+        is_one_row_(has_operand(row.info, OperandShape::tensor)),
         block_(given.count("block")),
         pairs_(given.text("layout") == "pairs") {
     if (has_tiles_ && block_ == 0) block_ = default_tile;
@@ -106,6 +107,11 @@ class RecipeCall {
   /// The dimensions of a row of the steps.
   [[nodiscard]] Dims row_axes() const {
     if (has_tiles_) return {-3, -1};
+    if (is_one_row_) {
+      std::vector<std::int64_t> all(rows_.size());
+      std::iota(all.begin(), all.end(), 0);
+      return all;
+    }
     return {static_cast<std::int64_t>(row_axis())};
   }
   [[nodiscard]] std::size_t destination_count() const {
@@ -122,6 +128,7 @@ class RecipeCall {
         return with_extent(with_extent(rows_, axis_, rows_[axis_] / block_), axis_ - 1,
                            rows_[axis_ - 1] / block_);
       case OperandShape::axis: return {rows_[axis_]};
+      case OperandShape::tensor: return {};
       case rows:
       case half:
       case halves:
@@ -165,6 +172,8 @@ class RecipeCall {
     }
     if (one.shape == OperandShape::tile)
       to.back() = with_new_axis(with_new_axis(to.back(), axis_), axis_ + 2);
+    while (one.shape == OperandShape::tensor && to.back().view.rank < row_rank())
+      to.back() = with_new_axis(to.back(), 0);
     const bool by_row = one.shape == row || one.shape == OperandShape::block;
     if (by_row && to.back().view.rank < row_rank()) to.back() = with_new_axis(to.back(), row_axis());
   }
@@ -182,7 +191,10 @@ class RecipeCall {
 
  private:
   static constexpr std::uint32_t default_tile = 128;
-  static bool is_tile(const OperandInfo& one) { return one.shape == OperandShape::tile; }
+  static bool has_operand(const OperationInfo& info, OperandShape shape) {
+    const auto has_shape = [shape](const OperandInfo& one) { return one.shape == shape; };
+    return std::ranges::any_of(info.sources, has_shape) || std::ranges::any_of(info.destinations, has_shape);
+  }
 
   [[nodiscard]] std::string_view name() const { return row_.info.name; }
   [[nodiscard]] std::uint32_t row_axis() const { return axis_ + (block_ > 0 ? 1 : 0); }
@@ -222,13 +234,15 @@ class RecipeCall {
     const std::vector<std::uint64_t> wanted = shape_of_operand(one);
     if (std::ranges::equal(found, wanted)) return;
     std::string legal = shape_text(wanted);
-    if (wanted.size() < rows_.size() && one.shape != OperandShape::axis) {
+    if (wanted.size() < rows_.size() && one.shape != OperandShape::axis &&
+        one.shape != OperandShape::tensor) {
       const std::vector<std::uint64_t> kept = with_extent(rows_, axis_, 1);
       if (std::ranges::equal(found, kept)) return;
       legal += " or " + shape_text(kept);
     }
-    const std::string how =
-        has_tiles_ ? fmt::format("in blocks of {0}x{0}", block_) : fmt::format("and the axis is {}", axis_);
+    const std::string how = has_tiles_    ? fmt::format("in blocks of {0}x{0}", block_)
+                            : is_one_row_ ? "and one scale"
+                                          : fmt::format("and the axis is {}", axis_);
     refuse("{}: {} has the shape {}; legal is {}, as {} has {} {}", name(), one.name, shape_text(found),
            legal, operand(row_source()).name, shape_text(own_), how);
   }
@@ -266,7 +280,8 @@ class RecipeCall {
   const RecipeRow& row_;
   ElementType type_;
   std::size_t source_count_;
-  bool has_tiles_;  ///< the last two dimensions are cut into square blocks
+  bool has_tiles_;   ///< the last two dimensions are cut into square blocks
+  bool is_one_row_;  ///< the whole tensor is one row
   std::uint32_t block_;
   bool pairs_;
   std::uint32_t axis_ = 0;

@@ -72,6 +72,7 @@ constexpr std::array axis_and_block{axis_argument, block_argument};
 constexpr std::array quantize_arguments{axis_argument, block_argument, to_argument};
 constexpr std::array quantize_tile_arguments{tile_argument, to_argument};
 constexpr std::array only_tile{tile_argument};
+constexpr std::array only_to{to_argument};
 constexpr std::array rotary_arguments{axis_argument, layout_argument};
 
 // Operands
@@ -108,6 +109,7 @@ constexpr std::array any_x{OperandInfo{"x", rows, any}};
 constexpr std::array y_index{OperandInfo{"y", row, any}, OperandInfo{"index", row, integer}};
 constexpr std::array q_scale{quantised_rows, scale};
 constexpr std::array q_tile_scale{quantised_rows, OperandInfo{"scale", tile, statistic}};
+constexpr std::array q_tensor_scale{quantised_rows, OperandInfo{"scale", tensor, statistic}};
 constexpr std::array dequantised{OperandInfo{"y", rows, statistic}};
 constexpr std::array a_b{OperandInfo{"a", rows_or_halves}, OperandInfo{.name = "b", .required = false}};
 constexpr std::array dy_a_b{dy, OperandInfo{"a", rows_or_halves},
@@ -139,7 +141,7 @@ std::string log_softmax_backward_steps(const Facts& /*facts*/) {
 }
 /// A maximum that is infinite or NaN is not subtracted: ∞ − ∞ is NaN.
 std::string logsumexp_steps(const Facts& /*facts*/) {
-  return "m = max(x0); c = m - m == 0 ? m : 0.0@; y0 = log@(sum(EXP(x0 - c))) + c";
+  return "m = max(x0); s = sum(EXP(x0 - m)); y0 = m - m == 0 ? log@(s) + m : m";
 }
 std::string rms_norm_steps(const Facts& facts) {
   return "r = rsqrt@(mean(x0 * x0) + EPS); y0 = x0 * r" + times(facts, 1);
@@ -262,6 +264,14 @@ constexpr Row rows_of_table[] = {
      quantize_tile_arguments, q_tile_scale, quantize_steps},
     {"dequantize_blocks", "multiplies square blocks of matrices by their scales", q_tile_scale, only_tile,
      dequantised, dequantize_steps},
+    {"quantize_tensor", "converts a tensor to 8 bits with one scale", only_x, only_to, q_tensor_scale,
+     quantize_steps},
+    {"dequantize_tensor",
+     "multiplies a tensor by its scale",
+     q_tensor_scale,
+     {},
+     dequantised,
+     dequantize_steps},
     {"swiglu", "computes silu(a) * b; without b, a holds both in two halves", a_b, axis_alone, only_y,
      swiglu_steps},
     {"swiglu_backward", "computes the gradients of swiglu; without b, of a that holds both", dy_a_b,

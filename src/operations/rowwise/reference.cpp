@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace reference {
@@ -152,6 +154,9 @@ const tmajit::Rowwise& rowwise_of(const tmajit::Move& move) {
 /// Computes the destination of a move, row by row.
 class RowWalk {
   static constexpr std::size_t max_known_rows = 1 << 16;  // bounds the memory
+  /// A kernel may compute the mean of a row of at least so many elements together with the squares of the
+  /// differences from it, by steps that round (templates/kernels/online_reducers.cuh).
+  static constexpr std::uint64_t online_length = 8192;
 
  public:
   explicit RowWalk(const tmajit::Move& move)
@@ -241,16 +246,22 @@ class RowWalk {
       if (step.reduction) {
         Reducer reducer(*step.reduction);
         double most = 0;
+        double greatest = 0;
         std::uint64_t position = 0;
         std::vector<Computed> of_element = values;
         for_each_index(whole_.rank, part, [&](const Index& index) {
           const Computed value = element_value(of_element, index, s);
           most = std::max(most, value.error);
+          greatest = std::max(greatest, std::fabs(as_double(value.value)));
           reducer.add(value, position++);
         });
         Computed result = reducer.result();
         if (*step.reduction == ReductionOp::min || *step.reduction == ReductionOp::max)
           result.error = std::max(result.error, most);
+        if (*step.reduction == ReductionOp::mean && length_ >= online_length && std::isfinite(greatest)) {
+          const double unit = std::holds_alternative<float>(result.value) ? 0x1p-20 : 0x1p-49;
+          result.error = std::max(result.error, unit * greatest);
+        }
         values[first_step + s] = result;
       } else if (!step.by_element) {
         values[first_step + s] = step.expression.evaluate(values);

@@ -8,6 +8,7 @@
 #include "spec/enum_names.hpp"
 #include "spec/refuse.hpp"
 
+#include <tmajit/chip.hpp>
 #include <tmajit/error.hpp>
 #include <tmajit/sim.hpp>
 #include <tmajit/validate.hpp>
@@ -160,12 +161,15 @@ class SimKernel final : public LoadedKernel {
                          program_->static_shared_bytes + shape.shared_bytes, max_shared_bytes));
     }
     if (const std::string why = why_no_cluster(shape); !why.empty()) refuse(why);
-    const std::uint64_t at_once =
-        std::uint64_t{ctas_per_sm(static_cast<std::uint32_t>(threads), shape.shared_bytes)} *
-        state_->options.sm_count;
-    if (shape.cooperative && volume(shape.grid) > at_once) {
-      refuse(fmt::format("a cooperative launch of {} CTAs, of which {} are on the chip at once",
-                         volume(shape.grid), at_once));
+    const std::uint64_t per_sm = ctas_per_sm(static_cast<std::uint32_t>(threads), shape.shared_bytes);
+    std::uint64_t at_once = per_sm * state_->options.sm_count;
+    if (shape.cooperative) {
+      // Plans for a simulated device are those for an H200, whose CTAs all run at once.
+      at_once = std::max(at_once, per_sm * Chip{}.sm_count);
+      if (volume(shape.grid) > at_once) {
+        refuse(fmt::format("a cooperative launch of {} CTAs, of which {} are on the chip at once",
+                           volume(shape.grid), at_once));
+      }
     }
     if (shape.scratch_bytes == 0)
       return state_->run(program_, globals_.get(), shape, parameters, at_once, stream);
