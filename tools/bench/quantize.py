@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Quantisation beside torch.compile and PyTorch's copy, on a GPU.
 
-cast_transpose with its greatest magnitude, quantize_rows by rows and by 128 elements, and quantize_blocks:
-bf16 to e4m3, 1,024 to 65,536 rows of multiples of 128 elements up to 16,384, at least 16 MiB. Compares each
+cast_transpose with its greatest magnitude, quantize_rows by rows and by 128 elements, quantize_blocks and
+quantize_tensor: bf16 to e4m3, 1,024 to 65,536 rows of multiples of 128 elements up to 16,384, at least 16 MiB. Compares each
 result with PyTorch's. torch.compile (max-autotune) compiles the same computation for each shape.
 
 The copy moves as many bytes as the operation, half of them read and half written.
@@ -44,6 +44,11 @@ def quantize_blocks(torch: Any, x: Any, block: int) -> tuple:
     rows, columns = x.shape
     q, scale = quantize(torch, x.view(rows // block, block, columns // block, block), (1, 3))
     return q.view(rows, columns), scale.view(rows // block, columns // block)
+
+
+def quantize_tensor(torch: Any, x: Any) -> tuple:
+    q, scale = quantize(torch, x, (0, 1))
+    return q, scale.view(())
 
 
 def same(torch: Any, ours: Any, theirs: Any) -> bool:
@@ -95,6 +100,12 @@ def measure(draw: random.Random, compiles: bool) -> tuple[str, dict[str, float]]
                 "quantize_blocks, 128 x 128",
                 lambda out: tmajit.quantize_blocks(x, out=out),
                 lambda x: quantize_blocks(torch, x, 128),
+                1,
+            ),
+            (
+                "quantize_tensor",
+                lambda out: tmajit.quantize_tensor(x, out=out),
+                lambda x: quantize_tensor(torch, x),
                 1,
             ),
         ]

@@ -2,10 +2,11 @@
 """Random softmaxes and norms by tmajit.rowwise beside other libraries' kernels and PyTorch's copy, on a GPU.
 
 bf16 and f32, rows of 32 to 262,144 elements, six in ten a multiple of 64, 2^24 to 2^27 elements. Compares
-each result with PyTorch's in f32.
+each result with PyTorch's in f32. --lengths draws rows of other lengths; a tensor has one row at least.
 
 The peers: eager PyTorch; torch.compile, for one shape at a time; one Triton program for each row, as in
-Triton's tutorials; Liger, if it is installed. A peer that refuses a case is left out of it.
+Triton's tutorials; Liger and QuACK, if they are installed. A peer that refuses a case is left out of it.
+QuACK's LayerNorm takes weights of f32, which are converted beforehand.
 """
 
 import argparse
@@ -78,6 +79,17 @@ def liger_rows(number, sources):
     return LigerLayerNormFunction.apply(*sources, 1e-5)
 
 
+def quack_rows(number, sources):
+    from quack.rmsnorm import layernorm_fwd, rmsnorm_fwd
+    from quack.softmax import softmax_fwd
+
+    if number == 0:
+        return softmax_fwd(*sources)
+    if number == 1:
+        return rmsnorm_fwd(*sources, eps=1e-6)[0]
+    return layernorm_fwd(sources[0], *quack_rows.weights, eps=1e-5)
+
+
 def compiled_rows(number, sources):
     return compiled_rows.now(*sources)
 
@@ -87,6 +99,7 @@ PEERS = {
     "compile": compiled_rows,
     "Triton": triton_rows,
     "Liger": liger_rows,
+    "QuACK": quack_rows,
 }
 
 
@@ -94,10 +107,10 @@ def error_of(y, wanted, number):
     return ((y.float() - wanted).abs() / (wanted.abs() + (1e-2 if number else 1e-6))).max().item()
 
 
-def measure(draw, peers, refusals):
+def measure(draw, lengths, peers, refusals):
     """Draws a case. Returns the times of the copy and of the peers, each divided by tmajit's."""
     dtype = draw.choice((torch.bfloat16, torch.float32))
-    length = int(2 ** draw.uniform(5, 18))
+    length = int(2 ** draw.uniform(*lengths))
     if draw.random() < 0.6:
         length = max(32, length // 64 * 64)
     rows = max(1, int(2 ** draw.uniform(24, 27)) // length)
@@ -115,6 +128,7 @@ def measure(draw, peers, refusals):
     if "compile" in peers:
         torch._dynamo.reset()
         compiled_rows.now = torch.compile(EAGER[number], dynamic=False)
+    quack_rows.weights = [weight.float() for weight in sources[1:]]
     for peer in peers:
         try:
             error = error_of(PEERS[peer](number, sources), wanted, number)
@@ -133,13 +147,16 @@ def measure(draw, peers, refusals):
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--cases", type=int, default=100, help="number of cases (100)")
 parser.add_argument("--seed", type=int, default=random.randrange(1 << 32), help="default: any")
+parser.add_argument(
+    "--lengths", nargs=2, type=float, default=(5, 18), help="log2 of the shortest and the longest row (5 18)"
+)
 parser.add_argument("--peers", nargs="*", choices=PEERS, default=list(PEERS), help="default: all")
 arguments = parser.parse_args()
 print(f"{torch.cuda.get_device_name()}, seed {arguments.seed}")
 print("times of the copy and of peers, divided by tmajit's")
 draw = random.Random(arguments.seed)
 refusals: dict[str, list[str]] = {}
-cases = [measure(draw, arguments.peers, refusals) for _ in range(arguments.cases)]
+cases = [measure(draw, arguments.lengths, arguments.peers, refusals) for _ in range(arguments.cases)]
 for name in dict.fromkeys(name for case in cases for name in case):
     ordered = sorted(case[name] for case in cases if name in case)
     mean = math.exp(statistics.fmean(map(math.log, ordered)))
