@@ -191,10 +191,10 @@ FusedMoves fuse_into_stores(std::span<const Move> producer, std::size_t k, const
   }
   if (!is_any_of<Map>(consumer))
     return refused("as {} computes no results of {}", operation_name(writer), operation_name(consumer));
-  if (read->view.type != intermediate.view.type)
-    return refused("as it reads the bits as elements of another type");
+  if (read->view.type != intermediate.view.type) return refused("{}", other_type);
   if (is_any_of<Reduction>(writer)) return fuse_epilogue(producer, consumer, *destination);
   if (is_any_of<Scan>(writer)) return fuse_scan_cast(producer, consumer, *destination);
+  if (is_any_of<Gather>(writer)) return fuse_after_gather(writer, consumer, *read, *destination);
   if (is_rowwise) return fuse_step(producer, k, {consumer, *read, *destination, *map, keeps});
   return refused("as {} computes no expression of its results", operation_name(writer));
 }
