@@ -2,6 +2,8 @@
 #include <tmajit/error.hpp>
 #include <tmajit/fusion.hpp>
 
+#include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -250,6 +252,56 @@ TEST_CASE("a map is the expression of a gather of its results, rounded to the in
     const Operation index = operation::map(places, "x + 1", {dense(9, {5}, i32)});
     CHECK_THAT(obstacle({index, operation::gather(dense(8, {5, 6}), a, {places})}, {places}),
                ContainsSubstring("no expression of its index tensors"));
+  }
+}
+
+TEST_CASE("results that are padded are stored into the interior, and fills write the border") {
+  const Tensor wide = dense(8, {10, 7});
+  const Operation pad = operation::pad(wide, b, {.before = {1, 0}, .value = -1.5});
+  const Tensor interior = sliced(wide, {{.start = 1, .stop = 9}, {.start = 0, .stop = 6}});
+  const auto check = [&](const Operation& producer) {
+    const Fusion fusion = fuse({producer, pad}, {b});
+    REQUIRE(fusion.operations.size() == 2);
+    CHECK(fusion.operations[0].destinations == std::vector<Tensor>{interior});
+    const std::vector<Move>& border = fusion.operations[1].moves;
+    // Both sides of one row are one tensor.
+    REQUIRE(border.size() == 2);
+    CHECK(border[0].destination == Tensor::strided(f32, {1, 7, 2}, {7, 1, 63}, wide.address));
+    CHECK(border[1].destination == sliced(wide, {{.start = 1, .stop = 9}, {.start = 6}}));
+    for (const Move& side : border) CHECK(std::get<Map>(side.body).expression == "-1.5");
+    CHECK_THAT(fusion.sentences.front(),
+               ContainsSubstring("which stores into the interior of the pad's destination; the border is"));
+  };
+  check(operation::map(b, "x0 * x1 + g[1]", {a, c}));
+  check(operation::scan(b, {}, {a}));
+  check(operation::rowwise({b}, {.steps = "y = x - max(x)"}, {a}));
+  check(operation::reduce(b, {.op = ReductionOp::sum, .axes = {1}}, {dense(9, {8, 3, 6})}));
+  const Operation doubled = operation::map(b, "x * 2", {a});
+  SECTION("a permuted result, without a border") {
+    const Tensor turned = dense(8, {6, 8});
+    const Fusion fusion = fuse({doubled, operation::pad(turned, permuted(b, {1, 0}), {{0, 0}, 1})}, {b});
+    CHECK(only_move(fusion).destination == permuted(turned, {1, 0}));
+  }
+  SECTION("infinities and NaN") {
+    const double infinity = std::numeric_limits<double>::infinity();
+    const auto text = [&](double value) {
+      const Fusion fusion = fuse({doubled, operation::pad(dense(8, {9, 6}), b, {{1, 0}, value})}, {b});
+      return std::get<Map>(fusion.operations.at(1).moves.front().body).expression;
+    };
+    CHECK((text(-infinity) == "-INFINITY" && text(std::nan("")) == "NAN" && text(0) == "0.0"));
+  }
+  SECTION("pads that are not fused") {
+    CHECK_THAT(obstacle({doubled, operation::pad(dense(8, {7, 6}), b, {{-1, 0}, 0})}, {b}),
+               ContainsSubstring("the pad crops its source"));
+    CHECK_THAT(obstacle({doubled, operation::pad(dense(8, {16, 6}), b, {{4, 0}, 0})}, {b}),
+               ContainsSubstring("as many elements as the interior"));
+    CHECK_THAT(obstacle({operation::rowwise({b}, {.steps = "y = x - max(x)"}, {a}), pad}, {}),
+               ContainsSubstring("its source is stored, too"));
+    CHECK_THAT(obstacle({doubled, pad}, {}), ContainsSubstring("is not listed as unused"));
+    CHECK_THAT(obstacle({doubled, pad, operation::map(y, "x", {b})}, {b}),
+               ContainsSubstring("pad computes no expression of its source"));
+    CHECK_THAT(obstacle({operation::stencil(b, "x(0, 1)", {a}), pad}, {b}),
+               ContainsSubstring("stencil computes no results of pad"));
   }
 }
 

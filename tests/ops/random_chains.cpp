@@ -144,7 +144,7 @@ class ChainDraw {
       if (text.find("p0") != std::string::npos) sources.push_back(number(2.0F));
       return text;
     };
-    const std::uint64_t kind = between(random_, 0, shape.empty() ? 3 : 12);
+    const std::uint64_t kind = between(random_, 0, shape.empty() ? 3 : 15);
     if (kind == 0) {
       current_ = destination(shape, sources, from.view.type);
       return add(operation::copy(current_, from));
@@ -192,9 +192,24 @@ class ChainDraw {
       current_ = one_in(random_, 2) ? first : second;
       return add(operation::rowwise({first, second}, {.steps = one_of(texts_.pairs), .axes = axes}, sources));
     }
+    if (kind > 12) return add_pad(from);
     if (kind > 9) return add_gather(from, axis, one.find('g') == std::string::npos ? one : "");
     current_ = destination(shape, sources);
     add(operation::rowwise({current_}, {.steps = one_of(texts_.rows), .axes = axes}, sources));
+  }
+
+  /// A pad with a border of up to three elements on each side. One in eight crops its source.
+  void add_pad(const Tensor& from) {
+    Shape shape = shape_of(from);
+    std::vector<std::int64_t> before(shape.size());
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      const std::uint64_t first = one_in(random_, 2) ? between(random_, 0, 3) : 0;
+      shape[d] += first + (one_in(random_, 2) ? first : between(random_, 0, 2));
+      before[d] = static_cast<std::int64_t>(first) - (one_in(random_, 8) ? 1 : 0);
+    }
+    current_ = destination(shape, {from}, from.view.type);
+    constexpr std::array values{0.0, 3.0, -2.5};
+    add(operation::pad(current_, from, {.before = before, .value = values[between(random_, 0, 2)]}));
   }
 
   /// A gather along an axis. Some indices are out of range.

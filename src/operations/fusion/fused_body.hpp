@@ -2,6 +2,7 @@
 
 #include "operations/fusion/rules.hpp"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,6 +40,11 @@ inline constexpr std::string_view other_type = "as it reads the bits as elements
 /// `read`.
 [[nodiscard]] FusedMoves fuse_after_gather(const Move& gather, const Move& map, const Tensor& read,
                                            const Tensor& destination);
+
+/// The elements of a pad's destination that its source covers. Nothing if the pad crops its source.
+[[nodiscard]] std::optional<Tensor> interior_of(const Move& pad);
+/// Moves that write the pad's value to the elements around the interior, each once.
+[[nodiscard]] std::vector<Move> border_of(const Move& pad);
 
 /// The moves with the sentence `how`, or the reason why they are illegal: the number of sources, the length
 /// of an expression, or a rule of their operation.
