@@ -139,9 +139,14 @@ def annotation(argument):
     return "bool" if is_bool(argument) else ANNOTATIONS[argument["type"]]
 
 
+def always_moves_bits(operation):
+    """Whether no expression can change the elements that are moved."""
+    return operation["moves_bits"] and all(a["name"] != "expression" for a in operation["arguments"])
+
+
 def takes_type(operation):
     """Whether the function has the parameter dtype."""
-    if operation["moves_bits"] or operation["reads_destination"] or len(operation["results"]) > 1:
+    if always_moves_bits(operation) or operation["reads_destination"] or len(operation["results"]) > 1:
         return False
     return operation["name"] not in SOURCES
 
@@ -249,6 +254,8 @@ def docstring(operation):
         text = "a tensor of integers of 32 or 64 bits, or one for each indexed dimension."
         if operation["has_weights"]:
             text = "a tensor of integers of 32 or 64 bits, whose last dimension is summed."
+        if operation["takes_numbers"]:
+            text += " Python's numbers after them are p0, p1 …; their values share a kernel."
         entries.append(("index", f"{text} Negative ones count from the end."))
     if operation["has_weights"]:
         entries.append(("weights", "a floating-point tensor of the index tensor's shape; by default ones."))
@@ -279,6 +286,8 @@ def docstring(operation):
     lines += [wrapped(f"{name}: {text}", "        ", "            ") for name, text in entries]
     types = (
         "every type; bits are moved unchanged"
+        if always_moves_bits(operation)
+        else "every type, moved unchanged; an expression takes integers and floating point"
         if operation["moves_bits"]
         else "integers and floating point; bool is treated as uint8"
     )

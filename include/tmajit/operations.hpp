@@ -56,7 +56,9 @@ struct OperationInfo {
   std::uint32_t min_sources = 1;
   std::uint32_t max_sources = 1;
   bool reads_destination = false;  ///< the result depends on the destination's old elements
-  bool moves_bits = false;         ///< elements are copied bit for bit, between types of equal size
+  /// Elements are copied bit for bit, between types of equal size, unless the operation takes an expression
+  /// and one is given.
+  bool moves_bits = false;
   /// Tensor maps describe its tensors without any rewriting, so row strides must be multiples of 16 bytes.
   bool needs_mapped_rows = false;
   bool is_view = false;               ///< a copy of a view of its source

@@ -48,6 +48,11 @@ std::pmr::vector<Tensor> tensors_of(std::span<const Operand> operands) {
   return tensors;
 }
 
+/// Whether a call copies its elements bit for bit.
+bool moves_bits(const OperationInfo& operation, const Arguments& arguments) {
+  return operation.moves_bits && !arguments.has("expression");
+}
+
 }  // namespace
 
 void CallTensors::read(const OperationInfo& operation, nb::handle sources_given, nb::handle out) {
@@ -117,7 +122,7 @@ Results results_of(const OperationInfo& operation, std::span<const Operand> sour
       view.type = type->element;
       results.types.push_back(type);
     } else if (const std::size_t moved = operation.is_batch ? i : 0;
-               operation.moves_bits && moved < sources.size() &&
+               moves_bits(operation, arguments) && moved < sources.size() &&
                sources[moved].tensor.view.type == view.type) {
       results.types.push_back(sources[moved].type);
     } else {
@@ -156,7 +161,7 @@ void check_types(const OperationInfo& operation, std::span<const Operand> source
     const bool has_number = std::ranges::any_of(operation.arguments, [&](const Argument& argument) {
       return argument.type == ArgumentType::number && arguments.has(argument.name);
     });
-    if (operation.moves_bits && !has_number) continue;
+    if (moves_bits(operation, arguments) && !has_number) continue;
     throw Error(ErrorCode::unsupported, std::string(operation.name) + " does not compute with " +
                                             std::string(source.type->name) +
                                             "; operations that only move elements take it");

@@ -243,7 +243,8 @@ def why_not(name: str, values: dict[str, Any]) -> str:
     for argument in ("expression", "epilogue"):
         if values.get(argument) is not None:
             return (
-                f"tmajit.{name} with an {argument} has no gradient; only sums and means of elements have one"
+                f"tmajit.{name} with an {argument} has no gradient; leave it out, and compute it by "
+                "PyTorch's or JAX's functions"
             )
     if name == "top_k" and values["index"] == "no":
         return "tmajit.top_k without an index has no gradient"

@@ -52,7 +52,8 @@ class _Operator:
         self.takes_many: bool = described["max_sources"] > 1
         self.gives_many: bool = described["many_results"]
         self.needs_out: bool = described["reads_destination"]
-        self.has_type: bool = not described["moves_bits"] and not self.needs_out
+        always_moves_bits = described["moves_bits"] and all(a["name"] != "expression" for a in self.arguments)
+        self.has_type: bool = not always_moves_bits and not self.needs_out
         self.has_symbolic_shapes = _shapes.is_described(self.name)
         kinds = ["bool" if a["choices"] == ["no", "yes"] else a["type"] for a in self.arguments]
         parameters = ["Tensor[] sources" if self.takes_many else "Tensor x"]

@@ -278,6 +278,7 @@ inline constexpr ArgumentMember gather_members[] = {
     {"out_of_range", offsetof(tmajit_gather_arguments, out_of_range)},
     {"value", offsetof(tmajit_gather_arguments, value)},
     {"flat", offsetof(tmajit_gather_arguments, flat)},
+    {"expression", offsetof(tmajit_gather_arguments, expression)},
 };
 inline constexpr OperationStruct gather_operation{
     "gather", "tmajit_gather_arguments", sizeof(tmajit_gather_arguments), gather_members};

@@ -101,7 +101,10 @@ struct IndexedProblem {
   std::string_view operation;
   IndexedUse use = IndexedUse::gather;
   OutOfRange out_of_range = OutOfRange::skip;
-  double value = 0;      ///< what a gather stores for an index out of range
+  double value = 0;  ///< what a gather stores for an index out of range
+  /// The expression of each element that a gather stores; empty if it moves bits. Operands after the index
+  /// tensors are its numbers.
+  std::string expression = {};
   bool ordered = false;  ///< additions to an element have a fixed order
   struct Axis {
     std::uint64_t extent = 0;

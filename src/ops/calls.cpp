@@ -155,7 +155,9 @@ void gather(const Runtime& runtime, const Tensor& destination, const Tensor& sou
             const Gather& what, Stream stream) {
   Call call(runtime, 'q', {&destination, 1}, IndexedSources(source, index).all());
   add_indexing(call, what);
-  call.with(what.value).run(stream, [&] { return operation::gather(destination, source, index, what); });
+  call.with(what.value).with(std::span<const char>(what.expression)).run(stream, [&] {
+    return operation::gather(destination, source, index, what);
+  });
 }
 
 void scatter(const Runtime& runtime, const Tensor& destination, const Tensor& source, List<Tensor> index,

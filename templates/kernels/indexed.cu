@@ -4,8 +4,11 @@
 //
 // The vectors of the moved tensor are numbered, its last dimension first. A thread divides the numbers of its vectors into
 // indices. It loads all its indices first, then all its vectors, so that many loads are in flight.
-//@ # Facts of the kernel: threads, turns, vector_bytes, Number, Use, Missing and those of indices.cuh; with ValueBits or Adds also
-//@ # Destination.
+//@ # Facts of the kernel: threads, turns, Number, Use and those of indices.cuh. If it moves bits, also vector_bytes and Missing; with
+//@ # ValueBits or Adds also Destination. If it computes, also vector, Destination, Source<i>, AllSources and evaluate().
+//@ if computes
+#include "tmajit/gathered_vectors.cuh"
+//@ end
 #include "tmajit/global.cuh"
 #include "tmajit/global_add.cuh"
 #include "tmajit/indices.cuh"
@@ -14,8 +17,13 @@
 
 namespace tmajit {
 
+//@ if computes
+using Plan = params::ComputedPlan<digits, indices>;
+using Piece = Raw<sizeof(Source<0>::Element), pack_count>;  // a vector of the source
+//@ else
 using Plan = params::IndexedPlan<digits, indices>;
 using Piece = typename Bits<vector_bytes>::Type;
+//@ end
 
 // The vectors that a gather stores where an index selects no element: zeros, or a value.
 struct ZeroBits {
@@ -47,6 +55,58 @@ struct Gathers {
     *reinterpret_cast<Piece*>(plan.destination + place.destination) = piece;
   }
 };
+//@ if computes
+
+using Stored = Raw<sizeof(Destination::Element), pack_count>;
+
+// The value of source i, a number of the launch.
+template <u32 i>
+__device__ __forceinline__ auto number_of(const Plan& plan) {
+  using Element = typename Source<i>::Element;
+  SourceInput<i, 2> input;  // a pack has at least two elements
+  input.bits = {};
+  take_number(input, plan.number[i - 1]);
+  Value<Element> values[2];
+  to_pack<Element, 2>(input.bits).decode(values);
+  return values[0];
+}
+
+// The expression of each element of a vector.
+template <u32 tensor, u32... numbers>
+__device__ __forceinline__ Stored computed(const Plan& plan, const Piece& piece, Indices<tensor, numbers...>) {
+  using Element = typename Source<tensor>::Element;
+  Value<Element> values[pack_count];
+  to_pack<Element, pack_count>(piece).decode(values);
+  Value<Destination::Element> results[pack_count] = {};
+#pragma unroll
+  for (u32 k = 0; k < vector; ++k) results[k] = result_of(evaluate(values[k], number_of<numbers>(plan)...));
+  Pack<Destination::Element, pack_count> pack;
+  pack.encode(results);
+  return to_raw<Destination::Element, pack_count>(pack);
+}
+
+// The vector that is stored where an index selects no element: the value without the expression.
+__device__ __forceinline__ Stored missing(const Plan& plan) {
+  Stored elements{};
+#pragma unroll
+  for (u32 k = 0; k < pack_count; ++k) elements.set(k, padding_bits(plan.value));
+  return elements;
+}
+
+// Takes selected elements of the source, and stores the expression of each.
+struct Computes {
+  static __device__ __forceinline__ Piece load(const Plan& plan, const Place& place, i64 selected, bool exists) {
+    Piece piece{};
+    if (exists) piece = load_elements<Source<0>::Element>(plan.source + place.source + selected);
+    return piece;
+  }
+  static __device__ __forceinline__ void store(const Plan& plan, const Place& place, i64, bool exists, const Piece& piece) {
+    Stored elements = missing(plan);
+    if (exists) elements = computed(plan, piece, AllSources{});
+    store_elements(plan.destination + place.destination, elements);
+  }
+};
+//@ end
 
 // Stores the source at selected elements. Several threads may store to one element.
 struct Scatters {

@@ -37,6 +37,20 @@ struct IndexedPlan {
   u32 unused;
 };
 
+// The parameters of a kernel that stores an expression of selected elements.
+template <u32 rank, u32 indices>
+struct ComputedPlan {
+  Address<u8> destination;
+  Address<const u8> source;
+  IndexTensor index[indices];
+  IndexedDigit<indices> digit[rank];
+  u64 vectors;
+  double value;  // it is stored where an index selects no element
+  u32 turns;     // vectors of a thread
+  u32 unused;
+  Address<const u8> number[6];  // the bits of p0 …, at most: an operation has up to 8 sources
+};
+
 // The parameters of a kernel that adds in a fixed order. The first `line_digits` digits count the lines, which add to different
 // elements. The remaining digits count the positions of a line, which are added one after the other.
 template <u32 rank, u32 indices>
@@ -75,6 +89,9 @@ struct IndexedPlanLayout : IndexedPlanLayout<rank, indices - 1> {
   static_assert(TMAJIT_OFFSET(Plan, index) == 16 && TMAJIT_OFFSET(Plan, digit) == 16 + 24 * indices);
   static_assert(TMAJIT_OFFSET(Plan, vectors) == 16 + 24 * indices + rank * sizeof(Digit));
   static_assert(sizeof(Plan) == TMAJIT_OFFSET(Plan, vectors) + 24 && alignof(Plan) == 8);
+  using Computed = ComputedPlan<rank, indices>;
+  static_assert(TMAJIT_OFFSET(Computed, vectors) == TMAJIT_OFFSET(Plan, vectors) && alignof(Computed) == 8);
+  static_assert(TMAJIT_OFFSET(Computed, number) == sizeof(Plan) && sizeof(Computed) == sizeof(Plan) + 48);
   using Ordered = OrderedPlan<rank, indices>;
   static_assert(TMAJIT_OFFSET(Ordered, lines) == TMAJIT_OFFSET(Plan, vectors));
   static_assert(TMAJIT_OFFSET(Ordered, parts) == TMAJIT_OFFSET(Ordered, lines) + 24);

@@ -83,7 +83,7 @@ void visit_members(tmajit_top_k_arguments& arguments, Visitor& visitor) {
 template <class Visitor>
 void visit_members(tmajit_gather_arguments& arguments, Visitor& visitor) {
   visitor.TMAJIT_MEMBER(axes).TMAJIT_MEMBER(along).TMAJIT_MEMBER(out_of_range).TMAJIT_MEMBER(value);
-  visitor.TMAJIT_MEMBER(flat);
+  visitor.TMAJIT_MEMBER(flat).TMAJIT_MEMBER(expression);
 }
 template <class Visitor>
 void visit_members(tmajit_scatter_arguments& arguments, Visitor& visitor) {

@@ -189,6 +189,14 @@ std::vector<NamedMove> broad_moves() {
       {"rows by 64-bit indices", operation::gather(to(bf16, {1000, 4096}), from(bf16, {32000, 4096}),
                                                    {places(ElementType::i64, {1000})})
                                      .moves.front()},
+      {"an expression of rows of another type",
+       operation::gather(to(f32, {1000, 4096}), from(bf16, {32000, 4096}),
+                         {places(ElementType::i64, {1000}), number(2.0F)}, {.expression = "x * p0 + 1"})
+           .moves.front()},
+      {"an expression of clamped elements",
+       operation::gather(to(u8, {100, 33}), from(f64, {1000, 33}), {places(ElementType::i32, {100})},
+                         {.out_of_range = OutOfRange::clamp, .expression = "x * x"})
+           .moves.front()},
       {"columns by clamped 32-bit indices",
        operation::gather(to(f32, {64, 100}), from(f32, {64, 99}), {places(ElementType::i32, {100})},
                          {.axes = {1}, .out_of_range = OutOfRange::clamp})

@@ -68,6 +68,8 @@ TEST_CASE("operations on random arrays agree with the reference") {
       {"reduce_into", "--op", "add", "--shape", "33x77", "--type", "bf16"},
       {"gather", "--shape", "33x77", "--index-shape", "5x4", "--type", "bf16", "--value", "1"},
       {"gather", "--shape", "33x77", "--axes", "1", "--along", "yes", "--type", "f32,i32"},
+      {"gather", "--shape", "33x77", "--dtype", "bf16", "--out-dtype", "f32", "--expr", "x*p0+1", "--number",
+       "2"},
       {"gather", "--shape", "9x8x7", "--axes", "1,2", "--flip", "0", "--out-of-range", "clamp"},
       {"scatter", "--shape", "33x77", "--axes", "-1", "--out-of-range", "clamp"},
       {"scatter_add", "--shape", "4x33x8", "--axes", "1", "--type", "f16,f16,u32"},

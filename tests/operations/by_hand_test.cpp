@@ -162,6 +162,19 @@ TEST_CASE("the references of operations give results computed by hand") {
     run("gather", {along.host()}, {from.host(), place.host()}, {{"axes", Dims{1}}, {"along", "yes"}});
     CHECK(along.values == Values{2, 4});
   }
+  SECTION("gather with an expression") {
+    std::vector<float> table{0.5F, -1.25F, 2, 3.75F};
+    const Tensor x{TensorView::contiguous(ElementType::f32, {4}), reinterpret_cast<DevicePtr>(table.data())};
+    Ints rows({5}, {1}, 5);
+    rows.values = {3, -1, 0, 7, 1};  // 7 is out of range
+    Ints taken({5}, {1}, 5);
+    // The value is stored without the expression.
+    run("gather", {taken.host()}, {x, rows.host(), number(2.0F)},
+        {{"expression", "x * p0 + 0.5f"}, {"value", 9.0}});
+    CHECK(taken.values == Values{8, 8, 1, 9, -2});
+    run("gather", {taken.host()}, {x, rows.host()}, {{"expression", "-x0"}, {"out_of_range", "clamp"}});
+    CHECK(taken.values == Values{-3, -3, 0, -3, 1});
+  }
   SECTION("flat axes") {
     Ints place({4}, {1}, 4);
     place.values = {4, 0, -1, 6};  // the last one is out of range

@@ -2,6 +2,8 @@
 #include <tmajit/error.hpp>
 #include <tmajit/fusion.hpp>
 
+#include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -210,6 +212,134 @@ TEST_CASE("copies of views are fused with what reads or writes them") {
   }
 }
 
+TEST_CASE("a map is the expression of a gather of its results, rounded to the intermediate's type") {
+  const Tensor places = dense(7, {5}, i32);
+  const Operation doubled = operation::map(t, "x * p0", {a, number(2.0F)});
+  const auto gather_of = [](const Fusion& fusion) { return std::get<Gather>(only_move(fusion).body); };
+  SECTION("bits are moved after it") {
+    const Tensor taken = dense(8, {5, 6}, bf16);
+    const Fusion fusion = fuse({doubled, operation::gather(taken, t, {places}, {.value = 3})}, {t});
+    CHECK((gather_of(fusion).expression == "x * p0" && gather_of(fusion).value == 3));
+    REQUIRE(only_move(fusion).sources.size() == 3);
+    CHECK((only_move(fusion).sources[0] == a && only_move(fusion).sources[1] == places));
+    CHECK(only_move(fusion).sources[2].address == number(2.0F).address);
+    CHECK(fusion.sentences.front() ==
+          "operation 0 (map) is fused into operation 1 (gather), which computes it where it loads elements.");
+  }
+  SECTION("a further expression, of a view, and an index tensor that is given twice") {
+    const Tensor taken = dense(8, {5}, f64);
+    const Gather what{.axes = {0, 1}, .expression = "x + p0 * p1"};
+    const Operation gather =
+        operation::gather(taken, permuted(t, {1, 0}), {places, places, number(5.0F), number(7.0F)}, what);
+    const Fusion fusion = fuse({doubled, gather}, {t});
+    CHECK(gather_of(fusion).expression == "as_bf16(x * p0) + p1 * p2");
+    REQUIRE(only_move(fusion).sources.size() == 6);
+    CHECK(only_move(fusion).sources[0] == permuted(a, {1, 0}));
+    CHECK((only_move(fusion).sources[1] == places && only_move(fusion).sources[2] == places));
+    CHECK(only_move(fusion).sources[3].address == number(2.0F).address);
+    CHECK(only_move(fusion).sources[5].address == number(7.0F).address);
+  }
+  SECTION("maps that are no expression of one element") {
+    const auto refused = [&](const Operation& map, const Gather& what = {}, ElementType type = bf16) {
+      return obstacle({map, operation::gather(dense(8, {5, 6}, type), t, {places}, what)}, {t});
+    };
+    CHECK_THAT(refused(operation::map(t, "x0 * x1", {a, b})), ContainsSubstring("reads one tensor"));
+    CHECK_THAT(refused(operation::map(t, "p0", {number(2.0F)})), ContainsSubstring("reads one tensor"));
+    CHECK_THAT(refused(operation::map(t, "x + g[0]", {a})), ContainsSubstring("knows no coordinates g"));
+    CHECK_THAT(refused(doubled, {}, i16), ContainsSubstring("as elements of another type"));
+    const Operation gather = operation::gather(dense(8, {400, 6}, bf16), t, {dense(7, {400}, i32)});
+    CHECK_THAT(obstacle({doubled, gather}, {t}), ContainsSubstring("selects so many elements"));
+    const Operation index = operation::map(places, "x + 1", {dense(9, {5}, i32)});
+    CHECK_THAT(obstacle({index, operation::gather(dense(8, {5, 6}), a, {places})}, {places}),
+               ContainsSubstring("no expression of its index tensors"));
+  }
+}
+
+TEST_CASE("results that are padded are stored into the interior, and fills write the border") {
+  const Tensor wide = dense(8, {10, 7});
+  const Operation pad = operation::pad(wide, b, {.before = {1, 0}, .value = -1.5});
+  const Tensor interior = sliced(wide, {{.start = 1, .stop = 9}, {.start = 0, .stop = 6}});
+  const auto check = [&](const Operation& producer) {
+    const Fusion fusion = fuse({producer, pad}, {b});
+    REQUIRE(fusion.operations.size() == 2);
+    CHECK(fusion.operations[0].destinations == std::vector<Tensor>{interior});
+    const std::vector<Move>& border = fusion.operations[1].moves;
+    // Both sides of one row are one tensor.
+    REQUIRE(border.size() == 2);
+    CHECK(border[0].destination == Tensor::strided(f32, {1, 7, 2}, {7, 1, 63}, wide.address));
+    CHECK(border[1].destination == sliced(wide, {{.start = 1, .stop = 9}, {.start = 6}}));
+    for (const Move& side : border) CHECK(std::get<Map>(side.body).expression == "-1.5");
+    CHECK_THAT(fusion.sentences.front(),
+               ContainsSubstring("which stores into the interior of the pad's destination; the border is"));
+  };
+  check(operation::map(b, "x0 * x1 + g[1]", {a, c}));
+  check(operation::scan(b, {}, {a}));
+  check(operation::rowwise({b}, {.steps = "y = x - max(x)"}, {a}));
+  check(operation::reduce(b, {.op = ReductionOp::sum, .axes = {1}}, {dense(9, {8, 3, 6})}));
+  const Operation doubled = operation::map(b, "x * 2", {a});
+  SECTION("a permuted result, without a border") {
+    const Tensor turned = dense(8, {6, 8});
+    const Fusion fusion = fuse({doubled, operation::pad(turned, permuted(b, {1, 0}), {{0, 0}, 1})}, {b});
+    CHECK(only_move(fusion).destination == permuted(turned, {1, 0}));
+  }
+  SECTION("infinities and NaN") {
+    const double infinity = std::numeric_limits<double>::infinity();
+    const auto text = [&](double value) {
+      const Fusion fusion = fuse({doubled, operation::pad(dense(8, {9, 6}), b, {{1, 0}, value})}, {b});
+      return std::get<Map>(fusion.operations.at(1).moves.front().body).expression;
+    };
+    CHECK((text(-infinity) == "-INFINITY" && text(std::nan("")) == "NAN" && text(0) == "0.0"));
+  }
+  SECTION("pads that are not fused") {
+    CHECK_THAT(obstacle({doubled, operation::pad(dense(8, {7, 6}), b, {{-1, 0}, 0})}, {b}),
+               ContainsSubstring("the pad crops its source"));
+    CHECK_THAT(obstacle({doubled, operation::pad(dense(8, {16, 6}), b, {{4, 0}, 0})}, {b}),
+               ContainsSubstring("as many elements as the interior"));
+    CHECK_THAT(obstacle({operation::rowwise({b}, {.steps = "y = x - max(x)"}, {a}), pad}, {}),
+               ContainsSubstring("its source is stored, too"));
+    CHECK_THAT(obstacle({doubled, pad}, {}), ContainsSubstring("is not listed as unused"));
+    CHECK_THAT(obstacle({doubled, pad, operation::map(y, "x", {b})}, {b}),
+               ContainsSubstring("pad computes no expression of its source"));
+    CHECK_THAT(obstacle({operation::stencil(b, "x(0, 1)", {a}), pad}, {b}),
+               ContainsSubstring("stencil computes no results of pad"));
+  }
+}
+
+TEST_CASE("a map of a gather's results is its expression, if no value is stored for absent elements") {
+  const Tensor places = dense(7, {8}, i32);
+  const Gather clamped{.out_of_range = OutOfRange::clamp};
+  const Operation gather = operation::gather(b, a, {places}, clamped);
+  const auto expression = [](const Fusion& fusion) {
+    return std::get<Gather>(only_move(fusion).body).expression;
+  };
+  const Fusion fusion = fuse({gather, operation::map(t, "x * p0 + x0", {b, number(2.0F)})}, {b});
+  CHECK(expression(fusion) == "x * p0 + x");
+  CHECK(only_move(fusion).destination == t);
+  CHECK(only_move(fusion).sources.size() == 3);
+  CHECK(fusion.sentences.front() ==
+        "operation 1 (map) is fused into operation 0 (gather), which stores its expression.");
+  Gather computes = clamped;
+  computes.expression = "x + p0";
+  const Operation first = operation::gather(t, a, {places, number(3.0F)}, computes);
+  CHECK(expression(fuse({first, operation::map(y, "x * p0", {t, number(2.0F)})}, {t})) ==
+        "as_bf16(x + p0) * p1");
+  // Zeros in place of absent elements may be cast.
+  const Operation skips = operation::gather(b, a, {places});
+  CHECK(expression(fuse({skips, operation::cast(t, b)}, {b})) == "x");
+  CHECK_THAT(obstacle({skips, operation::map(t, "x + 1", {b})}, {b}),
+             ContainsSubstring("to which no expression is applied"));
+  CHECK_THAT(obstacle({operation::gather(b, a, {places}, {.value = 2}), operation::cast(t, b)}, {b}),
+             ContainsSubstring("to which no expression is applied"));
+  CHECK_THAT(obstacle({gather, operation::map(t, "x0 + x1", {b, c})}, {b}),
+             ContainsSubstring("reads one tensor"));
+  CHECK_THAT(obstacle({gather, operation::map(t, "x + g[1]", {b})}, {b}),
+             ContainsSubstring("knows no coordinates g"));
+  CHECK_THAT(obstacle({operation::gather(b, reinterpreted(a, i32), {places}, clamped),
+                       operation::map(t, "x + 1", {b})},
+                      {b}),
+             ContainsSubstring("moves the bits of another type"));
+}
+
 TEST_CASE("operations are not fused if that would change results, or save nothing") {
   const Operation doubled = operation::map(t, "x * 2", {a});
   const Operation added = operation::map(y, "x + 1", {t});
@@ -225,10 +355,6 @@ TEST_CASE("operations are not fused if that would change results, or save nothin
   CHECK_THAT(obstacle({operation::map(t, "x * 2", {t}), added}, {t}), ContainsSubstring("it works in place"));
   CHECK_THAT(obstacle({doubled, operation::map(y, "x", {reinterpreted(t, i16)})}, {t}),
              ContainsSubstring("as elements of another type"));
-  CHECK_THAT(
-      obstacle({doubled, operation::gather(dense(8, {8, 6}, bf16), t, {dense(7, {8}, i32)}, {.axes = {0}})},
-               {t}),
-      ContainsSubstring("gather computes no expression of its source"));
   std::vector<Tensor> many;
   for (std::uint64_t k = 0; k < 7; ++k) many.push_back(dense(10 + k, {8, 6}));
   const std::string sum = "x0 + x1 + x2 + x3 + x4 + x5 + x6";

@@ -257,6 +257,14 @@ TEST_CASE("the destinations of indexed operations have the indices' dimensions")
   CHECK(made("scatter", {index({4, 6, 1})}, {{"axes", Dims{0}}, {"along", "yes"}}) == source);
   const Arguments flat{{"axes", Dims{0, 1}}, {"flat", "yes"}};
   CHECK(made("gather", {index({5, 3})}, flat) == dense(ElementType::bf16, {5, 3, 8}));
+  // An expression's value has the type that a map's would have.
+  const TensorView number = tmajit::number(2.0F).view;
+  CHECK(made("gather", {index({5, 3})}, {{"expression", "x + 1"}}) == dense(ElementType::bf16, {5, 3, 6, 8}));
+  CHECK(made("gather", {index({5}), number}, {{"expression", "double(x) * p0"}}) ==
+        dense(ElementType::bf16, {5, 6, 8}));
+  CHECK(destinations_of("gather", std::vector{dense(ElementType::i16, {4}), index({5}), number},
+                        {{"expression", "x * p0"}})
+            .front() == dense(ElementType::f32, {5}));
   CHECK(made("gather_sum", {index({5, 3})}, {}) == dense(ElementType::bf16, {5, 6, 8}));
   CHECK(made("gather_sum", {index({3})}, {{"axes", Dims{-1}}}) == dense(ElementType::bf16, {4, 6}));
   CHECK(made("gather_sum", {index({5, 3})}, flat) == dense(ElementType::bf16, {5, 8}));

@@ -294,6 +294,15 @@ TEST_CASE("calls that differ in more than addresses get plans of their own") {
   CHECK(fixture.device->loads == selections + 3);
   fixture.device->launches = launches;
 
+  // Gathers that differ in the expression alone.
+  const int gathers = fixture.device->loads;
+  const Tensor places = Tensor::contiguous(ElementType::i64, {32}, called_source + 8192);
+  gather(fixture.runtime, out, square, {places});
+  gather(fixture.runtime, out, square, {places}, {.expression = "x + 1"});
+  gather(fixture.runtime, out, square, {places}, {.expression = "x + 2"});
+  CHECK(fixture.device->loads == gathers + 3);
+  fixture.device->launches = launches;
+
   // Slices and paddings that differ only in their numbers.
   const std::array<Slice, 1> first{Slice{.start = 0, .stop = 16}};
   const std::array<Slice, 1> second{Slice{.start = 16, .stop = 32}};

@@ -244,6 +244,37 @@ TEST_CASE("slots of a paged cache are moved in both layouts, whether its axes ar
   }
 }
 
+TEST_CASE("expressions of gathered elements of all types, in whole vectors and one by one") {
+  Runtime runtime = sim_runtime(9);
+  using enum ElementType;
+  for (const ElementType type : {u8, i16, i64, e4m3, f16, bf16, tf32, f32_ftz, f64}) {
+    for (const ElementType to : {u8, i32, u64, e5m2, bf16, tf32, f64}) {
+      for (const std::uint64_t length : {1, 24, 64}) {
+        TestCase made = reference::dense_case(
+            "gather", {{"expression", "x * p0"}, {"value", 3.0}}, {TensorView::contiguous(to, {50, length})},
+            {TensorView::contiguous(type, {30, length}), TensorView::contiguous(i64, {50})}, length % 3);
+        made.contents = reference::Contents::whole;
+        made.indices = {{.source = 1, .extent = 30, .outside = true}};
+        made.numbers = {number(2.0F)};
+        INFO(made.text());
+        CHECK(tests::run_candidates(runtime, made, length) == "");
+      }
+    }
+  }
+}
+
+TEST_CASE("all values of a number share a gather's kernel") {
+  std::set<std::string> keys;
+  for (const float value : {1.0F, 2.0F, 3.5F}) {
+    const Tensor rows = Tensor::contiguous(ElementType::f32, {40, 64}, 1ULL << 32);
+    const Tensor table = Tensor::contiguous(ElementType::bf16, {30, 64}, 2ULL << 32);
+    const Tensor index = Tensor::contiguous(ElementType::i64, {40}, 3ULL << 32);
+    const Operation each = operation::gather(rows, table, {index, number(value)}, {.expression = "x * p0"});
+    for (const KernelPlan& plan : plan_kernels(each)) keys.emplace(plan.key());
+  }
+  CHECK(keys.size() == 1);
+}
+
 TEST_CASE("sums of all types of rows, weights and results") {
   Runtime runtime = sim_runtime(8);
   using enum ElementType;

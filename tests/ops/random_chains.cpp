@@ -22,15 +22,18 @@ struct Texts {
   std::vector<const char*> two;    ///< of two sources
   std::vector<const char*> rows;   ///< steps with a value for each element
   std::vector<const char*> means;  ///< steps with a value for each row
+  std::vector<const char*> pairs;  ///< steps with two destinations
 };
-const Texts exact_texts{{"x", "x * 2 + 1", "x > 3 ? 3 : x", "-x", "x + p0", "x * 0.5f"},
+const Texts exact_texts{{"x", "x * 2 + 1", "x > 3 ? 3 : x", "-x", "x + p0", "x * 0.5f", "x + int(g[0])"},
                         {"x0 + x1", "x0 - x1 * 2", "x0 > x1 ? x0 : x1", "x1 + p0 - x0"},
                         {"y = x - max(x)", "m = min(x); y = x + m + i", "y = x > mean(x) ? 1 : 0"},
-                        {"y = max(x) - min(x)", "y = arg_max(x)"}};
-const Texts any_texts{{"x", "x * 2.7f + 1", "x * x", "expf(x * 0.1f)", "x + p0", "x / 3"},
+                        {"y = max(x) - min(x)", "y = arg_max(x)"},
+                        {"y0 = x - max(x); y1 = x + i", "y0 = min(x) - x; y1 = y0 * 2"}};
+const Texts any_texts{{"x", "x * 2.7f + 1", "x * x", "expf(x * 0.1f)", "x + p0", "x / 3", "x * float(g[0])"},
                       {"x0 * x1", "x0 * x1 - 0.3f", "x0 > x1 ? x0 : x1", "x1 * p0 - x0"},
                       {"m = max(x); e = expf(x - m); y = e / sum(e)", "y = x * rsqrtf(mean(x * x) + 1.0f)"},
-                      {"y = max(x)", "y = mean(x * x)"}};
+                      {"y = max(x)", "y = mean(x * x)"},
+                      {"m = max(x); y0 = expf(x - m); y1 = x - m", "y0 = x * 0.3f; y1 = x / sum(x * x + 1)"}};
 
 class ChainDraw {
  public:
@@ -50,8 +53,9 @@ class ChainDraw {
         chain_.unused.push_back(buffer);
       if (one_in(random_, 8)) current_ = before;
     }
-    // The last result is read after the chain.
-    std::erase(chain_.unused, buffer_of(chain_.operations.back().destinations.front()));
+    // The last results are read after the chain.
+    for (const Tensor& result : chain_.operations.back().destinations)
+      std::erase(chain_.unused, buffer_of(result));
     return std::move(chain_);
   }
 
@@ -134,12 +138,13 @@ class ChainDraw {
     const Tensor from = any_view();
     const Shape shape = shape_of(from);
     std::vector<Tensor> sources{from};
-    const std::string one = one_of(texts_.one);
+    std::string one = one_of(texts_.one);
+    if (shape.empty() && one.find('g') != std::string::npos) one = "x";
     const auto with_number = [&](const std::string& text) {
       if (text.find("p0") != std::string::npos) sources.push_back(number(2.0F));
       return text;
     };
-    const std::uint64_t kind = between(random_, 0, shape.empty() ? 3 : 9);
+    const std::uint64_t kind = between(random_, 0, shape.empty() ? 3 : 15);
     if (kind == 0) {
       current_ = destination(shape, sources, from.view.type);
       return add(operation::copy(current_, from));
@@ -181,8 +186,48 @@ class ChainDraw {
       current_ = destination(kept, sources);
       return add(operation::rowwise({current_}, {.steps = one_of(texts_.means), .axes = axes}, sources));
     }
+    if (kind == 8) {
+      const Tensor first = add_tensor(shape);
+      const Tensor second = add_tensor(shape);
+      current_ = one_in(random_, 2) ? first : second;
+      return add(operation::rowwise({first, second}, {.steps = one_of(texts_.pairs), .axes = axes}, sources));
+    }
+    if (kind > 12) return add_pad(from);
+    if (kind > 9) return add_gather(from, axis, one.find('g') == std::string::npos ? one : "");
     current_ = destination(shape, sources);
     add(operation::rowwise({current_}, {.steps = one_of(texts_.rows), .axes = axes}, sources));
+  }
+
+  /// A pad with a border of up to three elements on each side. One in eight crops its source.
+  void add_pad(const Tensor& from) {
+    Shape shape = shape_of(from);
+    std::vector<std::int64_t> before(shape.size());
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      const std::uint64_t first = one_in(random_, 2) ? between(random_, 0, 3) : 0;
+      shape[d] += first + (one_in(random_, 2) ? first : between(random_, 0, 2));
+      before[d] = static_cast<std::int64_t>(first) - (one_in(random_, 8) ? 1 : 0);
+    }
+    current_ = destination(shape, {from}, from.view.type);
+    constexpr std::array values{0.0, 3.0, -2.5};
+    add(operation::pad(current_, from, {.before = before, .value = values[between(random_, 0, 2)]}));
+  }
+
+  /// A gather along an axis. Some indices are out of range.
+  void add_gather(const Tensor& from, std::size_t axis, const std::string& expression) {
+    Shape shape = shape_of(from);
+    shape[axis] = between(random_, 1, 9);
+    std::vector<Tensor> index{
+        add_tensor({shape[axis]}, one_in(random_, 2) ? ElementType::i32 : ElementType::u64)};
+    Gather what{.axes = {static_cast<std::int64_t>(axis)}};
+    if (one_in(random_, 2)) what.out_of_range = OutOfRange::clamp;
+    if (one_in(random_, 3)) what.value = 3;
+    const bool computes = one_in(random_, 3) && !expression.empty();
+    if (computes) what.expression = expression;
+    if (what.expression.find("p0") != std::string::npos) index.push_back(number(2.0F));
+    std::vector<Tensor> sources{from};
+    sources.insert(sources.end(), index.begin(), index.end());
+    current_ = computes ? destination(shape, sources) : destination(shape, sources, from.view.type);
+    add(operation::gather(current_, from, index, what));
   }
   void add(Operation operation) { chain_.operations.push_back(std::move(operation)); }
 

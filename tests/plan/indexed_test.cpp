@@ -79,6 +79,34 @@ TEST_CASE("flat axes that are one dimension in memory are one axis; other ones a
   CHECK((one.flat == 0 && one.axis[0].extent == 5 && one.axis[0].stride == 20));
 }
 
+TEST_CASE("a gather's expression reads vectors of the source, and numbers after the index tensors") {
+  using enum ElementType;
+  const auto vector = [](const Operation& operation) {
+    return computed_vector_elements(problem_of(operation));
+  };
+  const Gather doubled{.expression = "x * 2"};
+  const auto rows = [&](ElementType destination, ElementType source, std::uint64_t length) {
+    return operation::gather(to(destination, {6, length}), from(source, {100, length}), {places({6})},
+                             doubled);
+  };
+  CHECK(vector(rows(f32, bf16, 64)) == 8);
+  CHECK(vector(rows(u8, f64, 64)) == 2);
+  CHECK(vector(rows(f64, u8, 64)) == 4);
+  CHECK(vector(rows(f32, bf16, 12)) == 4);
+  CHECK(vector(rows(f32, bf16, 63)) == 1);
+  const Operation scaled = operation::gather(to(f32, {6, 64}), from(bf16, {100, 64}),
+                                             {places({6}), number(2.0F)}, {.expression = "x * p0"});
+  const Problem problem = problem_of(scaled);
+  CHECK(problem.nest.text() == "6x64: 64,1 <- 0,1 1,0 0,0");
+  CHECK((problem.numbers == 1 && problem.as<IndexedProblem>().indices == 1));
+  CHECK(problem.expression() == "x * p0");
+  CHECK(tests::candidates_of(scaled.moves.front()).size() == 2);
+  CHECK(rules(operation::gather(to(f32, {6, 64}), from(f32, {100, 64}), {places({6}), number(2.0F)})) ==
+        tests::Rules{"number.operation"});
+  CHECK(rules(operation::gather(to(bf16, {6, 64}), from(f32, {100, 64}), {places({6})})) ==
+        tests::Rules{"view.type"});
+}
+
 TEST_CASE("a gather_sum has the nest of its destination, and reads its terms") {
   using enum ElementType;
   const Tensor weights = Tensor::contiguous(f32, {6, 8}, index_address + (1 << 20));

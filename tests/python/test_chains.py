@@ -54,6 +54,23 @@ def test_views_and_operations_of_several_results():
     np.testing.assert_array_equal(chain.run(chain.map(parts[1], expression="x + 1")), x.T[10:] + 1)
 
 
+def test_gathers_and_pads():
+    x, index = rows(), np.array([5, 0, -2, 5])
+    chain = tmajit.Chain()
+    doubled = chain.map(x, 2.0, expression="x * p0")
+    taken = chain.gather(doubled, index, 0.5, expression="x + p0", out_of_range="clamp")
+    halves = chain.run(chain.cast(taken, dtype=np.float16))
+    np.testing.assert_array_equal(halves, (x[index] * 2 + np.float32(0.5)).astype(np.float16))
+    assert chain.kernels == ["tmajit_indexed"]
+    chain = tmajit.Chain()
+    doubled = chain.map(x, expression="x * 2")
+    padded = chain.run(chain.pad(doubled, widths=((1, 1), (0, 2)), value=-np.inf))
+    np.testing.assert_array_equal(padded, np.pad(x * 2, ((1, 1), (0, 2)), constant_values=-np.inf))
+    # The interior, both rows above and below it, and the columns beside it.
+    assert len(chain.kernels) == 3
+    assert "the interior of the pad's destination" in chain.sentences[0]
+
+
 def test_wrong_calls():
     chain, other = tmajit.Chain(), tmajit.Chain()
     result = chain.map(rows(), expression="x")

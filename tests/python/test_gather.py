@@ -192,6 +192,48 @@ def test_gather_sum_adds_in_order_and_leaves_out():
         tmajit.gather_sum(x, index, weights[0])
 
 
+def test_an_expression_of_the_selected_elements():
+    rng = np.random.default_rng(SEED)
+    x = rng.integers(-50, 50, (9, 17)).astype(np.float32)
+    index = places(rng, 9, (4, 3))
+    np.testing.assert_array_equal(tmajit.gather(x, index, expression="x * 2 + 1"), x[index] * 2 + 1)
+    bytes_of = tmajit.gather(x, index, expression="fabsf(x)", dtype=np.uint8)
+    assert bytes_of.dtype == np.uint8
+    np.testing.assert_array_equal(bytes_of, np.abs(x[index]).astype(np.uint8))
+    # Numbers follow the index tensors. The value is stored without the expression.
+    found = tmajit.gather(x, (np.array([1, 99]), 2.5, 3), expression="x0 * p0 - p1", value=7)
+    np.testing.assert_array_equal(found, [x[1] * 2.5 - 3, np.full(17, 7)])
+    assert tmajit.gather(x.astype(np.int16), index, expression="x / 2.0f").dtype == np.float32
+    assert tmajit.gather(x > 0, index, expression="x + 1").dtype == np.uint8
+    with pytest.raises(tmajit.SpecError, match="a gather without an expression moves bits"):
+        tmajit.gather(x, (index, 2.0))
+    with pytest.raises(tmajit.SpecError, match="a cast first, or an expression"):
+        tmajit.gather(x, index, dtype=np.float16)
+    with pytest.raises(tmajit.Error, match="does not compute with complex64"):
+        tmajit.gather(x.astype(np.complex64), index, expression="x + 1")
+
+
+def test_expressions_have_no_gradient():
+    torch = pytest.importorskip("torch")
+    import tmajit.torch as operators
+
+    x = torch.ones(4, 3, requires_grad=True)
+    doubled = operators.gather(x, torch.tensor([2, 0]), expression="x * 2")
+    assert (doubled == 2).all()
+    with pytest.raises(RuntimeError, match="gather with an expression has no gradient"):
+        doubled.sum().backward()
+
+
+def test_expressions_have_no_gradient_in_jax():
+    jax = pytest.importorskip("jax")
+    import tmajit.jax as functions
+
+    index = jax.numpy.array([2, 0])
+    assert (functions.gather(jax.numpy.ones((4, 3)), index, expression="x * 2") == 2).all()
+    with pytest.raises(NotImplementedError, match="gather with an expression has no gradient"):
+        jax.grad(lambda x: functions.gather(x, index, expression="x * 2").sum())(jax.numpy.ones((4, 3)))
+
+
 def test_booleans_are_moved():
     x = np.array([True, False, True])
     found = tmajit.gather(x, np.array([1, 2]))

@@ -72,7 +72,7 @@ class Builder {
   }
   /// Whether outputs have the inputs' bits.
   [[nodiscard]] bool moves_bits() const {
-    if (!operation().needs_mapped_rows) return operation().moves_bits;
+    if (!operation().needs_mapped_rows) return operation().moves_bits && text("--expr").empty();
     return !problem_.request.family->computes && !combines() && !writes_images();
   }
 
@@ -423,7 +423,7 @@ class Builder {
 
   /// Refuses operand types between which an operation that moves bits would have to convert.
   void require_same_bits() const {
-    if (!operation().moves_bits) return;
+    if (!operation().moves_bits || !text("--expr").empty()) return;
     const auto to = types_.output;
     for (std::size_t i = 0; i < types_.inputs.size() && !is_index(i); ++i) {
       const auto from = types_.inputs[i];

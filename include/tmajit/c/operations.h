@@ -386,6 +386,9 @@ typedef struct tmajit_gather_arguments {
   /// whether one index tensor numbers the elements of all axes together, in row-major order: "no", "yes";
   /// default: no
   const char* flat;
+  /// the C expression of x, the selected element, and p0 … that is stored; default: the selected elements'
+  /// bits; "x*2+1"
+  const char* expression;
 } tmajit_gather_arguments;
 TMAJIT_C_API tmajit_status tmajit_gather(tmajit_runtime* runtime, const tmajit_tensor* destination,
                                          const tmajit_tensor* sources, size_t source_count,

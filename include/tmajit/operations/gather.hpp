@@ -5,6 +5,7 @@
 #include <tmajit/out_of_range.hpp>
 #include <tmajit/tensor.hpp>
 
+#include <string>
 #include <string_view>
 
 TMAJIT_BEGIN
@@ -12,7 +13,7 @@ TMAJIT_BEGIN
 class Runtime;
 struct Operation;
 
-/// Takes elements of a source by index tensors, bit for bit.
+/// Takes elements of a source by index tensors: their bits, or an expression of each.
 struct Gather {
   static constexpr std::string_view operation = "gather";
   /// The dimensions of the source that are indexed, one for each index tensor; a negative one counts from the
@@ -26,13 +27,18 @@ struct Gather {
   /// the number is i0 · (extent of axis 1) + i1. Negative numbers count from the end of all these elements.
   bool flat = false;
   OutOfRange out_of_range = OutOfRange::skip;
-  /// The element that `skip` stores, converted to the destination's type as Map does.
+  /// The element that `skip` stores, converted to the destination's type as Map does. `expression` is not
+  /// computed for it.
   double value = 0;
+  /// A C expression of x, the selected element, and of numbers p0 …, as Map has. Its value is converted to
+  /// the destination's type. Empty: bits are moved.
+  std::string expression = {};
 };
 
 namespace operation {
-/// The elements of `source` that 1 to 7 index tensors select. Elements have the size of the destination's.
-/// Index tensors have one type: i32, i64, u32 or u64. The destination may not overlap another tensor.
+/// The elements of `source` that 1 to 7 index tensors select. Without an expression, elements have the size
+/// of the destination's. Index tensors have one type: i32, i64, u32 or u64. The numbers p0 … of an expression
+/// follow them in `index`. The destination may not overlap another tensor.
 /// plan() throws SpecError for axes, shapes or types that do not fit.
 [[nodiscard]] TMAJIT_API Operation gather(const Tensor& destination, const Tensor& source, List<Tensor> index,
                                           const Gather& what = {});

@@ -37,37 +37,6 @@ struct GatheredSumChoice {
   [[nodiscard]] std::string text() const { return fmt::format("{} threads of 1 vector", threads); }
 };
 
-/// Whether the rows of both tensors consist of whole vectors of `vector` elements. Vectors must be aligned to
-/// their size, or to 16 bytes if they are larger.
-bool fits_vectors(const Problem& problem, std::uint32_t vector) {
-  const auto& body = problem.as<IndexedProblem>();
-  const std::uint32_t last = problem.nest.rank - 1;
-  if (problem.nest.shape[last] % vector != 0) return false;
-  for (const std::uint32_t i : {0U, 1U}) {
-    const std::uint32_t bytes = std::min(vector * problem.element_bytes(i), max_piece_bytes);
-    if (problem.alignment(i, last) % bytes != 0) return false;
-  }
-  for (std::uint32_t k = 0; k < body.axes(); ++k) {
-    if (body.axis[k].stride % vector != 0) return false;
-  }
-  return true;
-}
-
-/// Elements of a vector: at most 16 bytes of the source, and at most 32 bytes of the destination. If several
-/// elements of the destination share a word of 32 bits, at most 16 bytes of it.
-std::uint32_t sum_vector_elements(const Problem& problem) {
-  const CanonicalNest& nest = problem.nest;
-  if (nest.rank == 0) return 1;
-  for (std::uint32_t i = 0; i < nest.operands; ++i) {
-    if (nest.operand[i].strides[nest.rank - 1] != (i < 2 ? 1 : 0)) return 1;
-  }
-  const std::uint32_t stored = problem.element_bytes(0);
-  std::uint32_t vector =
-      std::min(max_piece_bytes / problem.element_bytes(1), (stored < 4 ? 16U : 32U) / stored);
-  while (vector > 1 && !fits_vectors(problem, vector)) vector /= 2;
-  return vector;
-}
-
 /// The type in which terms are added.
 std::string_view sum_text(const GatheredSumFacts& facts) {
   const auto source = static_cast<ElementType>(facts.source_type);
@@ -109,7 +78,7 @@ class GatheredSum final : public TypedFamily<GatheredSumFacts, GatheredSumChoice
                      .max_inputs = 3}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
-    const std::uint32_t vector = sum_vector_elements(problem);
+    const std::uint32_t vector = computed_vector_elements(problem);
     const bool weighted = problem.sources() > 2;
     const std::uint64_t vectors = problem.nest.elements() / vector;
     const GatheredSumFacts facts{.type = static_cast<std::uint32_t>(problem.type[0]),

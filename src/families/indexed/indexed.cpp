@@ -3,7 +3,11 @@
 #include "spec/saturate.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstddef>
+#include <span>
+#include <type_traits>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -24,7 +28,12 @@ struct IndexedFacts {
   std::uint32_t vector_bytes = 1;
   std::uint32_t turns = 1;  ///< most vectors of a thread
   Flag pads = 0;            ///< a gather stores a value other than 0 where an index selects nothing
+  /// If an expression is computed: types of the tensor and of the numbers that it reads, each an ElementType.
+  std::array<std::uint32_t, max_inputs> source{};
+  std::uint32_t sources = 0;  ///< 0 if bits are moved
 
+  [[nodiscard]] bool computes() const noexcept { return sources > 0; }
+  [[nodiscard]] std::uint32_t vector() const noexcept { return vector_bytes / size_of(element_type()); }
   [[nodiscard]] IndexedUse indexed_use() const noexcept { return static_cast<IndexedUse>(use); }
   [[nodiscard]] ElementType element_type() const noexcept { return static_cast<ElementType>(type); }
 };
@@ -41,8 +50,26 @@ std::uint64_t vectors_of(const Problem& problem, std::uint32_t vector_bytes) {
   return problem.nest.elements() / (vector_bytes / problem.element_bytes(0));
 }
 
+/// The facts of a gather that stores an expression of the elements.
+IndexedFacts facts_of_expression(const Problem& problem) {
+  const std::uint32_t vector = computed_vector_elements(problem);
+  const std::uint32_t vector_bytes = vector * problem.element_bytes(0);
+  const bool is_wide = std::max(vector_bytes, vector * problem.element_bytes(1)) >= max_piece_bytes;
+  IndexedFacts facts{.use = static_cast<std::uint32_t>(IndexedUse::gather),
+                     .type = static_cast<std::uint32_t>(problem.type[0]),
+                     .index = index_facts_of(problem, vectors_of(problem, vector_bytes)),
+                     .vector_bytes = vector_bytes,
+                     .turns = is_wide ? 4U : 8U,
+                     .sources = 1 + problem.numbers};
+  facts.source[0] = static_cast<std::uint32_t>(problem.type[1]);
+  for (std::uint32_t k = 0; k < problem.numbers; ++k)
+    facts.source[1 + k] = static_cast<std::uint32_t>(problem.type[2 + facts.index.indices + k]);
+  return facts;
+}
+
 IndexedFacts facts_of_problem(const Problem& problem) {
   const auto& body = problem.as<IndexedProblem>();
+  if (!body.expression.empty()) return facts_of_expression(problem);
   const std::uint32_t vector_bytes = indexed_vector_elements(problem) * problem.element_bytes(0);
   const bool pads = body.gathers() && body.out_of_range == OutOfRange::skip &&
                     std::bit_cast<std::uint64_t>(body.value) != 0;
@@ -58,12 +85,12 @@ IndexedFacts facts_of_problem(const Problem& problem) {
           .pads = pads ? 1U : 0U};
 }
 
-template <std::uint32_t digits, std::uint32_t indices>
-params::IndexedPlan<digits, indices> indexed_plan(const IndexedFacts& facts, std::uint32_t turns,
-                                                  const Problem& problem) {
+template <class Plan>
+Plan indexed_plan(const IndexedFacts& facts, std::uint32_t turns, const Problem& problem) {
+  constexpr std::uint32_t indices = std::extent_v<decltype(Plan::index)>;
   const std::uint32_t nest_rank = problem.nest.rank;
   const std::uint32_t vector = facts.vector_bytes / problem.element_bytes(0);
-  params::IndexedPlan<digits, indices> plan{};
+  Plan plan{};
   set_indexed_tensors(plan, problem, facts.index);
   for (std::uint32_t n = 0; n < facts.index.rank; ++n) {
     const std::uint32_t d = n < nest_rank ? nest_rank - 1 - n : nest_rank;
@@ -74,6 +101,19 @@ params::IndexedPlan<digits, indices> indexed_plan(const IndexedFacts& facts, std
   plan.value = problem.as<IndexedProblem>().value;
   plan.turns = turns;
   return plan;
+}
+
+/// Adds the plan of a kernel that stores an expression. The first number is the operand after the index
+/// tensors.
+template <class Plan>
+void add_computed_plan(ParameterBlock& parameters, ParameterType type, Plan plan, const Problem& problem) {
+  const std::uint32_t first = 2 + std::extent_v<decltype(Plan::index)>;
+  for (std::uint32_t k = 0; k < problem.numbers; ++k) set_address(plan.number[k], problem.address[first + k]);
+  const std::uint32_t at = add_indexed_plan(parameters, type, plan);
+  for (std::uint32_t k = 0; k < problem.numbers; ++k) {
+    parameters.add_address(
+        at + static_cast<std::uint32_t>(offsetof(Plan, number) + k * sizeof(plan.number[k])), first + k);
+  }
 }
 
 std::string_view use_name(IndexedUse use) noexcept {
@@ -151,8 +191,15 @@ class IndexedFamily final : public TypedFamily<IndexedFacts, IndexedChoice> {
     const IndexedFacts& facts = data(candidate).facts;
     with_constant(facts.index.digits, [&](auto digits) {
       with_constant(facts.index.indices, [&](auto indices) {
+        const std::uint32_t turns = data(candidate).choice.vectors;
+        if (facts.computes()) {
+          using Plan = params::ComputedPlan<digits, indices>;
+          return add_computed_plan(parameters, {"params::ComputedPlan", digits, indices},
+                                   indexed_plan<Plan>(facts, turns, problem), problem);
+        }
+        using Plan = params::IndexedPlan<digits, indices>;
         add_indexed_plan(parameters, {"params::IndexedPlan", digits, indices},
-                         indexed_plan<digits, indices>(facts, data(candidate).choice.vectors, problem));
+                         indexed_plan<Plan>(facts, turns, problem));
       });
     });
     shape.grid = grid_of(footprint(candidate, problem).tiles);
@@ -168,8 +215,19 @@ class IndexedFamily final : public TypedFamily<IndexedFacts, IndexedChoice> {
                       .call = "move_indexed(plan)"};
     parts.facts = text_of(facts.index, use_name(facts.indexed_use())) +
                   number_fact("threads", indexed_threads) +
-                  number_fact("turns", facts.turns, "most vectors of a thread") +
-                  number_fact("vector_bytes", facts.vector_bytes);
+                  number_fact("turns", facts.turns, "most vectors of a thread");
+    parts.set("computes", facts.computes());
+    if (facts.computes()) {
+      parts.facts +=
+          number_fact("vector", facts.vector(), "elements of a vector") + policy_fact("Use", "Computes");
+      std::array<ElementType, max_inputs> from{};
+      for (std::uint32_t s = 0; s < facts.sources; ++s) from[s] = static_cast<ElementType>(facts.source[s]);
+      parts.numbers = facts.sources - 1;
+      parts.pads = true;
+      add_element_types(parts, facts.element_type(), std::span(from).first(facts.sources), true);
+      return parts;
+    }
+    parts.facts += number_fact("vector_bytes", facts.vector_bytes);
     parts.facts += policy_fact("Use", use_policy(facts.indexed_use()));
     if (facts.indexed_use() == IndexedUse::gather)
       parts.facts += policy_fact("Missing", facts.pads != 0 ? "ValueBits" : "ZeroBits");

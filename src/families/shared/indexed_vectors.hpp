@@ -24,6 +24,11 @@ inline constexpr std::uint64_t max_narrow_vectors = (std::uint64_t{1} << 31) - (
 /// Elements of a vector: as many as are contiguous and aligned in both tensors, and selected by one index.
 [[nodiscard]] std::uint32_t indexed_vector_elements(const Problem& problem) noexcept;
 
+/// Elements of a vector whose elements are computed with, as many as rows of both tensors allow: at most 16
+/// bytes of the source, and at most 32 bytes of the destination. If several elements of the destination share
+/// a word of 32 bits, at most 16 bytes of it.
+[[nodiscard]] std::uint32_t computed_vector_elements(const Problem& problem) noexcept;
+
 /// The facts of templates/kernels/indices.cuh.
 struct IndexFacts {
   std::uint32_t rank = min_indexed_rank;
@@ -86,9 +91,9 @@ void set_indexed_tensors(Plan& plan, const Problem& problem, const IndexFacts& f
         axis_digit<std::extent_v<decltype(plan.index)>>(problem, k, facts.wide_slots != 0);
 }
 
-/// Adds a plan as the parameter "plan", and marks its addresses.
+/// Adds a plan as the parameter "plan", and marks its addresses. Returns the plan's offset.
 template <class Plan>
-void add_indexed_plan(ParameterBlock& parameters, ParameterType type, const Plan& plan) {
+std::uint32_t add_indexed_plan(ParameterBlock& parameters, ParameterType type, const Plan& plan) {
   const std::uint32_t at = parameters.add(type, "plan", plan);
   parameters.add_address(at + static_cast<std::uint32_t>(offsetof(Plan, destination)), 0);
   parameters.add_address(at + static_cast<std::uint32_t>(offsetof(Plan, source)), 1);
@@ -96,6 +101,7 @@ void add_indexed_plan(ParameterBlock& parameters, ParameterType type, const Plan
     parameters.add_address(
         at + static_cast<std::uint32_t>(offsetof(Plan, index) + k * sizeof(params::IndexTensor)), k + 2);
   }
+  return at;
 }
 
 TMAJIT_END

@@ -1,5 +1,7 @@
 #include "operations/drawing/draw_indexed.hpp"
 
+#include "operations/drawing/draw_expression.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -91,7 +93,8 @@ void draw_indexed_case(TestCaseDraw& draw, DrawnUse use) {
   const bool clamps = one_in(random, 3);
   // Half of the cases without marks of absent elements stop for an index out of range, which they lack.
   const bool stops = !clamps && one_in(random, 3);
-  const ElementType type = sums                           ? draw.any_type()
+  const bool computes = use == DrawnUse::gather && one_in(random, 3);
+  const ElementType type = sums || computes               ? draw.any_type()
                            : use == DrawnUse::scatter_add ? draw.type
                                                           : draw.same_size_type();
   const TensorView to = draw.view(draw.type, gathers ? shapes.moved : shapes.selected, false);
@@ -127,6 +130,7 @@ void draw_indexed_case(TestCaseDraw& draw, DrawnUse use) {
     draw.test_case.arguments.set(
         "value", one_of(draw.launch_parameter_random, std::array{1.0, -1.0, 0.3, 1e9, std::nan(""), 255.0}));
   }
+  if (computes) draw.test_case.arguments.set("expression", draw.with_numbers(draw_expression(draw, 1, 0)));
 }
 
 }  // namespace reference

@@ -6,6 +6,7 @@
 #include <tmajit/fusion.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -19,6 +20,7 @@ struct ChainKernel {
   std::vector<Move> moves;
   std::size_t operation = 0;  ///< its number in the given chain
   bool is_fused = false;
+  bool is_border = false;  ///< fills a part of the border of a pad, which is fused into another kernel
 
   [[nodiscard]] std::string text() const {
     return fmt::format("operation {} ({})", operation, operation_name(moves.front()));
@@ -88,6 +90,7 @@ class ChainFusion {
  private:
   [[nodiscard]] bool fuse_any() {
     for (std::size_t p = 0; p < kernels_.size(); ++p) {
+      if (kernels_[p].is_border) continue;
       for (std::size_t k = 0; k < kernels_[p].moves.size(); ++k)
         if (fuse_destination(p, k)) return true;
     }
@@ -131,7 +134,11 @@ class ChainFusion {
       refuse_fusion(p, first, "as it works in place");
       return false;
     }
-    if (is_any_of<Map, Copy>(kernels_[p].moves.front())) return fuse_into_readers(p, readers.kernels);
+    const bool is_map = is_any_of<Map>(kernels_[p].moves.front());
+    const bool is_padded = readers.kernels.size() == 1 && is_unused(intermediate) &&
+                           is_any_of<Padding>(kernels_[first].moves.front());
+    const bool stores = is_map ? is_padded : !is_any_of<Copy>(kernels_[p].moves.front());
+    if (!stores) return fuse_into_readers(p, readers.kernels);
     return std::ranges::any_of(
         readers.kernels, [&](std::size_t c) { return fuse_reader(p, k, c, readers.kernels.size() > 1); });
   }
@@ -217,9 +224,14 @@ class ChainFusion {
     }
     sentences_.push_back(
         fmt::format("{} is fused into {}, {}.", reader.text(), writer.text(), fused.sentence));
+    const std::size_t replaced = reader.operation;
     ChainKernel made{std::move(fused.moves), is_late ? reader.operation : writer.operation, true};
     kernels_[is_late ? c : p] = std::move(made);
     kernels_.erase(kernels_.begin() + static_cast<std::ptrdiff_t>(is_late ? p : c));
+    const auto after = kernels_.begin() + static_cast<std::ptrdiff_t>(is_late ? c : p + 1);
+    std::vector<ChainKernel> border;
+    for (Move& move : fused.border) border.push_back({{std::move(move)}, replaced, true, true});
+    kernels_.insert(after, std::make_move_iterator(border.begin()), std::make_move_iterator(border.end()));
     return true;
   }
 
@@ -249,7 +261,17 @@ class ChainFusion {
   [[nodiscard]] std::vector<Operation> operations() const {
     std::vector<Operation> made;
     std::vector<bool> is_done(chain_.size());
+    const ChainKernel* before = nullptr;
     for (const ChainKernel& kernel : kernels_) {
+      const bool continues_border =
+          kernel.is_border && before != nullptr && before->is_border && before->operation == kernel.operation;
+      before = &kernel;
+      if (continues_border) {
+        std::vector<Move> moves = std::move(made.back().moves);
+        moves.push_back(kernel.moves.front());
+        made.back() = Operation::of(std::move(moves));
+        continue;
+      }
       if (kernel.is_fused) {
         made.push_back(operation_of(kernel.moves));
         continue;

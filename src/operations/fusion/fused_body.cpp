@@ -46,6 +46,7 @@ std::string_view expression_of(const Move& move) {
   if (const auto* const map = std::get_if<Map>(&move.body)) text = map->expression;
   if (const auto* const reduction = std::get_if<Reduction>(&move.body)) text = reduction->expression;
   if (const auto* const scan = std::get_if<Scan>(&move.body)) text = scan->expression;
+  if (const auto* const gather = std::get_if<Gather>(&move.body)) text = gather->expression;
   return text.empty() ? "x" : text;
 }
 

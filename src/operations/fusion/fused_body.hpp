@@ -2,6 +2,7 @@
 
 #include "operations/fusion/rules.hpp"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,7 +20,7 @@ template <class... Values>
   return {.moves = {}, .sentence = fmt::format(reason, std::forward<Values>(values)...)};
 }
 
-/// The expression of a map, a reduction or a scan; "x" if it has none.
+/// The expression of a map, a reduction, a scan or a gather; "x" if it has none.
 [[nodiscard]] std::string_view expression_of(const Move& move);
 void set_expression(Move& move, std::string expression);
 
@@ -27,6 +28,23 @@ void set_expression(Move& move, std::string expression);
 /// Empty if they can.
 [[nodiscard]] std::string name_obstacle(const Rowwise& rows, std::span<const Tensor> sources,
                                         std::string_view expression);
+
+inline constexpr std::string_view other_type = "as it reads the bits as elements of another type";
+
+/// The moves of a consumer, which compute a map's expression in place of its results. The limits of sources
+/// and expressions are not checked.
+[[nodiscard]] FusedMoves inline_map(const Move& producer, std::span<const Move> consumer);
+/// The gather of the map's sources, which stores the map's expression.
+[[nodiscard]] FusedMoves fuse_into_gather(const Move& map, const Move& gather);
+/// The gather with this destination, which stores a map's expression. The map reads the gather's results as
+/// `read`.
+[[nodiscard]] FusedMoves fuse_after_gather(const Move& gather, const Move& map, const Tensor& read,
+                                           const Tensor& destination);
+
+/// The elements of a pad's destination that its source covers. Nothing if the pad crops its source.
+[[nodiscard]] std::optional<Tensor> interior_of(const Move& pad);
+/// Moves that write the pad's value to the elements around the interior, each once.
+[[nodiscard]] std::vector<Move> border_of(const Move& pad);
 
 /// The moves with the sentence `how`, or the reason why they are illegal: the number of sources, the length
 /// of an expression, or a rule of their operation.

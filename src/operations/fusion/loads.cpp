@@ -83,7 +83,7 @@ std::string with_first_steps(const Rowwise& rows, const Renames& own, const Map&
 }
 
 /// Why a map cannot be computed where a source of the consumer is loaded; empty if it can.
-std::string map_obstacle(const Move& producer, std::span<const Move> consumer) {
+std::string inlining_obstacle(const Move& producer, std::span<const Move> consumer) {
   const Move& reader = consumer.front();
   const auto& map = std::get<Map>(producer.body);
   if (!is_any_of<Copy, Map, Reduction, Scan, Rowwise>(reader))
@@ -98,9 +98,9 @@ std::string map_obstacle(const Move& producer, std::span<const Move> consumer) {
   return {};
 }
 
-FusedMoves fuse_map(const Move& producer, std::span<const Move> consumer) {
-  if (const std::string obstacle = map_obstacle(producer, consumer); !obstacle.empty())
-    return refused("{}", obstacle);
+}  // namespace
+
+FusedMoves inline_map(const Move& producer, std::span<const Move> consumer) {
   const Move& reader = consumer.front();
   const auto& map = std::get<Map>(producer.body);
   const Tensor& intermediate = producer.destination;
@@ -117,7 +117,7 @@ FusedMoves fuse_map(const Move& producer, std::span<const Move> consumer) {
     const std::optional<ProducerMap> found = map_to(producer, source);
     if (!found) return refused("{}", other_elements);
     if (source.view.type != intermediate.view.type && !is_any_of<Copy>(reader))
-      return refused("as it reads the bits as elements of another type");
+      return refused("{}", other_type);
     const std::optional<IndexMap> order = index_map(intermediate, source);
     if (reads(map.expression, "g") && !(order && order->is_identity()))
       return refused("as the coordinates g would be those of other elements");
@@ -154,14 +154,20 @@ FusedMoves fuse_map(const Move& producer, std::span<const Move> consumer) {
     }
     move.sources = sources.in_order();
   }
-  return checked(std::move(moves), "which computes it where it loads elements");
+  return {.moves = std::move(moves), .sentence = {}};
 }
-
-}  // namespace
 
 FusedMoves fuse_into_loads(const Move& producer, std::span<const Move> consumer) {
   if (is_any_of<Copy>(producer)) return fuse_copy(producer, consumer);
-  if (is_any_of<Map>(producer)) return fuse_map(producer, consumer);
+  if (is_any_of<Map>(producer) && is_any_of<Gather>(consumer.front()))
+    return fuse_into_gather(producer, consumer.front());
+  if (is_any_of<Map>(producer)) {
+    if (const std::string obstacle = inlining_obstacle(producer, consumer); !obstacle.empty())
+      return refused("{}", obstacle);
+    FusedMoves inlined = inline_map(producer, consumer);
+    if (!inlined.is_fused()) return inlined;
+    return checked(std::move(inlined.moves), "which computes it where it loads elements");
+  }
   return refused("as only maps, casts and copies are computed where elements are loaded");
 }
 

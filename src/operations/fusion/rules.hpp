@@ -14,7 +14,8 @@ TMAJIT_BEGIN
 /// The moves of one kernel that do the work of two, or the reason why there are none.
 struct FusedMoves {
   std::vector<Move> moves;
-  std::string sentence;  ///< after "…, ": how they were fused, or why not
+  std::string sentence;           ///< after "…, ": how they were fused, or why not
+  std::vector<Move> border = {};  ///< moves of further kernels, which fill the border of a pad
   [[nodiscard]] bool is_fused() const noexcept { return !moves.empty(); }
 };
 

@@ -168,6 +168,22 @@ FusedMoves fuse_step(std::span<const Move> producer, std::size_t k, const MapOfR
   return checked(std::move(moves), "which is a further step");
 }
 
+/// The producer's moves, of which move k stores into the interior of the pad's destination.
+FusedMoves fuse_pad(std::span<const Move> producer, std::size_t k, const Move& pad, const Tensor& interior) {
+  const Move& writer = producer[k];
+  if (!is_any_of<Map, Reduction, Scan, Rowwise>(writer))
+    return refused("as {} computes no results of pad", operation_name(writer));
+  const std::uint64_t inside = interior.view.elements();
+  if (pad.destination.view.elements() - inside >= inside)
+    return refused("as the border has as many elements as the interior, or more");
+  FusedMoves fused = with_destination(producer, k, interior, writer.body,
+                                      "which stores into the interior of the pad's destination");
+  if (!fused.is_fused()) return fused;
+  fused.border = border_of(pad);
+  if (!fused.border.empty()) fused.sentence += "; the border is filled separately";
+  return fused;
+}
+
 }  // namespace
 
 FusedMoves fuse_into_stores(std::span<const Move> producer, std::size_t k, const Move& consumer, bool keeps) {
@@ -178,7 +194,10 @@ FusedMoves fuse_into_stores(std::span<const Move> producer, std::size_t k, const
   });
   const std::optional<IndexMap> map = index_map(intermediate, *read);
   if (!map) return refused("{}", other_order);
-  std::optional<Tensor> destination = pushed(*map, consumer.destination);
+  const bool is_pad = is_any_of<Padding>(consumer);
+  const std::optional<Tensor> written = is_pad ? interior_of(consumer) : consumer.destination;
+  if (!written) return refused("as the pad crops its source");
+  std::optional<Tensor> destination = pushed(*map, *written);
   if (!destination) return refused("{}", other_order);
   const bool is_rowwise = is_any_of<Rowwise>(writer);
   if (keeps && !is_rowwise) return refused("as {} stores one destination", operation_name(writer));
@@ -189,12 +208,17 @@ FusedMoves fuse_into_stores(std::span<const Move> producer, std::size_t k, const
     destination->view.type = intermediate.view.type;
     return with_destination(producer, k, *destination, writer.body, "which it does as it stores");
   }
+  if (is_pad) {
+    if (keeps) return refused("as its source is stored, too");
+    destination->view.type = intermediate.view.type;
+    return fuse_pad(producer, k, consumer, *destination);
+  }
   if (!is_any_of<Map>(consumer))
     return refused("as {} computes no results of {}", operation_name(writer), operation_name(consumer));
-  if (read->view.type != intermediate.view.type)
-    return refused("as it reads the bits as elements of another type");
+  if (read->view.type != intermediate.view.type) return refused("{}", other_type);
   if (is_any_of<Reduction>(writer)) return fuse_epilogue(producer, consumer, *destination);
   if (is_any_of<Scan>(writer)) return fuse_scan_cast(producer, consumer, *destination);
+  if (is_any_of<Gather>(writer)) return fuse_after_gather(writer, consumer, *read, *destination);
   if (is_rowwise) return fuse_step(producer, k, {consumer, *read, *destination, *map, keeps});
   return refused("as {} computes no expression of its results", operation_name(writer));
 }

@@ -1,5 +1,8 @@
 #include "operations/list.hpp"
 #include "operations/shared/indexed_moves.hpp"
+#include "spec/views.hpp"
+
+#include <string>
 
 TMAJIT_BEGIN
 namespace {
@@ -8,12 +11,25 @@ Indexing gather_indexing(const Move& move) {
   return indexing_of(IndexedUse::gather, std::get<Gather>(move.body));
 }
 
-constexpr OperationRules gather_rules{
-    .check = [](MoveRules& rules) { check_indexed(rules, gather_indexing(rules.move())); },
-    .problem =
-        [](const Move& move) {
-          return indexed_problem(move, gather_indexing(move), std::get<Gather>(move.body).value);
-        }};
+void check_gather(MoveRules& rules) {
+  const Move& move = rules.move();
+  const std::string& expression = std::get<Gather>(move.body).expression;
+  rules.check_expression(expression);
+  if (expression.empty() && count_numbers(move.sources) > 0) {
+    rules.add("number.operation", rules.destination(), "a source that is a number, and no expression",
+              "tensors: a gather without an expression moves bits", "an expression that reads p0, p1 …");
+  }
+  check_indexed(rules, gather_indexing(move));
+}
+
+Problem gather_problem(const Move& move) {
+  const auto& what = std::get<Gather>(move.body);
+  Problem problem = indexed_problem(move, gather_indexing(move), what.value);
+  std::get<IndexedProblem>(problem.body).expression = what.expression;
+  return problem;
+}
+
+constexpr OperationRules gather_rules{.check = check_gather, .problem = gather_problem};
 
 }  // namespace
 

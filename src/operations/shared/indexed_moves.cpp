@@ -9,6 +9,7 @@
 #include <tmajit/tile_options.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <variant>
@@ -169,6 +170,14 @@ IndexMistake terms_mistake(std::span<const TensorView> index, std::vector<Tensor
           .legal = "weights of that shape, with any strides"};
 }
 
+/// The views after the source's, without the numbers of an expression.
+std::vector<TensorView> index_views(std::span<const TensorView> sources) {
+  std::vector<TensorView> index;
+  std::ranges::copy_if(sources.subspan(1), std::back_inserter(index),
+                       [](const TensorView& view) { return !view.is_number; });
+  return index;
+}
+
 /// The index tensors whose dimensions the moved tensor has.
 IndexMistake moved_index(std::span<const TensorView> index, const Indexing& what,
                          std::vector<TensorView>& moved) {
@@ -177,9 +186,9 @@ IndexMistake moved_index(std::span<const TensorView> index, const Indexing& what
   return {};
 }
 
-std::vector<TensorView> index_views(const Move& move) {
+std::vector<TensorView> source_views(const Move& move) {
   std::vector<TensorView> views;
-  for (std::size_t k = 1; k < move.sources.size(); ++k) views.push_back(move.sources[k].view);
+  for (const Tensor& source : move.sources) views.push_back(source.view);
   return views;
 }
 
@@ -204,13 +213,14 @@ void check_types(MoveRules& rules, const Indexing& what) {
   const ElementType to = rules.move().destination.view.type;
   const ElementType from = rules.move().sources.front().view.type;
   const std::string subject = fmt::format("{}: type", rules.source(0));
-  if (what.sums()) return;
+  if (what.sums() || what.computes) return;
   if (what.use != IndexedUse::scatter_add) {
     if (size_of(to) == size_of(from)) return;
-    return rules.add("view.type", subject, std::string(name(from)),
-                     fmt::format("a type of {}, like {} of {}: bits are moved as they are",
-                                 counted(size_of(to), "byte"), name(to), rules.destination()),
-                     "a cast first");
+    return rules.add(
+        "view.type", subject, std::string(name(from)),
+        fmt::format("a type of {}, like {} of {}: bits are moved as they are", counted(size_of(to), "byte"),
+                    name(to), rules.destination()),
+        what.gathers() ? "a cast first, or an expression, which converts values" : "a cast first");
   }
   if (to != from) {
     rules.add("index.same-type", subject, std::string(name(from)),
@@ -239,10 +249,13 @@ TensorView with_index_dimensions(const TensorView& selected, const TensorView& m
 }
 
 /// An index tensor's view, broadcast to the moved tensor's shape; its dimensions end before dimension `end`.
+/// A number has one element, whatever its dimensions.
 TensorView spread_index(const TensorView& index, const TensorView& moved, std::uint32_t end) {
   TensorView view = moved;
   view.type = index.type;
+  view.is_number = index.is_number;
   view.strides = {};
+  if (index.is_number) return view;
   for (std::uint32_t d = 0; d < index.rank; ++d) {
     const std::uint32_t to = end - index.rank + d;
     view.strides[to] = index.shape[d] == 1 ? 0 : index.strides[d];
@@ -287,7 +300,7 @@ std::optional<IndexedAxes> indexed_axes(const Dims& axes, std::size_t rank) noex
 Shape gathered_shape(std::span<const TensorView> sources, const Indexing& what) {
   Shape moved;
   std::vector<TensorView> index;
-  refuse_mistake(moved_index(sources.subspan(1), what, index));
+  refuse_mistake(moved_index(index_views(sources), what, index));
   refuse_mistake(moved_shape(extents(sources.front(), the_source), index, what, moved));
   return moved;
 }
@@ -327,7 +340,8 @@ void check_indexed(MoveRules& rules, const Indexing& what) {
   const TensorView& moved = gathers ? move.destination.view : move.sources.front().view;
   Shape shape;
   std::vector<TensorView> index;
-  if (const IndexMistake mistake = moved_index(index_views(move), what, index); !mistake.rule.empty())
+  if (const IndexMistake mistake = moved_index(index_views(source_views(move)), what, index);
+      !mistake.rule.empty())
     return add_mistake(rules, mistake);
   if (const IndexMistake mistake = moved_shape(extents(selected), index, what, shape); !mistake.rule.empty())
     return add_mistake(rules, mistake);

@@ -24,6 +24,7 @@ struct Indexing {
   bool along = false;
   bool flat = false;
   OutOfRange out_of_range = OutOfRange::skip;
+  bool computes = false;  ///< elements are not moved: an expression of them is stored
 
   [[nodiscard]] bool gathers() const noexcept {
     return use == IndexedUse::gather || use == IndexedUse::gather_sum;
@@ -35,6 +36,7 @@ template <class What>
 [[nodiscard]] Indexing indexing_of(IndexedUse use, const What& what) {
   Indexing indexing{.use = use, .axes = what.axes, .flat = what.flat, .out_of_range = what.out_of_range};
   if constexpr (requires { what.along; }) indexing.along = what.along;
+  if constexpr (requires { what.expression; }) indexing.computes = !what.expression.empty();
   return indexing;
 }
 
