@@ -86,19 +86,20 @@ class CallOf : public CaseCall {
   tmajit_status run(tmajit_runtime* runtime, Tensors destinations, Tensors sources,
                     tmajit_error** error) const override {
     const ArgumentStruct given = arguments();
-    return call_function(run_function, std::tuple(runtime), destinations, sources, &given,
-                         static_cast<void*>(nullptr), error);
+    return call_with_tensors(run_function, std::tuple(runtime), destinations, sources, &given,
+                             static_cast<void*>(nullptr), error);
   }
   tmajit_status plan(tmajit_runtime* runtime, Tensors destinations, Tensors sources, tmajit_plan** plan,
                      tmajit_error** error) const override {
     const ArgumentStruct given = arguments();
-    return call_function(plan_function, std::tuple(runtime), destinations, sources, &given,
-                         static_cast<const char*>(nullptr), plan, error);
+    return call_with_tensors(plan_function, std::tuple(runtime), destinations, sources, &given,
+                             static_cast<const char*>(nullptr), plan, error);
   }
   tmajit_status operation(Tensors destinations, Tensors sources, tmajit_operation** operation,
                           tmajit_error** error) const override {
     const ArgumentStruct given = arguments();
-    return call_function(operation_function, std::tuple(), destinations, sources, &given, operation, error);
+    return call_with_tensors(operation_function, std::tuple(), destinations, sources, &given, operation,
+                             error);
   }
   tmajit_status results(Tensors sources, std::span<tmajit_tensor> results,
                         tmajit_error** error) const override {
@@ -114,25 +115,6 @@ class CallOf : public CaseCall {
     visit_members(given, filler);
     filler.require_all();
     return given;
-  }
-
-  /// `first` are the arguments before the tensors, `rest` those after them.
-  template <class Function, class... First, class... Rest>
-  static tmajit_status call_function(Function function, std::tuple<First...> first, Tensors destinations,
-                                     Tensors sources, Rest... rest) {
-    using Pointer = const tmajit_tensor*;
-    const auto call = [&](auto... tensors) {
-      return std::apply([&](First... before) { return function(before..., tensors..., rest...); }, first);
-    };
-    if constexpr (std::is_invocable_v<Function, First..., Pointer, Pointer, Rest...>) {
-      return call(destinations.data(), sources.data());
-    } else if constexpr (std::is_invocable_v<Function, First..., Pointer, Pointer, std::size_t, Rest...>) {
-      return call(destinations.data(), sources.data(), sources.size());
-    } else if constexpr (std::is_invocable_v<Function, First..., Pointer, std::size_t, Pointer, Rest...>) {
-      return call(destinations.data(), destinations.size(), sources.data());
-    } else {
-      return call(destinations.data(), destinations.size(), sources.data(), sources.size());
-    }
   }
 
   const reference::TestCase& test_case_;
