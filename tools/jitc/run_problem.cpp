@@ -92,15 +92,15 @@ void require_checkable(const Chain& chain, std::span<const tmajit::Operation> op
     if (understands(chain.steps[k].operation(at[k]))) continue;
     refuse(
         "--check has nothing to compare '{}' with: the CPU evaluates expressions of numbers, sources, + - * "
-        "/, comparisons, ?:, casts and functions such as expf; in a reduction or a scan other than sum, the "
+        "/, comparisons, ?:, casts and functions such as expf; in a reduction to indices or truth values, "
+        "the "
         "expression must be exact",
         chain.steps[k].given.text("expression"));
   }
   if (std::ranges::all_of(operations, understands)) return;
   refuse(
-      "--check cannot tell how far the elements of the fused chain may differ from the CPU's: a reduction or "
-      "a "
-      "scan other than sum is fused with an expression that is not exact; check the operations one by one");
+      "--check cannot compare the fused chain: a reduction to indices or truth values is fused with an "
+      "expression that is not exact; check the operations one by one");
 }
 
 /// Compares the outputs with the CPU reference, and prints and reports the result. Returns whether all
