@@ -141,8 +141,9 @@ std::vector<ComparedOutput> ChainArrays::compare_outputs(
       const Array& array = step.outputs[i];
       const Written how = written(array, device.outputs[i], operations, host);
       Bytes found = arrays.read_output(i);
-      const auto difference = compare(array, how.any ? expected[i] : arrays.initial_output(i), found,
-                                      how.makes_values, how.allowed);
+      const Bytes initial = how.any ? Bytes() : arrays.initial_output(i);
+      const Bytes& wanted = how.any ? expected[i] : initial;
+      const auto difference = compare(array, wanted, found, how.makes_values, how.allowed);
       if (how.any || !difference.none()) compared.push_back({&array, difference});
       if (i == 0) results.back() = std::move(how.any ? found : expected[0]);
     }
