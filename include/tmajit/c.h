@@ -3,6 +3,7 @@
 
 /// tmajit for C99, and for every language that calls C. docs/c.md says how objects are owned, which calls
 /// threads may share, and which changes a new version may make. Every header of this interface:
+#include <tmajit/c/chain.h>
 #include <tmajit/c/check.h>
 #include <tmajit/c/kernel.h>
 #include <tmajit/c/log.h>

@@ -3,7 +3,9 @@
 #include <tmajit/list.hpp>
 #include <tmajit/move.hpp>
 #include <tmajit/operation.hpp>
+#include <tmajit/tensor.hpp>
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,14 +29,27 @@ struct Fusion {
 /// as plan() does.
 [[nodiscard]] TMAJIT_API Fusion fuse(List<Operation> chain, List<Tensor> unused);
 
+/// A tensor that a launch of a ChainPlan finds at another address.
+struct MovedTensor {
+  Tensor planned;         ///< a tensor of the chain, at the address for which it was planned
+  DevicePtr address = 0;  ///< its address in the launch
+};
+
 /// The plans of a fused chain. Cheap to copy; const use is thread-safe.
 class TMAJIT_API ChainPlan {
  public:
   /// Enqueues the operations in order, with the tensors for which they were planned. Works inside graph
   /// capture. Throws Error{unavailable} without a device.
   void operator()(Stream stream = nullptr) const;
+  /// Enqueues the operations on other memory: `moved` and all parts of these tensors are at other addresses,
+  /// all other tensors at those for which they were planned. Tensors that the fused operations do not use may
+  /// be among them. Costs little more than the launches; an alignment that the plans have not met may cost
+  /// other kernels, once. Throws Error{invalid_argument} if an operation's tensor is only partly within a
+  /// moved one, or if a destination would share other bytes with another tensor of the chain than planned.
+  void operator()(List<MovedTensor> moved, Stream stream = nullptr) const;
 
   [[nodiscard]] std::span<const Plan> plans() const noexcept;             ///< in order
+  [[nodiscard]] std::uint64_t bytes_moved() const noexcept;               ///< by all plans
   [[nodiscard]] std::span<const std::string> sentences() const noexcept;  ///< Fusion::sentences
   /// A page of text without colour: the sentences, then the explanation of each plan.
   [[nodiscard]] std::string explanation() const;

@@ -8,6 +8,8 @@
 #include <tmajit/fusion.hpp>
 
 #include <algorithm>
+#include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,8 +20,8 @@
 namespace tmajit::python {
 namespace {
 
-/// The calls of a tmajit.Chain. Results are at addresses that no real tensor has, until run() makes those
-/// that the fused operations need.
+/// The calls of a tmajit.Chain. Results are at addresses that no real tensor has. A run allocates those that
+/// the fused operations need, and launches the plans on them.
 class PythonChain {
  public:
   /// Adds a call. A source is a tensor, a number, or an int: the number of an earlier result in a tuple.
@@ -30,7 +32,10 @@ class PythonChain {
     std::vector<Operand> sources;
     for (const nb::handle source : given) {
       if (PyTuple_Check(source.ptr())) {
-        sources.push_back(results_.at(nb::cast<std::size_t>(source[0])).operand);
+        const Result& result = results_.at(nb::cast<std::size_t>(source[0]));
+        sources.emplace_back().tensor = result.tensor;
+        sources.back().type = result.type;
+        sources.back().device = like_.device;
       } else if (operation.takes_numbers && is_number(source)) {
         read_number(sources.emplace_back(), source);
       } else {
@@ -49,68 +54,80 @@ class PythonChain {
     std::vector<Result> made;
     std::vector<Tensor> to;
     for (std::size_t i = 0; i < results.views.size(); ++i) {
-      Result& result = made.emplace_back();
-      result.operand.tensor = {results.views[i], next_address_};
-      result.operand.type = results.types[i];
-      result.operand.device = like_.device;
-      to.push_back(result.operand.tensor);
+      to.emplace_back(results.views[i], next_address_);
+      made.push_back({to.back(), results.types[i]});
       next_address_ += (results.views[i].span_bytes() + 511) / 256 * 256;
     }
     operations_.push_back(make_operation(operation.name, List<Tensor>(std::span(std::as_const(to))),
                                          List<Tensor>(std::span(std::as_const(from))), arguments));
     std::vector<std::size_t> numbers;
-    for (Result& result : made) {
+    for (const Result& result : made) {
       numbers.push_back(results_.size());
-      results_.push_back(std::move(result));
+      results_.push_back(result);
     }
+    planned_.clear();
+    last_ = nullptr;
     for (const Operand& source : sources)
       if (source.library != nullptr) tensors_.push_back(source.tensor);
     return numbers;
   }
 
-  /// Computes results, and returns them as new tensors. All other results are intermediate tensors.
+  /// Computes results, and returns them as new tensors. All other results are intermediate tensors. The first
+  /// run for these results plans the chain.
   nb::list run(const std::vector<std::size_t>& wanted) {
     if (like_.library == nullptr)
       throw Error(ErrorCode::invalid_argument, "the chain has no source that is a tensor");
-    std::vector<Tensor> unused;
-    for (std::size_t r = 0; r < results_.size(); ++r)
-      if (std::ranges::find(wanted, r) == wanted.end()) unused.push_back(results_[r].operand.tensor);
-    Fusion fusion = fuse(List<Operation>(std::span(std::as_const(operations_))),
-                         List<Tensor>(std::span(std::as_const(unused))));
-    allocate_results(fusion, wanted);
-    for (Operation& operation : fusion.operations) place(operation);
-    std::vector<Tensor> mapped = tensors_;
-    for (const Result& result : results_)
-      if (result.memory.is_valid()) mapped.push_back(result.made.tensor);
     Backend& backend = backend_of(like_);
+    if (!planned_.contains(wanted)) {
+      auto made = make_plan(backend, wanted);  // before planned_ is changed: other threads may run meanwhile
+      planned_.emplace(wanted, std::move(made));
+    }
+    const std::shared_ptr<const Planned> planned = last_ = planned_.at(wanted);
+    std::vector<Tensor> mapped = tensors_;
+    std::vector<MovedTensor> moved;
+    std::vector<nb::object> memory(results_.size());
+    for (const std::size_t r : planned->stored) {
+      const Result& result = results_[r];
+      const TensorView& view = result.tensor.view;
+      Operand made;
+      memory[r] = allocate(like_, *result.type, std::span(view.shape).first(view.rank), made);
+      made.tensor.view.type = view.type;
+      mapped.push_back(made.tensor);
+      moved.push_back({result.tensor, made.tensor.address});
+    }
     const Stream stream = current_stream(like_);
     {
       const nb::gil_scoped_release released;
-      const ChainPlan chain = plan(backend.runtime, fusion);
-      kernels_.clear();
-      for (const Plan& one : chain.plans())
-        for (const Kernel& kernel : one.kernels()) kernels_.push_back(kernel.entry());
-      run_at(backend, mapped, stream, [&](Stream on) { chain(on); });
+      run_at(backend, mapped, stream,
+             [&](Stream on) { planned->plan(List<MovedTensor>(std::span(std::as_const(moved))), on); });
       if (like_.waits_for_launches()) backend.runtime.device()->streams().synchronize(stream);
     }
-    sentences_ = std::move(fusion.sentences);
     nb::list made;
-    for (const std::size_t r : wanted) made.append(results_.at(r).memory);
-    for (Result& result : results_) {
-      result.memory.reset();
-      result.made = {};
-    }
+    for (const std::size_t r : wanted) made.append(memory[r]);
     return made;
   }
 
-  [[nodiscard]] const std::vector<std::string>& sentences() const noexcept { return sentences_; }
-  [[nodiscard]] const std::vector<std::string>& kernels() const noexcept { return kernels_; }
+  [[nodiscard]] std::vector<std::string> sentences() const {
+    if (last_ == nullptr) return {};
+    return {last_->plan.sentences().begin(), last_->plan.sentences().end()};
+  }
+  [[nodiscard]] std::vector<std::string> kernels() const {
+    std::vector<std::string> entries;
+    if (last_ == nullptr) return entries;
+    for (const Plan& one : last_->plan.plans())
+      for (const Kernel& kernel : one.kernels()) entries.push_back(kernel.entry());
+    return entries;
+  }
 
  private:
   struct Result {
-    Operand operand;    ///< at an address that no real tensor has
-    Operand made = {};  ///< in memory, while `memory` is valid
-    nb::object memory = {};
+    Tensor tensor;  ///< at an address that no real tensor has
+    const DataType* type = nullptr;
+  };
+  /// The chain, planned for some results.
+  struct Planned {
+    ChainPlan plan;
+    std::vector<std::size_t> stored;  ///< results that need memory: those, and all that kernels hand over
   };
 
   void check_device(const OperationInfo& operation, const Operand& source) {
@@ -122,44 +139,31 @@ class PythonChain {
                 std::string(operation.name) + ": all tensors of a chain must be on one device");
   }
 
-  /// The result in whose place an address is; null for an address of the caller's memory.
-  Result* result_at(const Tensor& tensor) {
-    if (tensor.view.is_number || tensor.address < first_address) return nullptr;
-    const auto after = std::ranges::upper_bound(
-        results_, tensor.address, {}, [](const Result& result) { return result.operand.tensor.address; });
-    return after == results_.begin() ? nullptr : &*(after - 1);
-  }
-
-  void allocate_result(Result& result) {
-    if (result.memory.is_valid()) return;
-    const TensorView& view = result.operand.tensor.view;
-    result.memory =
-        allocate(like_, *result.operand.type, std::span(view.shape).first(view.rank), result.made);
-    result.made.tensor.view.type = view.type;
-  }
-  void allocate_results(const Fusion& fusion, const std::vector<std::size_t>& wanted) {
-    for (const std::size_t r : wanted) allocate_result(results_.at(r));
+  std::shared_ptr<const Planned> make_plan(Backend& backend, const std::vector<std::size_t>& wanted) {
+    std::vector<Tensor> unused;
+    std::vector<bool> is_stored(results_.size());
+    for (const std::size_t r : wanted) is_stored.at(r) = true;
+    for (std::size_t r = 0; r < results_.size(); ++r)
+      if (!is_stored[r]) unused.push_back(results_[r].tensor);
+    const Fusion fusion = fuse(List<Operation>(std::span(std::as_const(operations_))),
+                               List<Tensor>(std::span(std::as_const(unused))));
+    const auto store = [&](const Tensor& tensor) {
+      if (tensor.view.is_number || tensor.address < first_address) return;
+      const auto after = std::ranges::upper_bound(results_, tensor.address, {},
+                                                  [](const Result& result) { return result.tensor.address; });
+      is_stored[static_cast<std::size_t>(after - results_.begin()) - 1] = true;
+    };
     for (const Operation& operation : fusion.operations) {
       for (const Move& move : operation.moves) {
-        if (Result* const result = result_at(move.destination)) allocate_result(*result);
-        for (const Tensor& source : move.sources)
-          if (Result* const result = result_at(source)) allocate_result(*result);
+        store(move.destination);
+        for (const Tensor& source : move.sources) store(source);
       }
     }
-  }
-
-  void place(Tensor& tensor) {
-    const Result* const result = result_at(tensor);
-    if (result != nullptr)
-      tensor.address = result->made.tensor.address + (tensor.address - result->operand.tensor.address);
-  }
-  void place(Operation& operation) {
-    for (std::vector<Tensor>* const tensors : {&operation.destinations, &operation.sources})
-      for (Tensor& tensor : *tensors) place(tensor);
-    for (Move& move : operation.moves) {
-      place(move.destination);
-      for (Tensor& source : move.sources) place(source);
-    }
+    std::vector<std::size_t> stored;
+    for (std::size_t r = 0; r < is_stored.size(); ++r)
+      if (is_stored[r]) stored.push_back(r);
+    const nb::gil_scoped_release released;
+    return std::make_shared<const Planned>(Planned{plan(backend.runtime, fusion), std::move(stored)});
   }
 
   static constexpr DevicePtr first_address = std::uint64_t{1} << 60;
@@ -169,8 +173,8 @@ class PythonChain {
   std::vector<Tensor> tensors_;    ///< of the caller
   std::vector<Operation> operations_;
   std::vector<Result> results_;
-  std::vector<std::string> sentences_;
-  std::vector<std::string> kernels_;
+  std::map<std::vector<std::size_t>, std::shared_ptr<const Planned>> planned_;  ///< by results
+  std::shared_ptr<const Planned> last_;                                         ///< of the last run()
 };
 
 }  // namespace

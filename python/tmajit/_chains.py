@@ -33,6 +33,7 @@ class Chain:
     Attributes:
         sentences: which operations the last run() fused, and why it did not fuse others.
         kernels: the names of the kernels that the last run() launched.
+        Both are empty before the first run() and after an operation was added.
     """
 
     def __init__(self) -> None:
@@ -55,6 +56,9 @@ class Chain:
 
     def run(self, *results: Result) -> Any:
         """Runs the operations, on the elements that the sources have now.
+
+        The first run for some results plans the chain. Later runs for the same results only allocate them and
+        launch the kernels, unless operations were added in between.
 
         Args:
             results: the results to store. All others are intermediate.

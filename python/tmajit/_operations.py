@@ -1223,7 +1223,7 @@ def top_k(
     *,
     out: Tensor | Sequence[Tensor] | None = None,
 ) -> Any:
-    """Takes the k greatest or least elements of each row, in order, with their places.
+    """Takes the k greatest or least elements of each row, in order, with their indices.
 
     Args:
         x: a tensor with any strides; bool is treated as uint8.

@@ -101,6 +101,14 @@ std::vector<Tensor> read_tensors(const OperationStruct& operation, TensorArray t
   return to_tensors(tensors.first, tensors.count, fmt::format("{}: {}", operation.operation, role));
 }
 
+Operation read_operation(const OperationStruct& operation, TensorArray destinations, TensorArray sources,
+                         const void* arguments) {
+  const std::vector<Tensor> destination_tensors = read_tensors(operation, destinations, "destination");
+  const std::vector<Tensor> source_tensors = read_tensors(operation, sources, "source");
+  return make_operation(operation.operation, List<Tensor>(std::span(destination_tensors)),
+                        List<Tensor>(std::span(source_tensors)), read_arguments(operation, arguments));
+}
+
 /// The views of an operation's destinations.
 std::vector<TensorView> read_results(const OperationStruct& operation, TensorArray sources,
                                      const void* arguments) {
@@ -129,12 +137,16 @@ tmajit_status make_plan(const OperationStruct& operation, tmajit_runtime* runtim
   return guarded(error, [&] {
     clear_result(plan, "plan");
     const Runtime& cpp_runtime = require_non_null(runtime, "runtime").runtime;
-    const std::vector<Tensor> destination_tensors = read_tensors(operation, destinations, "destination");
-    const std::vector<Tensor> source_tensors = read_tensors(operation, sources, "source");
-    const Operation planned =
-        make_operation(operation.operation, List<Tensor>(std::span(destination_tensors)),
-                       List<Tensor>(std::span(source_tensors)), read_arguments(operation, arguments));
+    const Operation planned = read_operation(operation, destinations, sources, arguments);
     *plan = new tmajit_plan{cpp_runtime, tmajit::plan(cpp_runtime, planned, text(family))};
+  });
+}
+
+tmajit_status make_value(const OperationStruct& operation, TensorArray destinations, TensorArray sources,
+                         const void* arguments, tmajit_operation** value, tmajit_error** error) {
+  return guarded(error, [&] {
+    clear_result(value, "operation");
+    *value = new tmajit_operation{read_operation(operation, destinations, sources, arguments)};
   });
 }
 

@@ -37,6 +37,10 @@ struct TensorArray {
 [[nodiscard]] tmajit_status make_plan(const OperationStruct& operation, tmajit_runtime* runtime,
                                       TensorArray destinations, TensorArray sources, const void* arguments,
                                       const char* family, tmajit_plan** plan, tmajit_error** error);
+/// Makes an operation as a value: the body of tmajit_<operation>_operation().
+[[nodiscard]] tmajit_status make_value(const OperationStruct& operation, TensorArray destinations,
+                                       TensorArray sources, const void* arguments, tmajit_operation** value,
+                                       tmajit_error** error);
 /// Fills the shape and type of an operation's one destination: the body of tmajit_<operation>_results().
 [[nodiscard]] tmajit_status results(const OperationStruct& operation, TensorArray sources,
                                     const void* arguments, tmajit_tensor* destination, tmajit_error** error);

@@ -3,13 +3,16 @@
 #include "c/errors.hpp"
 #include "c/structs.hpp"
 
+#include <tmajit/fusion.hpp>
 #include <tmajit/move.hpp>
 #include <tmajit/runtime.hpp>
 #include <tmajit/sim.hpp>
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
+#include <variant>
 
 // The objects behind the C interface's handles. Each shares ownership of what it needs, so that they may be
 // destroyed in any order.
@@ -19,9 +22,20 @@ struct tmajit_runtime {
   std::shared_ptr<tmajit::SimDevice> simulator;  ///< null if the runtime is on another device, or on none
 };
 
+struct tmajit_operation {
+  tmajit::Operation operation;
+};
+
+/// The plan of one operation or of a chain.
 struct tmajit_plan {
   tmajit::Runtime runtime;
-  tmajit::Plan plan;
+  std::variant<tmajit::Plan, tmajit::ChainPlan> plan;
+
+  /// The plans whose kernels a launch runs, in order.
+  [[nodiscard]] std::span<const tmajit::Plan> plans() const noexcept {
+    if (const auto* const chain = std::get_if<tmajit::ChainPlan>(&plan)) return chain->plans();
+    return {&std::get<tmajit::Plan>(plan), 1};
+  }
 };
 
 /// A runtime's kernel, or one that the simulated device has loaded from PTX.

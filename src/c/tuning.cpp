@@ -1,6 +1,7 @@
 #include "c/handles.hpp"
 #include "c/progress.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,7 +33,8 @@ tmajit_status tmajit_plan_tune(const tmajit_plan* plan, const tmajit_tune_option
                              .store = !c::flag(c_options.not_stored, "options: not_stored")};
     if (c_options.repeats != 0) tune_options.repeats = c_options.repeats;
     auto made = std::make_unique<tmajit_tune_report>();
-    const TuneReport measured = tune(planned.runtime, planned.plan, tune_options);
+    const Plan& largest = *std::ranges::max_element(planned.plans(), {}, &Plan::bytes_moved);
+    const TuneReport measured = tune(planned.runtime, largest, tune_options);
     if (!measured.shape_class.family.empty()) made->shape_class = measured.shape_class.text();
     for (const TuneReport::Candidate& one : measured.candidates)
       made->candidates.push_back({one.choice.text(), one.microseconds, one.predicted_us});

@@ -3,13 +3,14 @@
 //   tmajit_write_c_operations [--check] REPOSITORY
 //
 // writes operations.h and recipes.h in include/tmajit/c, and operation_structs.hpp, operations.cpp,
-// operation_plans.cpp, recipes.cpp and recipe_plans.cpp in src/c. With --check it writes nothing, and fails
-// if a file differs from what it would write.
+// operation_plans.cpp, operation_values.cpp, and the same three of recipes in src/c. With --check it writes
+// nothing, and fails if a file differs from what it would write.
 #include <tmajit/operations.hpp>
 
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <initializer_list>
 #include <iterator>
 #include <limits>
 #include <string>
@@ -162,6 +163,12 @@ std::vector<Function> functions_of(const OperationInfo& operation) {
        "make_plan",
        {description, "runtime", destinations_argument, sources_argument, "arguments", "family", "plan",
         "error"}},
+      {name + "_operation",
+       joined({destination_parameters,
+               source_parameters,
+               {arguments, "tmajit_operation** operation", "tmajit_error** error"}}),
+       "make_value",
+       {description, destinations_argument, sources_argument, "arguments", "operation", "error"}},
       {name + "_results",
        joined({source_parameters, {arguments}, results_parameters, {"tmajit_error** error"}}), "results",
        joined({{description, sources_argument, "arguments"}, results_arguments, {"error"}})},
@@ -207,6 +214,7 @@ std::string recipes_header_text() {
 
 /// Recipes: operations on rows with names of their own, such as softmax and norms (docs/rowwise.md). Their
 /// functions are those of every operation (<tmajit/c/operations.h>).
+#include <tmajit/c/chain.h>
 #include <tmajit/c/plan.h>
 #include <tmajit/c/tensor.h>
 
@@ -223,7 +231,7 @@ std::string header_text() {
 // src/c/write_operations.cpp writes this file from the operations' descriptions.
 // clang-format off
 
-/// Every operation (docs/operations.md); those that are recipes are in <tmajit/c/recipes.h>. Each has three
+/// Every operation (docs/operations.md); those that are recipes are in <tmajit/c/recipes.h>. Each has four
 /// functions:
 ///
 /// tmajit_<operation>() enqueues the operation on `stream`. The first call compiles a kernel. Later calls of
@@ -231,6 +239,10 @@ std::string header_text() {
 ///
 /// tmajit_<operation>_plan() makes a plan, which the caller destroys. `family` restricts the choice of
 /// kernels to one family (docs/architecture.md); null allows every family.
+///
+/// tmajit_<operation>_operation() makes the operation as a value for a chain (<tmajit/c/chain.h>), which the
+/// caller destroys. Mistakes that only the tensors' memory or an expression has are found by
+/// tmajit_chain_plan().
 ///
 /// tmajit_<operation>_results() computes the shapes and types of the destinations. It stores dense tensors at
 /// address 0. The caller sets the `size` of each tensor before the call. If an operation can have several
@@ -240,6 +252,7 @@ std::string header_text() {
 /// `arguments` may be null if no argument is required. The status is TMAJIT_INVALID_ARGUMENT for shapes,
 /// arguments or numbers of tensors that do not match, TMAJIT_ILLEGAL_SPEC for tensors that overlap or break
 /// another rule, and TMAJIT_COMPILE_FAILED for a wrong expression.
+#include <tmajit/c/chain.h>
 #include <tmajit/c/plan.h>
 #include <tmajit/c/tensor.h>
 
@@ -278,9 +291,8 @@ namespace tmajit::c {
   return text + "\n}  // namespace tmajit::c\n";
 }
 
-/// The functions of all recipes, or of all other operations: those that launch, or those that make plans and
-/// compute results.
-std::string functions_text(bool recipes, bool launches) {
+/// The functions of all recipes, or of all other operations, that call one of these functions of calls.hpp.
+std::string functions_text(bool recipes, std::initializer_list<std::string_view> callees) {
   std::string text = R"(// src/c/write_operations.cpp writes this file from the operations' descriptions.
 // clang-format off
 #include "c/operation_structs.hpp"
@@ -290,7 +302,7 @@ using namespace tmajit::c;
   for (const OperationInfo& operation : operations()) {
     if (is_recipe(operation) != recipes) continue;
     for (const Function& function : functions_of(operation)) {
-      if ((function.callee == "run") != launches) continue;
+      if (std::ranges::find(callees, function.callee) == callees.end()) continue;
       text += "\n" + declaration("tmajit_status " + function.name, function.parameters) + " {\n" +
               declaration("  return " + function.callee, function.arguments) + ";\n}\n";
     }
@@ -317,10 +329,12 @@ int main(int argc, char** argv) {
       {root + "/include/tmajit/c/operations.h", header_text()},
       {root + "/include/tmajit/c/recipes.h", recipes_header_text()},
       {root + "/src/c/operation_structs.hpp", structs_text()},
-      {root + "/src/c/operations.cpp", functions_text(false, true)},
-      {root + "/src/c/operation_plans.cpp", functions_text(false, false)},
-      {root + "/src/c/recipes.cpp", functions_text(true, true)},
-      {root + "/src/c/recipe_plans.cpp", functions_text(true, false)}};
+      {root + "/src/c/operations.cpp", functions_text(false, {"run"})},
+      {root + "/src/c/operation_plans.cpp", functions_text(false, {"make_plan", "results"})},
+      {root + "/src/c/operation_values.cpp", functions_text(false, {"make_value"})},
+      {root + "/src/c/recipes.cpp", functions_text(true, {"run"})},
+      {root + "/src/c/recipe_plans.cpp", functions_text(true, {"make_plan", "results"})},
+      {root + "/src/c/recipe_values.cpp", functions_text(true, {"make_value"})}};
   bool failed = false;
   for (const auto& [path, text] : files) {
     if (content_of(path) == text) continue;

@@ -36,6 +36,15 @@ void refuse_unknown_words(const CLI::App& app) {
          suggestion(word, commands));
 }
 
+void refuse_usage(const CLI::App& app, const CLI::ParseError& error) {
+  refuse_unknown_words(app);
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    const std::string_view what = error.what();  // "--shape: 1 required TYPE missing"
+    refuse("{} needs a value", what.substr(0, what.find(':')));
+  }
+  throw error;
+}
+
 void refuse_empty_values(std::span<const char* const> words) {
   for (const std::string_view word : words) {
     if (word.starts_with("--") && word.find('=') == word.size() - 1) {

@@ -18,6 +18,10 @@ namespace command_line {
 /// Throws Error{invalid_argument} for the first word that the parser did not expect, if any.
 void refuse_unknown_words(const CLI::App& app);
 
+/// For a command line that CLI11 cannot parse: throws Error{invalid_argument} for an unknown word or an
+/// option without its value, and `error` in other cases.
+[[noreturn]] void refuse_usage(const CLI::App& app, const CLI::ParseError& error);
+
 /// Throws Error{invalid_argument} for an option such as "--shape=": CLI11 would take the next word as its
 /// value.
 void refuse_empty_values(std::span<const char* const> words);

@@ -256,7 +256,9 @@ std::string violations_text(const std::vector<Violation>& violations, std::size_
   return format_table(rows, width);
 }
 
-std::string explanation_json(const MoveExplanation& explanation) {
+namespace {
+
+Json to_json(const MoveExplanation& explanation) {
   Json steps = Json::array();
   for (const auto& step : explanation.steps) {
     Json alternatives = Json::array();
@@ -283,8 +285,20 @@ std::string explanation_json(const MoveExplanation& explanation) {
                      {"tuned", step.tuned},
                      {"alternatives", alternatives}});
   }
-  return json_text(
-      {{"shape_class", explanation.shape_class}, {"planning_us", explanation.planning_us}, {"steps", steps}});
+  return {
+      {"shape_class", explanation.shape_class}, {"planning_us", explanation.planning_us}, {"steps", steps}};
+}
+
+}  // namespace
+
+std::string explanation_json(const MoveExplanation& explanation) {
+  return json_text(to_json(explanation));
+}
+
+std::string explanation_json(const ChainPlan& chain) {
+  Json plans = Json::array();
+  for (const Plan& plan : chain.plans()) plans.push_back(to_json(plan.explain()));
+  return json_text({{"sentences", chain.sentences()}, {"plans", plans}});
 }
 
 std::string explanation_text(const std::string& title, const std::vector<PageRow>& first,

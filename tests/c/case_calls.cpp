@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <variant>
 #include <vector>
@@ -76,7 +77,8 @@ class Filler {
 };
 
 /// Calls the functions of one operation. Their signatures tell whether they take one tensor or an array.
-template <class ArgumentStruct, auto run_function, auto plan_function, auto results_function>
+template <class ArgumentStruct, auto run_function, auto plan_function, auto operation_function,
+          auto results_function>
 class CallOf : public CaseCall {
  public:
   explicit CallOf(const reference::TestCase& test_case) : test_case_(test_case) {}
@@ -84,14 +86,20 @@ class CallOf : public CaseCall {
   tmajit_status run(tmajit_runtime* runtime, Tensors destinations, Tensors sources,
                     tmajit_error** error) const override {
     const ArgumentStruct given = arguments();
-    return call_function(run_function, runtime, destinations, sources, &given, static_cast<void*>(nullptr),
-                         error);
+    return call_with_tensors(run_function, std::tuple(runtime), destinations, sources, &given,
+                             static_cast<void*>(nullptr), error);
   }
   tmajit_status plan(tmajit_runtime* runtime, Tensors destinations, Tensors sources, tmajit_plan** plan,
                      tmajit_error** error) const override {
     const ArgumentStruct given = arguments();
-    return call_function(plan_function, runtime, destinations, sources, &given,
-                         static_cast<const char*>(nullptr), plan, error);
+    return call_with_tensors(plan_function, std::tuple(runtime), destinations, sources, &given,
+                             static_cast<const char*>(nullptr), plan, error);
+  }
+  tmajit_status operation(Tensors destinations, Tensors sources, tmajit_operation** operation,
+                          tmajit_error** error) const override {
+    const ArgumentStruct given = arguments();
+    return call_with_tensors(operation_function, std::tuple(), destinations, sources, &given, operation,
+                             error);
   }
   tmajit_status results(Tensors sources, std::span<tmajit_tensor> results,
                         tmajit_error** error) const override {
@@ -109,35 +117,16 @@ class CallOf : public CaseCall {
     return given;
   }
 
-  template <class Function, class... Rest>
-  static tmajit_status call_function(Function function, tmajit_runtime* runtime, Tensors destinations,
-                                     Tensors sources, Rest... rest) {
-    using Pointer = const tmajit_tensor*;
-    if constexpr (std::is_invocable_v<Function, tmajit_runtime*, Pointer, Pointer, Rest...>) {
-      return function(runtime, destinations.data(), sources.data(), rest...);
-    } else if constexpr (std::is_invocable_v<Function, tmajit_runtime*, Pointer, Pointer, std::size_t,
-                                             Rest...>) {
-      return function(runtime, destinations.data(), sources.data(), sources.size(), rest...);
-    } else if constexpr (std::is_invocable_v<Function, tmajit_runtime*, Pointer, std::size_t, Pointer,
-                                             Rest...>) {
-      return function(runtime, destinations.data(), destinations.size(), sources.data(), rest...);
-    } else {
-      return function(runtime, destinations.data(), destinations.size(), sources.data(), sources.size(),
-                      rest...);
-    }
-  }
-
   const reference::TestCase& test_case_;
 };
 
 }  // namespace
 
 std::unique_ptr<CaseCall> call_of(const reference::TestCase& test_case) {
-#define TMAJIT_CALL(name)                                                                                 \
-  if (test_case.operation == #name)                                                                       \
-    return std::make_unique<                                                                              \
-        CallOf<tmajit_##name##_arguments, tmajit_##name, tmajit_##name##_plan, tmajit_##name##_results>>( \
-        test_case);
+#define TMAJIT_CALL(name)                                                                          \
+  if (test_case.operation == #name)                                                                \
+    return std::make_unique<CallOf<tmajit_##name##_arguments, tmajit_##name, tmajit_##name##_plan, \
+                                   tmajit_##name##_operation, tmajit_##name##_results>>(test_case);
   TMAJIT_FOR_EACH_OPERATION(TMAJIT_CALL)
 #undef TMAJIT_CALL
   throw std::logic_error("the C interface has no operation " + std::string(test_case.operation));

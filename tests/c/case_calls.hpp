@@ -9,7 +9,7 @@
 
 namespace tests {
 
-/// The three functions of one operation, with the arguments of a case.
+/// The functions of one operation, with the arguments of a case.
 class CaseCall {
  public:
   virtual ~CaseCall() = default;
@@ -21,6 +21,9 @@ class CaseCall {
                                            std::span<const tmajit_tensor> destinations,
                                            std::span<const tmajit_tensor> sources, tmajit_plan** plan,
                                            tmajit_error** error) const = 0;
+  [[nodiscard]] virtual tmajit_status operation(std::span<const tmajit_tensor> destinations,
+                                                std::span<const tmajit_tensor> sources,
+                                                tmajit_operation** operation, tmajit_error** error) const = 0;
   /// Fills `results`, whose length is the capacity that the function is told.
   [[nodiscard]] virtual tmajit_status results(std::span<const tmajit_tensor> sources,
                                               std::span<tmajit_tensor> results,

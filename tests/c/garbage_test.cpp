@@ -16,6 +16,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch_test_macros.hpp>
@@ -144,8 +146,8 @@ struct Drawer {
   }
 };
 
-/// Calls tmajit_<operation>_results() with drawn tensors and arguments.
-template <class Arguments, auto results_function>
+/// Calls tmajit_<operation>_results() and tmajit_<operation>_operation() with drawn tensors and arguments.
+template <class Arguments, auto results_function, auto operation_function>
 void run(const char* operation) {
   const std::uint64_t seed = tests::seed(20261126);
   INFO(operation << ", TMAJIT_SEED=" << seed);
@@ -165,6 +167,13 @@ void run(const char* operation) {
     if (!legal.empty() && random() % 8 == 0) given = legal;
     const tmajit_status status = tests::call_results<results_function>(given, arguments, results, &error);
     outcomes.add(status, error);
+    tmajit_operation* made = nullptr;
+    const tmajit_status made_status =
+        tests::call_with_tensors(operation_function, std::tuple(), std::span<const tmajit_tensor>(results),
+                                 given, &std::as_const(arguments), &made, &error);
+    CHECK((made != nullptr) == (made_status == TMAJIT_OK));
+    tmajit_operation_destroy(made);
+    outcomes.add(made_status, error);
   }
   std::cout << "  " << operation << ": " << outcomes.good << " results, " << outcomes.refused << " errors\n";
   CHECK(outcomes.good > 0);
@@ -174,7 +183,8 @@ void run(const char* operation) {
 }  // namespace
 
 TEST_CASE("arbitrary tensors and arguments give results or errors") {
-#define TMAJIT_RUN(name) run<tmajit_##name##_arguments, tmajit_##name##_results>(#name);
+#define TMAJIT_RUN(name) \
+  run<tmajit_##name##_arguments, tmajit_##name##_results, tmajit_##name##_operation>(#name);
   TMAJIT_FOR_EACH_OPERATION(TMAJIT_RUN)
 #undef TMAJIT_RUN
 }

@@ -1,11 +1,11 @@
 #pragma once
 
-/// The operations of the C interface as templates: the members of their arguments, and the calls of
-/// tmajit_<operation>_results().
+/// The operations of the C interface as templates: the members of their arguments, and calls.
 #include <tmajit/c.h>
 
 #include <cstddef>
 #include <span>
+#include <tuple>
 #include <type_traits>
 
 namespace tests {
@@ -144,6 +144,27 @@ void visit_members(Recipe& arguments, Visitor& visitor) {
   if constexpr (requires { arguments.layout; }) visitor.TMAJIT_MEMBER(layout);
 }
 #undef TMAJIT_MEMBER
+
+/// Calls a function of an operation. Its signature tells whether it takes one tensor or an array. `first` are
+/// the arguments before the tensors, `rest` those after them.
+template <class Function, class... First, class... Rest>
+tmajit_status call_with_tensors(Function function, std::tuple<First...> first,
+                                std::span<const tmajit_tensor> destinations,
+                                std::span<const tmajit_tensor> sources, Rest... rest) {
+  using Pointer = const tmajit_tensor*;
+  const auto call = [&](auto... tensors) {
+    return std::apply([&](First... before) { return function(before..., tensors..., rest...); }, first);
+  };
+  if constexpr (std::is_invocable_v<Function, First..., Pointer, Pointer, Rest...>) {
+    return call(destinations.data(), sources.data());
+  } else if constexpr (std::is_invocable_v<Function, First..., Pointer, Pointer, std::size_t, Rest...>) {
+    return call(destinations.data(), sources.data(), sources.size());
+  } else if constexpr (std::is_invocable_v<Function, First..., Pointer, std::size_t, Pointer, Rest...>) {
+    return call(destinations.data(), destinations.size(), sources.data());
+  } else {
+    return call(destinations.data(), destinations.size(), sources.data(), sources.size());
+  }
+}
 
 /// Calls tmajit_<operation>_results(). Its signature tells whether it takes one tensor or an array.
 template <auto function, class Arguments>

@@ -18,9 +18,10 @@ Result with_zeros(Result (*function)(Parameters...)) {
 }  // namespace
 
 TEST_CASE("functions of operations reject null handles and tensors") {
-#define TMAJIT_CHECK_NULLS(name)                                      \
-  CHECK(with_zeros(tmajit_##name) == TMAJIT_INVALID_ARGUMENT);        \
-  CHECK(with_zeros(tmajit_##name##_plan) == TMAJIT_INVALID_ARGUMENT); \
+#define TMAJIT_CHECK_NULLS(name)                                           \
+  CHECK(with_zeros(tmajit_##name) == TMAJIT_INVALID_ARGUMENT);             \
+  CHECK(with_zeros(tmajit_##name##_plan) == TMAJIT_INVALID_ARGUMENT);      \
+  CHECK(with_zeros(tmajit_##name##_operation) == TMAJIT_INVALID_ARGUMENT); \
   CHECK(with_zeros(tmajit_##name##_results) == TMAJIT_INVALID_ARGUMENT);
   TMAJIT_FOR_EACH_OPERATION(TMAJIT_CHECK_NULLS)
 #undef TMAJIT_CHECK_NULLS
@@ -32,6 +33,7 @@ TEST_CASE("all other functions that return a status reject null handles and poin
   CHECK(with_zeros(tmajit_buffer_map) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_buffer_read) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_buffer_write) == TMAJIT_INVALID_ARGUMENT);
+  CHECK(with_zeros(tmajit_chain_plan) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_error_violation) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_findings_format) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_findings_item) == TMAJIT_INVALID_ARGUMENT);
@@ -51,6 +53,7 @@ TEST_CASE("all other functions that return a status reject null handles and poin
   CHECK(with_zeros(tmajit_plan_explanation_json) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_plan_kernel) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_plan_launch) == TMAJIT_INVALID_ARGUMENT);
+  CHECK(with_zeros(tmajit_plan_launch_moved) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_plan_launch_on) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_plan_tune) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_prepared_launch) == TMAJIT_INVALID_ARGUMENT);
@@ -89,6 +92,8 @@ TEST_CASE("functions that cannot fail accept null") {
   CHECK(with_zeros(tmajit_kernel_tune_report_left_out_count) == 0);
   CHECK(with_zeros(tmajit_plan_bytes_moved) == 0);
   CHECK(with_zeros(tmajit_plan_kernel_count) == 0);
+  CHECK(with_zeros(tmajit_plan_sentence) == nullptr);
+  CHECK(with_zeros(tmajit_plan_sentence_count) == 0);
   CHECK(with_zeros(tmajit_runtime_instructions) == 0);
   CHECK(with_zeros(tmajit_tune_report_count) == 0);
   CHECK(with_zeros(tmajit_tune_report_left_out_count) == 0);
@@ -109,6 +114,7 @@ TEST_CASE("functions that cannot fail accept null") {
   with_zeros(tmajit_findings_destroy);
   with_zeros(tmajit_kernel_destroy);
   with_zeros(tmajit_kernel_tune_report_destroy);
+  with_zeros(tmajit_operation_destroy);
   with_zeros(tmajit_plan_destroy);
   with_zeros(tmajit_prepared_destroy);
   with_zeros(tmajit_runtime_destroy);

@@ -32,6 +32,7 @@ struct Destroy {
 };
 using OwnRuntime = std::unique_ptr<tmajit_runtime, Destroy<tmajit_runtime, tmajit_runtime_destroy>>;
 using OwnBuffer = std::unique_ptr<tmajit_buffer, Destroy<tmajit_buffer, tmajit_buffer_destroy>>;
+using OwnOperation = std::unique_ptr<tmajit_operation, Destroy<tmajit_operation, tmajit_operation_destroy>>;
 using OwnPlan = std::unique_ptr<tmajit_plan, Destroy<tmajit_plan, tmajit_plan_destroy>>;
 
 OwnRuntime simulated_runtime() {
@@ -133,7 +134,8 @@ void check_results(const TestCase& test_case, const tests::CaseCall& call,
   }
 }
 
-/// Runs a case three times: by a call, by the same call again, which finds the cached plan, and by a plan.
+/// Runs a case four times: by a call, by the same call again, which finds the cached plan, by a plan, and as
+/// a chain of this operation alone that was planned for other memory.
 void run_case(tmajit_runtime* runtime, const TestCase& test_case, std::uint64_t seed) {
   const Buffers before = random_buffers(test_case, seed);
   const reference::Expected right = expected(test_case, before);
@@ -170,6 +172,25 @@ void run_case(tmajit_runtime* runtime, const TestCase& test_case, std::uint64_t 
   memory.write(before);
   require_ok(tmajit_plan_launch(plan.get(), nullptr, &error), error);
   CHECK(memory.read(before) == first);
+
+  tmajit_operation* value = nullptr;
+  require_ok(call->operation(destinations, sources, &value, &error), error);
+  const OwnOperation operation(value);
+  require_ok(tmajit_chain_plan(runtime, &value, 1, nullptr, 0, &made, &error), error);
+  const OwnPlan chain(made);
+  Memory elsewhere(runtime, test_case);
+  std::vector<tmajit_tensor> planned = destinations;
+  std::vector<std::uint64_t> addresses;
+  for (const tmajit_tensor& tensor : elsewhere.tensors(test_case.destinations))
+    addresses.push_back(tensor.address);
+  for (const tmajit_tensor& tensor : elsewhere.tensors(test_case.sources))
+    addresses.push_back(tensor.address);
+  planned.insert(planned.end(), sources.begin(), sources.end() - std::ssize(test_case.numbers));
+  elsewhere.write(before);
+  require_ok(tmajit_plan_launch_moved(chain.get(), planned.data(), addresses.data(), planned.size(), nullptr,
+                                      &error),
+             error);
+  CHECK(elsewhere.read(before) == first);
 }
 
 void run_cases(std::string_view operation) {

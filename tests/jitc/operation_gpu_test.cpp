@@ -24,6 +24,9 @@ TEST_CASE("operations on a GPU agree with loops on the host, and are timed", "[g
       {"bulk", "--expr", "x", "--shape", "3x5x1031"},
       {"general", "--shape", "30x40x50", "--axes", "2,0,1", "--pad", "1,2,3"},
       {"concat", "--axis", "1", "--parts", "100,200,300", "--shape", "1000x1"},
+      {"map", "--expr", "x * 0.125f", "--shape", "999x1001", "--then", "softmax", "--then",
+       "cast --out-dtype bf16"},
+      {"softmax", "--shape", "100x1000", "--then", "pad --pad 1,1:1,1", "--then", "reduce_into --op add"},
   }));
   std::vector<std::string> words{"run"};
   words.insert(words.end(), move.begin(), move.end());

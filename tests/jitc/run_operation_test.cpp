@@ -206,7 +206,7 @@ TEST_CASE("an invalid option gives a single error that names it") {
       {{"map", "--shape", "4x4"}, "map needs --expr"},
       {{"map", "--shape", "4x4", "--expr", "x&1", "--check"}, "--check has nothing to compare 'x&1' with"},
       {{"stencil", "--shape", "4x4", "--expr", "erf(x(0,1))", "--check"}, "the CPU evaluates expressions of"},
-      {{"reduce", "--shape", "4x4", "--op", "max", "--expr", "x*x+1", "--check"}, "must be exact"},
+      {{"reduce", "--shape", "4x4", "--op", "arg_max", "--expr", "x*x+1", "--check"}, "must be exact"},
       {{"stencil", "--shape", "4x4", "--expr", "x(0,1)", "--boundary", "mirror"}, "mirror"},
       {{"stencil", "--shape", "4x4", "--expr", "x(0,1)", "--boundary-value", "2"},
        "--boundary-value without"},

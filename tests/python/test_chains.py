@@ -8,14 +8,16 @@ import pytest
 import tmajit
 from support import SEED
 
-RNG = np.random.default_rng(SEED)
+
+@pytest.fixture
+def rows():
+    """A function that draws a matrix. A failing test prints the seed."""
+    print(f"seed {SEED}")
+    rng = np.random.default_rng(SEED)
+    return lambda: rng.normal(size=(6, 40)).astype(np.float32)
 
 
-def rows() -> np.ndarray:
-    return RNG.normal(size=(6, 40)).astype(np.float32)
-
-
-def test_a_map_and_a_recipe_are_one_kernel():
+def test_a_map_and_a_recipe_are_one_kernel(rows):
     x = rows()
     chain = tmajit.Chain()
     y = chain.run(chain.cast(chain.softmax(chain.map(x, 2.0, expression="x * p0")), dtype=np.float16))
@@ -26,7 +28,7 @@ def test_a_map_and_a_recipe_are_one_kernel():
     assert chain.sentences[0].startswith("operation 0 (map) is fused into operation 1 (rowwise)")
 
 
-def test_wanted_results_are_stored():
+def test_wanted_results_are_stored(rows):
     x, z = rows(), rows()
     chain = tmajit.Chain()
     added = chain.map(x, z, expression="x0 + x1")
@@ -42,7 +44,7 @@ def test_wanted_results_are_stored():
     assert len(chain.kernels) == 1
 
 
-def test_views_and_operations_of_several_results():
+def test_views_and_operations_of_several_results(rows):
     x = rows()
     chain = tmajit.Chain()
     turned = chain.permute(x, axes=(1, 0))
@@ -54,7 +56,7 @@ def test_views_and_operations_of_several_results():
     np.testing.assert_array_equal(chain.run(chain.map(parts[1], expression="x + 1")), x.T[10:] + 1)
 
 
-def test_gathers_and_pads():
+def test_gathers_and_pads(rows):
     x, index = rows(), np.array([5, 0, -2, 5])
     chain = tmajit.Chain()
     doubled = chain.map(x, 2.0, expression="x * p0")
@@ -71,7 +73,25 @@ def test_gathers_and_pads():
     assert "the interior of the pad's destination" in chain.sentences[0]
 
 
-def test_wrong_calls():
+def test_runs_of_one_chain_make_new_results(rows):
+    x = rows()
+    chain = tmajit.Chain()
+    scaled = chain.map(x, expression="x * 3")
+    result = chain.scan(scaled, op="sum", axis=-1)
+    first = chain.run(result)
+    kept, kernels = first.copy(), chain.kernels
+    x += 1
+    second = chain.run(result)
+    np.testing.assert_allclose(second, np.cumsum(3 * x, -1), rtol=1e-4, atol=1e-4)
+    np.testing.assert_array_equal(first, kept)
+    assert chain.kernels == kernels
+    # An operation that is added later belongs to the next run.
+    negated = chain.map(result, expression="-x")
+    assert chain.kernels == [] and chain.sentences == []
+    np.testing.assert_array_equal(chain.run(negated), -second)
+
+
+def test_wrong_calls(rows):
     chain, other = tmajit.Chain(), tmajit.Chain()
     result = chain.map(rows(), expression="x")
     with pytest.raises(AttributeError, match="no operation 'nothing'"):

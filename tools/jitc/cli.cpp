@@ -121,12 +121,7 @@ bool parse(CLI::App& app, int argc, const char* const* argv) {
       write_stdout(text.str());
       return false;
     }
-    command_line::refuse_unknown_words(app);
-    if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
-      const std::string_view what = error.what();  // "--shape: 1 required TYPE missing"
-      refuse("{} needs a value", what.substr(0, what.find(':')));
-    }
-    throw;
+    command_line::refuse_usage(app, error);
   }
   return true;
 }

@@ -1,3 +1,4 @@
+#include "chain.hpp"
 #include "commands.hpp"
 #include "files.hpp"
 #include "option_group.hpp"
@@ -17,33 +18,38 @@
 namespace jitc {
 namespace {
 
-using tmajit::MoveExplanation;
-
 struct ExplainOptions {
   ProblemOptions problem;
+  std::vector<std::string> then;  ///< texts of --then
   CompilerOptions compiler;
   std::string device = "auto";
 };
 
-MoveExplanation explain(const Problem& problem, tmajit::Runtime& runtime) {
+/// The plans of the chain's fused operations, or of its one operation.
+std::vector<tmajit::Plan> plans_of(const Chain& chain, const tmajit::Fusion& fusion,
+                                   tmajit::Runtime& runtime) {
   const Progress progress("planning and compiling");
-  return tmajit::plan(runtime, problem.operation(problem.planning_addresses()), problem.request.family_name())
-      .explain();
+  std::vector<tmajit::Plan> plans;
+  for (const auto& operation : fusion.operations)
+    plans.push_back(tmajit::plan(runtime, operation, chain.first().request.family_name()));
+  return plans;
 }
 
 int explain(const ExplainOptions& options, bool json) {
-  const auto problem = make_problem(options.problem, Purpose::look);
+  const auto chain = make_chain(options.problem, options.then, Purpose::look);
   const auto choice = select_chip(options.device);
   const auto& chip = choice.chip;
   auto runtime = planning_runtime(options.compiler, chip);
-  const auto explanation = explain(problem, runtime);
+  const auto fusion = chain.fusion(chain.planning_addresses());
+  const auto plans = plans_of(chain, fusion, runtime);
   if (json) {
-    auto report = to_json(problem);
+    auto report = to_json(chain);
     report["device"] = {{"name", chip.name},
                         {"present", choice.present},
                         {"sm_count", chip.sm_count},
                         {"gb_per_s", chip.gbps}};
-    report.update(Json::parse(explanation_json(explanation)));
+    report.update(Json::parse(chain.is_single() ? explanation_json(plans.front().explain())
+                                                : explanation_json(tmajit::plan(runtime, fusion))));
     print_json(report);
     return 0;
   }
@@ -52,8 +58,20 @@ int explain(const ExplainOptions& options, bool json) {
                          Style::warn, STDERR_FILENO));
   }
   const auto width = std::min(columns(STDOUT_FILENO), widest_page);
-  const std::vector<tmajit::PageRow> first{{"device", fmt::format("{}, {} SMs", chip.name, chip.sm_count)}};
-  write_stdout(explanation_text(describe(problem), first, explanation, width, takes_colour(STDOUT_FILENO)));
+  std::vector<tmajit::PageRow> rows;
+  for (std::size_t k = 1; k < chain.steps.size(); ++k) rows.push_back({"then", describe(chain.steps[k])});
+  for (const auto& sentence : fusion.sentences) rows.push_back({"fusion", sentence});
+  if (!chain.is_single()) {
+    std::size_t kernels = 0;
+    for (const auto& plan : plans) kernels += plan.kernels().size();
+    rows.push_back({"chain", describe_kernels(chain, kernels)});
+  }
+  rows.push_back({"device", fmt::format("{}, {} SMs", chip.name, chip.sm_count)});
+  for (std::size_t p = 0; p < plans.size(); ++p) {
+    const std::string title = p == 0 ? describe(chain.first()) : describe(plans[p]);
+    write_stdout(explanation_text(title, p == 0 ? rows : std::vector<tmajit::PageRow>(), plans[p].explain(),
+                                  width, takes_colour(STDOUT_FILENO)));
+  }
   return 0;
 }
 
@@ -65,6 +83,7 @@ void add_explain_command(CLI::App& app, Session& session) {
       "How an operation would be done and why: its canonical form, kernel, tiles, memory; runs nothing");
   auto options = std::make_shared<ExplainOptions>();
   add_problem_options(command, options->problem);
+  add_then_option(command, options->then);
   add_compiler_options(command, options->compiler);
   OptionGroup(command)
       .add("--device", options->device, "DEVICE",
@@ -81,6 +100,8 @@ void add_explain_command(CLI::App& app, Session& session) {
       "  jitc explain permute --shape 8191x8209 --axes 1,0 --type u8 --json\n"
       "  jitc explain copy --shape 16384x16384 --slice 100:12100,64:12064 --type f32\n"
       "  jitc explain cast --in a.npy --out-type bf16\n"
+      "  jitc explain map --expr 'x * x' --shape 4096x4096 --then 'reduce --op sum --axes 1'   # is it one "
+      "kernel?\n"
       "  jitc explain rows --shape 4096x4096   # the best kernel of one family\n"
       "  jitc explain copy --shape 1000000 --offset 1 --type u8   # an address that is not aligned");
   add_action(command, session, [options](bool json) { return explain(*options, json); });

@@ -6,7 +6,10 @@
 #include "text.hpp"
 #include "usage.hpp"
 
+#include <tmajit/report/plan.hpp>
+
 #include <algorithm>
+#include <optional>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -20,7 +23,8 @@ using tmajit::TensorView;
 /// Builds one problem in steps; each step uses the results of the earlier ones.
 class Builder {
  public:
-  Builder(const ProblemOptions& options, Purpose purpose) : options_(options), purpose_(purpose) {
+  Builder(const ProblemOptions& options, Purpose purpose, const Problem* before)
+      : options_(options), purpose_(purpose), before_(before) {
     problem_.word = options.word;
     problem_.request = read_request(options);
   }
@@ -37,7 +41,8 @@ class Builder {
     check_filter();
     // Options that can be read without the inputs come first, so that a missing file does not hide a wrong
     // word.
-    const auto named = read_types(options_);
+    auto named = read_types(options_);
+    if (before_ != nullptr && named.all.empty()) named.all.push_back(before_->outputs.front().view.type);
     check_values();
     read_ranges();
     for (const auto& path : options_.in) problem_.files.emplace_back(path);
@@ -47,7 +52,7 @@ class Builder {
     make_inputs();
     read_views();
     read_numbers();
-    require_same_bits();
+    if (text("--expr").empty()) require_same_bits(types_, operation(), problem_.word, !text("--pad").empty());
     read_arguments();
     if (!options_.into.empty()) problem_.into.emplace(options_.into);
     make_outputs();
@@ -128,6 +133,8 @@ class Builder {
     } else {
       input_count_ = is("concat") ? 2 : inputs_read;
     }
+    if (before_ != nullptr && input_count_ == 0)
+      refuse("{} reads nothing of the result before; leave --inputs 0 out", problem_.word);
     if (options_.inputs && *options_.inputs != input_count_) {
       refuse("--inputs {}, but {} given with {}", *options_.inputs,
              input_count_ == 1 ? "1 is" : fmt::format("{} are", input_count_),
@@ -162,21 +169,33 @@ class Builder {
   /// Sets the shapes of a recipe's inputs without files, which follow from --shape, and the types that
   /// --dtype does not name one by one: labels are integers although one type is given for all.
   void describe_recipe(std::size_t named_types) {
-    if (operation().sources.empty() || !problem_.files.empty() || options_.shape.empty()) return;
+    const auto shape = given_shape();
+    if (operation().sources.empty() || !problem_.files.empty() || !shape) return;
     tmajit::Arguments given;
     for (const auto& argument : operation().arguments) {
       if (const auto& value = text(argument.option); !value.empty())
         given.set(argument.name, tmajit::parse_argument(argument, value, argument.option));
     }
-    const auto rows = TensorView::contiguous(types_.inputs.front(), parse_extents(options_.shape, "--shape"));
+    const auto rows = TensorView::contiguous(types_.inputs.front(), *shape);
     recipe_ = tmajit::sources_of(operation().name, rows, input_count_, given);
     if (named_types > 1) return;
     for (std::size_t i = 0; i < input_count_; ++i) types_.inputs[i] = recipe_[i].type;
   }
 
+  /// The shape of the result that the operation reads, or that of --shape; nothing without both.
+  [[nodiscard]] std::optional<Shape> given_shape() const {
+    if (before_ != nullptr) {
+      const auto shape = extents(before_->outputs.front().view);
+      return Shape(shape.begin(), shape.end());
+    }
+    if (options_.shape.empty()) return std::nullopt;
+    return parse_extents(options_.shape, "--shape");
+  }
+
   [[nodiscard]] Shape shape_of(std::size_t input) const {
     if (!problem_.files.empty()) return shape_of_file(problem_.files[input], is_index(input));
-    if (options_.shape.empty()) {
+    const auto given = given_shape();
+    if (!given) {
       if (purpose_ == Purpose::run) {
         refuse("{} needs its inputs: --in a.npy, or --shape 4096x4096 for made-up elements", problem_.word);
       }
@@ -189,7 +208,7 @@ class Builder {
       const auto shape = extents(recipe_[input]);
       return {shape.begin(), shape.end()};
     }
-    auto shape = parse_extents(options_.shape, "--shape");
+    Shape shape = *given;
     if (convolves() && input == 1) return filter_shape(shape);
     if (is(tmajit::CastTranspose::operation) && input == 1) return {};  // the scale
     if (is_index(input)) return index_shape(options_, shape, operation().reads_destination);
@@ -277,11 +296,28 @@ class Builder {
           input_count_ == 1 ? "" : fmt::format(" for all inputs, or once for each of the {}", input_count_));
     }
     for (std::size_t i = 0; i < input_count_; ++i) {
+      if (i == 0 && before_ != nullptr) {
+        add_result();
+        continue;
+      }
       problem_.inputs.push_back(make_array(
           types_.inputs[i], shape_of(i), strides.empty() ? "" : strides[strides.size() == 1 ? 0 : i],
           "--strides", options_.offset, input_count_ == 1 ? "input" : fmt::format("input {}", i)));
       if (purpose_ == Purpose::run && !problem_.files.empty()) require_distinct_addresses(i);
     }
+  }
+
+  /// Adds the result of the operation before as the first input.
+  void add_result() {
+    const Array& result = before_->outputs.front();
+    const auto shape = shape_of(0);
+    if (types_.inputs.front() != result.view.type || !std::ranges::equal(shape, extents(result.view))) {
+      refuse("{} would read {} of shape {}, but the result of {} is {}", problem_.word,
+             tmajit::name(types_.inputs.front()), fmt::join(shape, "x"), before_->word,
+             tmajit::describe(result.view));
+    }
+    problem_.inputs.push_back(
+        {.view = result.view, .memory = result.memory, .name = "result of " + before_->word});
   }
 
   /// Refuses strides that give different elements of a file one address: only one of them could be kept.
@@ -421,35 +457,17 @@ class Builder {
     }
   }
 
-  /// Refuses operand types between which an operation that moves bits would have to convert.
-  void require_same_bits() const {
-    if (!operation().moves_bits || !text("--expr").empty()) return;
-    const auto to = types_.output;
-    for (std::size_t i = 0; i < types_.inputs.size() && !is_index(i); ++i) {
-      const auto from = types_.inputs[i];
-      if (from != types_.inputs.front()) {
-        refuse("{} moves bits, but inputs have the types {} and {}; cast converts values", problem_.word,
-               tmajit::name(types_.inputs.front()), tmajit::name(from));
-      }
-      if (tmajit::size_of(from) != tmajit::size_of(to)) {
-        refuse("{} moves bits, but {} elements have {} and {} elements {}; cast converts values",
-               problem_.word, tmajit::name(from), counted(tmajit::size_of(from), "byte"), tmajit::name(to),
-               tmajit::size_of(to));
-      }
-      if (!text("--pad").empty() && from != to) {
-        refuse("--pad adds elements of the output's type, {}, to bits of {}; cast converts values",
-               tmajit::name(to), tmajit::name(from));
-      }
-    }
-  }
-
   /// Marks outputs as NumPy's booleans if all inputs are, only bits are moved and no option names a type.
   void keep_booleans() {
     const bool moves = moves_bits();
     const auto is_boolean = [](const InputArray& file) { return file.header().kind == 'b'; };
+    const bool from_booleans =
+        before_ != nullptr
+            ? before_->outputs_are_booleans && input_count_ == 1
+            : !problem_.files.empty() &&
+                  std::all_of(problem_.files.begin(), problem_.files.end() - index_count(), is_boolean);
     problem_.outputs_are_booleans =
-        moves && options_.dtypes.empty() && options_.out_dtype.empty() && !problem_.files.empty() &&
-        std::all_of(problem_.files.begin(), problem_.files.end() - index_count(), is_boolean);
+        moves && options_.dtypes.empty() && options_.out_dtype.empty() && from_booleans;
     const double pad_value = problem_.given.number("value");
     if (problem_.outputs_are_booleans && pad_value != 0 && pad_value != 1)
       refuse("--pad-value {}: the elements are booleans; legal are 0 and 1", pad_value);
@@ -457,6 +475,7 @@ class Builder {
 
   const ProblemOptions& options_;
   Purpose purpose_;
+  const Problem* before_;  ///< its first output is the first input; null: there is none
   std::size_t input_count_ = 1;
   OperandTypes types_;
   std::vector<TensorView> recipe_;  ///< inputs of a recipe without files
@@ -465,8 +484,8 @@ class Builder {
 
 }  // namespace
 
-Problem make_problem(const ProblemOptions& options, Purpose purpose) {
-  return Builder(options, purpose).build();
+Problem make_problem(const ProblemOptions& options, Purpose purpose, const Problem* before) {
+  return Builder(options, purpose, before).build();
 }
 
 }  // namespace jitc

@@ -1,7 +1,10 @@
 #include "operand_types.hpp"
 
 #include "parse.hpp"
+#include "text.hpp"
 #include "usage.hpp"
+
+#include <algorithm>
 
 namespace jitc {
 
@@ -44,6 +47,29 @@ OperandTypes choose_types(const NamedTypes& names, std::span<const InputArray> f
            tmajit::name(named.front()));
   }
   return types;
+}
+
+void require_same_bits(const OperandTypes& types, const tmajit::OperationInfo& operation,
+                       const std::string& word, bool pads) {
+  if (!operation.moves_bits) return;
+  const auto to = types.output;
+  const std::size_t count =
+      operation.has_indices ? std::min<std::size_t>(types.inputs.size(), 1) : types.inputs.size();
+  for (const auto from : std::span(types.inputs).first(count)) {
+    if (from != types.inputs.front()) {
+      refuse("{} moves bits, but inputs have the types {} and {}; cast converts values", word,
+             tmajit::name(types.inputs.front()), tmajit::name(from));
+    }
+    if (tmajit::size_of(from) != tmajit::size_of(to)) {
+      refuse("{} moves bits, but {} elements have {} and {} elements {}; cast converts values", word,
+             tmajit::name(from), counted(tmajit::size_of(from), "byte"), tmajit::name(to),
+             tmajit::size_of(to));
+    }
+    if (pads && from != to) {
+      refuse("--pad adds elements of the output's type, {}, to bits of {}; cast converts values",
+             tmajit::name(to), tmajit::name(from));
+    }
+  }
 }
 
 }  // namespace jitc

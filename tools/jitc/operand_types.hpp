@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace jitc {
@@ -33,5 +34,10 @@ struct NamedTypes {
 /// and a single named type is not theirs. Throws Error{invalid_argument} where they contradict each other.
 [[nodiscard]] OperandTypes choose_types(const NamedTypes& names, std::span<const InputArray> files,
                                         std::size_t count, const tmajit::OperationInfo& operation);
+
+/// Throws Error{invalid_argument} for types between which an operation that moves bits would have to convert.
+/// `word` is the operation as it was typed. `pads`: elements of the output's type are added.
+void require_same_bits(const OperandTypes& types, const tmajit::OperationInfo& operation,
+                       const std::string& word, bool pads);
 
 }  // namespace jitc

@@ -57,6 +57,7 @@ struct CompilerOptions {
 inline constexpr auto tensors_group = "Tensors";
 inline constexpr auto views_group = "Views";
 inline constexpr auto arguments_group = "Arguments of operations";
+inline constexpr auto chain_group = "Chains";
 inline constexpr auto tiles_group = "Tiles of your choice";
 
 /// Adds OPERATION and the options of ProblemOptions to `command`. `values` must outlive the parse.

@@ -43,7 +43,8 @@ bool is_own_kernel(std::string_view word) {
 }
 
 void check_own_usage(const CLI::App& command, std::string_view word, bool may_be_ptx) {
-  constexpr std::array operation_groups{tensors_group, views_group, arguments_group, tiles_group};
+  constexpr std::array operation_groups{tensors_group, views_group, arguments_group, chain_group,
+                                        tiles_group};
   constexpr std::array operation_options{"--step", "--check", "--seed"};
   const bool own = is_own_kernel(word);
   for (const auto* option : command.get_options()) {

@@ -6,9 +6,11 @@
 #include <tmajit/arguments.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <limits>
 #include <system_error>
+#include <utility>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -74,6 +76,28 @@ std::vector<tmajit::ElementType> parse_types(const std::vector<std::string>& tex
     for (const auto type : split(text, ',')) types.push_back(tmajit::parse<tmajit::ElementType>(type));
   }
   return types;
+}
+
+std::vector<std::string> command_words(std::string_view text) {
+  std::vector<std::string> words;
+  bool in_word = false;
+  char quote = 0;
+  for (const char next : text) {
+    if (quote == 0 && std::isspace(static_cast<unsigned char>(next)) != 0) {
+      in_word = false;
+      continue;
+    }
+    if (!std::exchange(in_word, true)) words.emplace_back();
+    if (quote == 0 && (next == '\'' || next == '"')) {
+      quote = next;
+    } else if (next == quote) {
+      quote = 0;
+    } else {
+      words.back() += next;
+    }
+  }
+  if (quote != 0) refuse("a quote, {}, does not end", quote);
+  return words;
 }
 
 std::uint32_t inputs_of(std::string_view expression) {

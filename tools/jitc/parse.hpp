@@ -23,6 +23,10 @@ namespace jitc {
 /// The integer or the floating-point number of --number. Throws Error{invalid_argument} that quotes the text.
 [[nodiscard]] std::variant<std::int64_t, double> parse_number(const std::string& text);
 
+/// The words of a text, separated by spaces. As in a shell, quotes of both kinds hold a word with spaces
+/// together. Throws Error{invalid_argument} for a quote that does not end.
+[[nodiscard]] std::vector<std::string> command_words(std::string_view text);
+
 /// How many inputs an expression reads: one more than the largest K of its identifiers xK, at least 1.
 [[nodiscard]] std::uint32_t inputs_of(std::string_view expression);
 /// Whether one of an expression's identifiers is `name`.

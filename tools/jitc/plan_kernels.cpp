@@ -46,11 +46,15 @@ tmajit::Runtime planning_runtime(const CompilerOptions& options, const tmajit::C
   return tmajit::Runtime(std::move(chosen));
 }
 
-std::vector<tmajit::KernelPlan> plan_kernels(const Problem& problem, const Addresses& at,
+std::vector<tmajit::KernelPlan> plan_kernels(const tmajit::Operation& operation, const Request& request,
                                              tmajit::Runtime& runtime) {
   return tmajit::plan_kernels(
-      problem.operation(at),
-      {.chip = runtime.chip(), .tuning = &tuning(runtime), .family = problem.request.family_name()});
+      operation, {.chip = runtime.chip(), .tuning = &tuning(runtime), .family = request.family_name()});
+}
+
+std::vector<tmajit::KernelPlan> plan_kernels(const Problem& problem, const Addresses& at,
+                                             tmajit::Runtime& runtime) {
+  return plan_kernels(problem.operation(at), problem.request, runtime);
 }
 
 const tmajit::KernelPlan& kernel_of_step(const std::vector<tmajit::KernelPlan>& plans, std::uint32_t step) {

@@ -35,6 +35,9 @@ struct ChipChoice {
 /// A runtime without a device, which plans for `chip` and compiles.
 [[nodiscard]] tmajit::Runtime planning_runtime(const CompilerOptions& options, const tmajit::Chip& chip = {});
 
+/// Plans an operation of this request, for the runtime's chip and with its tuned choices.
+[[nodiscard]] std::vector<tmajit::KernelPlan> plan_kernels(const tmajit::Operation& operation,
+                                                           const Request& request, tmajit::Runtime& runtime);
 /// Plans the problem for arrays at these addresses, for the runtime's chip and with its tuned choices.
 /// Returns no kernel if there is nothing to move. Throws SpecError with every broken rule.
 [[nodiscard]] std::vector<tmajit::KernelPlan> plan_kernels(const Problem& problem, const Addresses& at,

@@ -46,11 +46,11 @@ std::string_view Problem::descr(const Array& output) const {
   return outputs_are_booleans ? std::string_view("|b1") : npy_descr(output.view.type);
 }
 
-Addresses Problem::planning_addresses() const {
+Addresses Problem::planning_addresses(std::size_t other_arrays) const {
   // MemorySpan::of() limits a tensor to half this distance on either side of its first element.
   constexpr std::uint64_t distance = std::uint64_t{1} << 49U;
   Addresses at;
-  std::uint64_t next = 0;
+  std::uint64_t next = other_arrays * distance;
   for (std::size_t i = 0; i < inputs.size(); ++i) at.inputs.push_back(next += distance);
   for (std::size_t i = 0; i < outputs.size(); ++i) at.outputs.push_back(next += distance);
   return at;

@@ -3,6 +3,7 @@
 #include "arrays.hpp"
 #include "operations.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -54,8 +55,9 @@ struct Problem {
   /// The NumPy type of an output's elements, for its file.
   [[nodiscard]] std::string_view descr(const Array& output) const;
 
-  /// Returns addresses for plans that never run: multiples of 256, far apart.
-  [[nodiscard]] Addresses planning_addresses() const;
+  /// Returns addresses for plans that never run: multiples of 256, far apart, and after those of as many
+  /// other arrays.
+  [[nodiscard]] Addresses planning_addresses(std::size_t other_arrays = 0) const;
 };
 
 /// The use of a problem: planning only, or a run.
@@ -64,9 +66,11 @@ enum class Purpose {
   run,   ///< inputs need files or a shape; rows that tiles cannot take are padded on the device
 };
 
-/// Interprets the options. Planning checks the rules of kernels, which the result may break. Throws
-/// Error{invalid_argument} where the options contradict each other or the files, Error{io} for a bad file.
-[[nodiscard]] Problem make_problem(const ProblemOptions& options, Purpose purpose);
+/// Interprets the options. The first output of `before`, if not null, is the first input. Planning checks the
+/// rules of kernels, which the result may break. Throws Error{invalid_argument} where the options contradict
+/// each other or the files, Error{io} for a bad file.
+[[nodiscard]] Problem make_problem(const ProblemOptions& options, Purpose purpose,
+                                   const Problem* before = nullptr);
 
 /// "permute --axes 0,2,1,3: f32 64x128x256x512 -> f32 64x256x128x512"
 [[nodiscard]] std::string describe(const Problem& problem);

@@ -48,6 +48,12 @@ Json to_json(const Problem& problem) {
           {"notes", problem.notes}};
 }
 
+Json to_json(const Chain& chain) {
+  Json json = to_json(chain.first());
+  for (std::size_t k = 1; k < chain.steps.size(); ++k) json["then"].push_back(to_json(chain.steps[k]));
+  return json;
+}
+
 void print_json(const Json& json) {
   write_stdout(tmajit::json_text(json, 2) + "\n");
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "chain.hpp"
 #include "problem.hpp"
 #include "report/json.hpp"
 
@@ -27,6 +28,8 @@ using tmajit::Json;
 [[nodiscard]] Json to_json(const tmajit::CompilerIdentity& compiler);
 /// Operation, arguments, tensors, notes.
 [[nodiscard]] Json to_json(const Problem& problem);
+/// The same of the first operation, and in "then" of all others.
+[[nodiscard]] Json to_json(const Chain& chain);
 
 /// Prints one object to standard output.
 void print_json(const Json& json);

@@ -16,8 +16,9 @@ namespace jitc {
 /// Options of `jitc run`.
 struct RunOptions {
   ProblemOptions problem;
-  bool check = false;      ///< compare the outputs with the CPU reference
-  std::uint64_t seed = 1;  ///< seed of generated inputs
+  std::vector<std::string> then;  ///< texts of --then
+  bool check = false;             ///< compare the outputs with the CPU reference
+  std::uint64_t seed = 1;         ///< seed of generated inputs
   CompilerOptions compiler;
   SimulationOptions simulation;
   bool wants_simulation = false;  ///< an option was given that only the simulated device has

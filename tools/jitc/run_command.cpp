@@ -1,3 +1,4 @@
+#include "chain.hpp"
 #include "commands.hpp"
 #include "files.hpp"
 #include "finding_formats.hpp"
@@ -66,6 +67,7 @@ void add_run_command(CLI::App& app, Session& session) {
   OptionGroup group(command);
   OptionGroup tensors(command, tensors_group);
   add_problem_options(command, options->problem);
+  add_then_option(command, options->then);
   auto* const word = command.get_option("OPERATION");
   word->required(false)
       ->description("A file of CUDA C++, kernel.cu, or an operation: " + word->get_description())
@@ -114,6 +116,8 @@ void add_run_command(CLI::App& app, Session& session) {
       "  jitc run copy --slice 10:20,::2 --pad 1,1:2,2 --in a.npy --out y.npy\n"
       "  jitc run cast --out-dtype bf16 --in a.npy --out y.npy\n"
       "  jitc run split --axis 0 --parts 10,20 --in a.npy --out b.npy --out c.npy\n"
+      "  jitc run map --expr 'x * 0.125f' --shape 512x1000 --then softmax --then 'cast --out-dtype bf16' "
+      "--check\n"
       "  jitc run kernel.cu --launch launch.json -D stages=4 --device sim\n"
       "  jitc run --ptx kernel.ptx --launch launch.json");
   add_action(command, session, [options, &command](bool json) {

@@ -4,7 +4,7 @@
 // src/c/write_operations.cpp writes this file from the operations' descriptions.
 // clang-format off
 
-/// Every operation (docs/operations.md); those that are recipes are in <tmajit/c/recipes.h>. Each has three
+/// Every operation (docs/operations.md); those that are recipes are in <tmajit/c/recipes.h>. Each has four
 /// functions:
 ///
 /// tmajit_<operation>() enqueues the operation on `stream`. The first call compiles a kernel. Later calls of
@@ -12,6 +12,10 @@
 ///
 /// tmajit_<operation>_plan() makes a plan, which the caller destroys. `family` restricts the choice of
 /// kernels to one family (docs/architecture.md); null allows every family.
+///
+/// tmajit_<operation>_operation() makes the operation as a value for a chain (<tmajit/c/chain.h>), which the
+/// caller destroys. Mistakes that only the tensors' memory or an expression has are found by
+/// tmajit_chain_plan().
 ///
 /// tmajit_<operation>_results() computes the shapes and types of the destinations. It stores dense tensors at
 /// address 0. The caller sets the `size` of each tensor before the call. If an operation can have several
@@ -21,6 +25,7 @@
 /// `arguments` may be null if no argument is required. The status is TMAJIT_INVALID_ARGUMENT for shapes,
 /// arguments or numbers of tensors that do not match, TMAJIT_ILLEGAL_SPEC for tensors that overlap or break
 /// another rule, and TMAJIT_COMPILE_FAILED for a wrong expression.
+#include <tmajit/c/chain.h>
 #include <tmajit/c/plan.h>
 #include <tmajit/c/tensor.h>
 
@@ -39,6 +44,10 @@ TMAJIT_C_API tmajit_status tmajit_copy_plan(tmajit_runtime* runtime, const tmaji
                                             const tmajit_tensor* source,
                                             const tmajit_copy_arguments* arguments, const char* family,
                                             tmajit_plan** plan, tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_copy_operation(const tmajit_tensor* destination,
+                                                 const tmajit_tensor* source,
+                                                 const tmajit_copy_arguments* arguments,
+                                                 tmajit_operation** operation, tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_copy_results(const tmajit_tensor* source,
                                                const tmajit_copy_arguments* arguments,
                                                tmajit_tensor* destination, tmajit_error** error);
@@ -57,6 +66,10 @@ TMAJIT_C_API tmajit_status tmajit_permute_plan(tmajit_runtime* runtime, const tm
                                                const tmajit_tensor* source,
                                                const tmajit_permute_arguments* arguments,
                                                const char* family, tmajit_plan** plan, tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_permute_operation(const tmajit_tensor* destination,
+                                                    const tmajit_tensor* source,
+                                                    const tmajit_permute_arguments* arguments,
+                                                    tmajit_operation** operation, tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_permute_results(const tmajit_tensor* source,
                                                   const tmajit_permute_arguments* arguments,
                                                   tmajit_tensor* destination, tmajit_error** error);
@@ -75,6 +88,10 @@ TMAJIT_C_API tmajit_status tmajit_slice_plan(tmajit_runtime* runtime, const tmaj
                                              const tmajit_tensor* source,
                                              const tmajit_slice_arguments* arguments, const char* family,
                                              tmajit_plan** plan, tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_slice_operation(const tmajit_tensor* destination,
+                                                  const tmajit_tensor* source,
+                                                  const tmajit_slice_arguments* arguments,
+                                                  tmajit_operation** operation, tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_slice_results(const tmajit_tensor* source,
                                                 const tmajit_slice_arguments* arguments,
                                                 tmajit_tensor* destination, tmajit_error** error);
@@ -92,6 +109,10 @@ TMAJIT_C_API tmajit_status tmajit_flip_plan(tmajit_runtime* runtime, const tmaji
                                             const tmajit_tensor* source,
                                             const tmajit_flip_arguments* arguments, const char* family,
                                             tmajit_plan** plan, tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_flip_operation(const tmajit_tensor* destination,
+                                                 const tmajit_tensor* source,
+                                                 const tmajit_flip_arguments* arguments,
+                                                 tmajit_operation** operation, tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_flip_results(const tmajit_tensor* source,
                                                const tmajit_flip_arguments* arguments,
                                                tmajit_tensor* destination, tmajit_error** error);
@@ -111,6 +132,10 @@ TMAJIT_C_API tmajit_status tmajit_broadcast_plan(tmajit_runtime* runtime, const 
                                                  const tmajit_broadcast_arguments* arguments,
                                                  const char* family, tmajit_plan** plan,
                                                  tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_broadcast_operation(const tmajit_tensor* destination,
+                                                      const tmajit_tensor* source,
+                                                      const tmajit_broadcast_arguments* arguments,
+                                                      tmajit_operation** operation, tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_broadcast_results(const tmajit_tensor* source,
                                                     const tmajit_broadcast_arguments* arguments,
                                                     tmajit_tensor* destination, tmajit_error** error);
@@ -131,6 +156,10 @@ TMAJIT_C_API tmajit_status tmajit_pad_plan(tmajit_runtime* runtime, const tmajit
                                            const tmajit_tensor* source,
                                            const tmajit_pad_arguments* arguments, const char* family,
                                            tmajit_plan** plan, tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_pad_operation(const tmajit_tensor* destination,
+                                                const tmajit_tensor* source,
+                                                const tmajit_pad_arguments* arguments,
+                                                tmajit_operation** operation, tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_pad_results(const tmajit_tensor* source,
                                               const tmajit_pad_arguments* arguments,
                                               tmajit_tensor* destination, tmajit_error** error);
@@ -146,6 +175,10 @@ TMAJIT_C_API tmajit_status tmajit_cast_plan(tmajit_runtime* runtime, const tmaji
                                             const tmajit_tensor* source,
                                             const tmajit_cast_arguments* arguments, const char* family,
                                             tmajit_plan** plan, tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_cast_operation(const tmajit_tensor* destination,
+                                                 const tmajit_tensor* source,
+                                                 const tmajit_cast_arguments* arguments,
+                                                 tmajit_operation** operation, tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_cast_results(const tmajit_tensor* source,
                                                const tmajit_cast_arguments* arguments,
                                                tmajit_tensor* destination, tmajit_error** error);
@@ -167,6 +200,10 @@ TMAJIT_C_API tmajit_status tmajit_concat_plan(tmajit_runtime* runtime, const tma
                                               const tmajit_tensor* sources, size_t source_count,
                                               const tmajit_concat_arguments* arguments, const char* family,
                                               tmajit_plan** plan, tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_concat_operation(const tmajit_tensor* destination,
+                                                   const tmajit_tensor* sources, size_t source_count,
+                                                   const tmajit_concat_arguments* arguments,
+                                                   tmajit_operation** operation, tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_concat_results(const tmajit_tensor* sources, size_t source_count,
                                                  const tmajit_concat_arguments* arguments,
                                                  tmajit_tensor* destination, tmajit_error** error);
@@ -190,6 +227,10 @@ TMAJIT_C_API tmajit_status tmajit_split_plan(tmajit_runtime* runtime, const tmaj
                                              size_t destination_count, const tmajit_tensor* source,
                                              const tmajit_split_arguments* arguments, const char* family,
                                              tmajit_plan** plan, tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_split_operation(const tmajit_tensor* destinations,
+                                                  size_t destination_count, const tmajit_tensor* source,
+                                                  const tmajit_split_arguments* arguments,
+                                                  tmajit_operation** operation, tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_split_results(const tmajit_tensor* source,
                                                 const tmajit_split_arguments* arguments,
                                                 tmajit_tensor* destinations, size_t* destination_count,
@@ -210,6 +251,10 @@ TMAJIT_C_API tmajit_status tmajit_map_plan(tmajit_runtime* runtime, const tmajit
                                            const tmajit_tensor* sources, size_t source_count,
                                            const tmajit_map_arguments* arguments, const char* family,
                                            tmajit_plan** plan, tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_map_operation(const tmajit_tensor* destination,
+                                                const tmajit_tensor* sources, size_t source_count,
+                                                const tmajit_map_arguments* arguments,
+                                                tmajit_operation** operation, tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_map_results(const tmajit_tensor* sources, size_t source_count,
                                               const tmajit_map_arguments* arguments,
                                               tmajit_tensor* destination, tmajit_error** error);
@@ -234,6 +279,10 @@ TMAJIT_C_API tmajit_status tmajit_stencil_plan(tmajit_runtime* runtime, const tm
                                                const tmajit_tensor* sources, size_t source_count,
                                                const tmajit_stencil_arguments* arguments,
                                                const char* family, tmajit_plan** plan, tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_stencil_operation(const tmajit_tensor* destination,
+                                                    const tmajit_tensor* sources, size_t source_count,
+                                                    const tmajit_stencil_arguments* arguments,
+                                                    tmajit_operation** operation, tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_stencil_results(const tmajit_tensor* sources, size_t source_count,
                                                   const tmajit_stencil_arguments* arguments,
                                                   tmajit_tensor* destination, tmajit_error** error);
@@ -261,6 +310,10 @@ TMAJIT_C_API tmajit_status tmajit_reduce_plan(tmajit_runtime* runtime, const tma
                                               const tmajit_tensor* sources, size_t source_count,
                                               const tmajit_reduce_arguments* arguments, const char* family,
                                               tmajit_plan** plan, tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_reduce_operation(const tmajit_tensor* destination,
+                                                   const tmajit_tensor* sources, size_t source_count,
+                                                   const tmajit_reduce_arguments* arguments,
+                                                   tmajit_operation** operation, tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_reduce_results(const tmajit_tensor* sources, size_t source_count,
                                                  const tmajit_reduce_arguments* arguments,
                                                  tmajit_tensor* destination, tmajit_error** error);
@@ -288,6 +341,10 @@ TMAJIT_C_API tmajit_status tmajit_scan_plan(tmajit_runtime* runtime, const tmaji
                                             const tmajit_tensor* sources, size_t source_count,
                                             const tmajit_scan_arguments* arguments, const char* family,
                                             tmajit_plan** plan, tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_scan_operation(const tmajit_tensor* destination,
+                                                 const tmajit_tensor* sources, size_t source_count,
+                                                 const tmajit_scan_arguments* arguments,
+                                                 tmajit_operation** operation, tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_scan_results(const tmajit_tensor* sources, size_t source_count,
                                                const tmajit_scan_arguments* arguments,
                                                tmajit_tensor* destination, tmajit_error** error);
@@ -310,6 +367,11 @@ TMAJIT_C_API tmajit_status tmajit_rowwise_plan(tmajit_runtime* runtime, const tm
                                                size_t source_count,
                                                const tmajit_rowwise_arguments* arguments,
                                                const char* family, tmajit_plan** plan, tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_rowwise_operation(const tmajit_tensor* destinations,
+                                                    size_t destination_count, const tmajit_tensor* sources,
+                                                    size_t source_count,
+                                                    const tmajit_rowwise_arguments* arguments,
+                                                    tmajit_operation** operation, tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_rowwise_results(const tmajit_tensor* sources, size_t source_count,
                                                   const tmajit_rowwise_arguments* arguments,
                                                   tmajit_tensor* destinations, size_t* destination_count,
@@ -339,12 +401,19 @@ TMAJIT_C_API tmajit_status tmajit_cast_transpose_plan(tmajit_runtime* runtime,
                                                       const tmajit_cast_transpose_arguments* arguments,
                                                       const char* family, tmajit_plan** plan,
                                                       tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_cast_transpose_operation(const tmajit_tensor* destinations,
+                                                           size_t destination_count,
+                                                           const tmajit_tensor* sources,
+                                                           size_t source_count,
+                                                           const tmajit_cast_transpose_arguments* arguments,
+                                                           tmajit_operation** operation,
+                                                           tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_cast_transpose_results(const tmajit_tensor* sources, size_t source_count,
                                                          const tmajit_cast_transpose_arguments* arguments,
                                                          tmajit_tensor* destinations,
                                                          size_t* destination_count, tmajit_error** error);
 
-/// Takes the k greatest or least elements of each row, in order, with their places.
+/// Takes the k greatest or least elements of each row, in order, with their indices.
 typedef struct tmajit_top_k_arguments {
   size_t size;  ///< sizeof(tmajit_top_k_arguments)
   /// the number of elements that are taken from each row; required
@@ -365,6 +434,10 @@ TMAJIT_C_API tmajit_status tmajit_top_k_plan(tmajit_runtime* runtime, const tmaj
                                              size_t destination_count, const tmajit_tensor* source,
                                              const tmajit_top_k_arguments* arguments, const char* family,
                                              tmajit_plan** plan, tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_top_k_operation(const tmajit_tensor* destinations,
+                                                  size_t destination_count, const tmajit_tensor* source,
+                                                  const tmajit_top_k_arguments* arguments,
+                                                  tmajit_operation** operation, tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_top_k_results(const tmajit_tensor* source,
                                                 const tmajit_top_k_arguments* arguments,
                                                 tmajit_tensor* destinations, size_t* destination_count,
@@ -398,6 +471,10 @@ TMAJIT_C_API tmajit_status tmajit_gather_plan(tmajit_runtime* runtime, const tma
                                               const tmajit_tensor* sources, size_t source_count,
                                               const tmajit_gather_arguments* arguments, const char* family,
                                               tmajit_plan** plan, tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_gather_operation(const tmajit_tensor* destination,
+                                                   const tmajit_tensor* sources, size_t source_count,
+                                                   const tmajit_gather_arguments* arguments,
+                                                   tmajit_operation** operation, tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_gather_results(const tmajit_tensor* sources, size_t source_count,
                                                  const tmajit_gather_arguments* arguments,
                                                  tmajit_tensor* destination, tmajit_error** error);
@@ -425,6 +502,10 @@ TMAJIT_C_API tmajit_status tmajit_scatter_plan(tmajit_runtime* runtime, const tm
                                                const tmajit_tensor* sources, size_t source_count,
                                                const tmajit_scatter_arguments* arguments,
                                                const char* family, tmajit_plan** plan, tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_scatter_operation(const tmajit_tensor* destination,
+                                                    const tmajit_tensor* sources, size_t source_count,
+                                                    const tmajit_scatter_arguments* arguments,
+                                                    tmajit_operation** operation, tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_scatter_results(const tmajit_tensor* sources, size_t source_count,
                                                   const tmajit_scatter_arguments* arguments,
                                                   tmajit_tensor* destination, tmajit_error** error);
@@ -457,6 +538,10 @@ TMAJIT_C_API tmajit_status tmajit_scatter_add_plan(tmajit_runtime* runtime,
                                                    const tmajit_scatter_add_arguments* arguments,
                                                    const char* family, tmajit_plan** plan,
                                                    tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_scatter_add_operation(const tmajit_tensor* destination,
+                                                        const tmajit_tensor* sources, size_t source_count,
+                                                        const tmajit_scatter_add_arguments* arguments,
+                                                        tmajit_operation** operation, tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_scatter_add_results(const tmajit_tensor* sources, size_t source_count,
                                                       const tmajit_scatter_add_arguments* arguments,
                                                       tmajit_tensor* destination, tmajit_error** error);
@@ -481,6 +566,11 @@ TMAJIT_C_API tmajit_status tmajit_moe_permute_plan(tmajit_runtime* runtime,
                                                    const tmajit_moe_permute_arguments* arguments,
                                                    const char* family, tmajit_plan** plan,
                                                    tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_moe_permute_operation(const tmajit_tensor* destinations,
+                                                        size_t destination_count,
+                                                        const tmajit_tensor* sources, size_t source_count,
+                                                        const tmajit_moe_permute_arguments* arguments,
+                                                        tmajit_operation** operation, tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_moe_permute_results(const tmajit_tensor* sources, size_t source_count,
                                                       const tmajit_moe_permute_arguments* arguments,
                                                       tmajit_tensor* destinations,
@@ -507,6 +597,10 @@ TMAJIT_C_API tmajit_status tmajit_gather_sum_plan(tmajit_runtime* runtime, const
                                                   const tmajit_gather_sum_arguments* arguments,
                                                   const char* family, tmajit_plan** plan,
                                                   tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_gather_sum_operation(const tmajit_tensor* destination,
+                                                       const tmajit_tensor* sources, size_t source_count,
+                                                       const tmajit_gather_sum_arguments* arguments,
+                                                       tmajit_operation** operation, tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_gather_sum_results(const tmajit_tensor* sources, size_t source_count,
                                                      const tmajit_gather_sum_arguments* arguments,
                                                      tmajit_tensor* destination, tmajit_error** error);
@@ -528,6 +622,11 @@ TMAJIT_C_API tmajit_status tmajit_copy_ragged_plan(tmajit_runtime* runtime,
                                                    const tmajit_copy_ragged_arguments* arguments,
                                                    const char* family, tmajit_plan** plan,
                                                    tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_copy_ragged_operation(const tmajit_tensor* destinations,
+                                                        size_t destination_count,
+                                                        const tmajit_tensor* sources, size_t source_count,
+                                                        const tmajit_copy_ragged_arguments* arguments,
+                                                        tmajit_operation** operation, tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_copy_ragged_results(const tmajit_tensor* sources, size_t source_count,
                                                       const tmajit_copy_ragged_arguments* arguments,
                                                       tmajit_tensor* destinations,
@@ -550,6 +649,10 @@ TMAJIT_C_API tmajit_status tmajit_reduce_into_plan(tmajit_runtime* runtime,
                                                    const tmajit_reduce_into_arguments* arguments,
                                                    const char* family, tmajit_plan** plan,
                                                    tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_reduce_into_operation(const tmajit_tensor* destination,
+                                                        const tmajit_tensor* source,
+                                                        const tmajit_reduce_into_arguments* arguments,
+                                                        tmajit_operation** operation, tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_reduce_into_results(const tmajit_tensor* source,
                                                       const tmajit_reduce_into_arguments* arguments,
                                                       tmajit_tensor* destination, tmajit_error** error);
@@ -574,6 +677,10 @@ TMAJIT_C_API tmajit_status tmajit_im2col_plan(tmajit_runtime* runtime, const tma
                                               const tmajit_tensor* source,
                                               const tmajit_im2col_arguments* arguments, const char* family,
                                               tmajit_plan** plan, tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_im2col_operation(const tmajit_tensor* destination,
+                                                   const tmajit_tensor* source,
+                                                   const tmajit_im2col_arguments* arguments,
+                                                   tmajit_operation** operation, tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_im2col_results(const tmajit_tensor* source,
                                                  const tmajit_im2col_arguments* arguments,
                                                  tmajit_tensor* destination, tmajit_error** error);
@@ -600,6 +707,10 @@ TMAJIT_C_API tmajit_status tmajit_convolution_plan(tmajit_runtime* runtime,
                                                    const tmajit_convolution_arguments* arguments,
                                                    const char* family, tmajit_plan** plan,
                                                    tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_convolution_operation(const tmajit_tensor* destination,
+                                                        const tmajit_tensor* sources, size_t source_count,
+                                                        const tmajit_convolution_arguments* arguments,
+                                                        tmajit_operation** operation, tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_convolution_results(const tmajit_tensor* sources, size_t source_count,
                                                       const tmajit_convolution_arguments* arguments,
                                                       tmajit_tensor* destination, tmajit_error** error);
@@ -647,6 +758,10 @@ TMAJIT_C_API tmajit_status tmajit_tiles_plan(tmajit_runtime* runtime, const tmaj
                                              const tmajit_tensor* sources, size_t source_count,
                                              const tmajit_tiles_arguments* arguments, const char* family,
                                              tmajit_plan** plan, tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_tiles_operation(const tmajit_tensor* destination,
+                                                  const tmajit_tensor* sources, size_t source_count,
+                                                  const tmajit_tiles_arguments* arguments,
+                                                  tmajit_operation** operation, tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_tiles_results(const tmajit_tensor* sources, size_t source_count,
                                                 const tmajit_tiles_arguments* arguments,
                                                 tmajit_tensor* destination, tmajit_error** error);

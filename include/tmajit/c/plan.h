@@ -10,7 +10,8 @@
 extern "C" {
 #endif
 
-/// A plan. It may be used after its runtime's handle has been destroyed.
+/// A plan of an operation or of a chain (<tmajit/c/chain.h>). It may be used after its runtime's handle has
+/// been destroyed.
 typedef struct tmajit_plan tmajit_plan;
 TMAJIT_C_API void tmajit_plan_destroy(tmajit_plan* plan);
 
@@ -20,7 +21,7 @@ TMAJIT_C_API tmajit_status tmajit_plan_launch(const tmajit_plan* plan, void* str
 /// As tmajit_plan_launch(), but with other memory: the tensors begin at these addresses, in the operation's
 /// order. Takes little more time, except that the first launch on addresses with a new alignment may compile
 /// other kernels. Returns TMAJIT_INVALID_ARGUMENT unless there are as many addresses
-/// as tensors, and TMAJIT_ILLEGAL_SPEC if tensors overlap.
+/// as tensors and for the plan of a chain (<tmajit/c/chain.h>), and TMAJIT_ILLEGAL_SPEC if tensors overlap.
 TMAJIT_C_API tmajit_status tmajit_plan_launch_on(const tmajit_plan* plan, const uint64_t* destinations,
                                                  size_t destination_count, const uint64_t* sources,
                                                  size_t source_count, void* stream, tmajit_error** error);
@@ -36,7 +37,8 @@ TMAJIT_C_API tmajit_status tmajit_plan_kernel(const tmajit_plan* plan, size_t in
 /// A page of text that explains why these kernels were chosen.
 TMAJIT_C_API tmajit_status tmajit_plan_explanation(const tmajit_plan* plan, tmajit_text** text,
                                                    tmajit_error** error);
-/// The same explanation as JSON on one line (docs/explain.md).
+/// The same explanation as JSON on one line (docs/explain.md); for a chain, an object with "sentences" and
+/// the explanations of its operations, "plans".
 TMAJIT_C_API tmajit_status tmajit_plan_explanation_json(const tmajit_plan* plan, tmajit_text** text,
                                                         tmajit_error** error);
 

@@ -6,6 +6,7 @@
 
 /// Recipes: operations on rows with names of their own, such as softmax and norms (docs/rowwise.md). Their
 /// functions are those of every operation (<tmajit/c/operations.h>).
+#include <tmajit/c/chain.h>
 #include <tmajit/c/plan.h>
 #include <tmajit/c/tensor.h>
 
@@ -27,6 +28,10 @@ TMAJIT_C_API tmajit_status tmajit_softmax_plan(tmajit_runtime* runtime, const tm
                                                const tmajit_tensor* source,
                                                const tmajit_softmax_arguments* arguments,
                                                const char* family, tmajit_plan** plan, tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_softmax_operation(const tmajit_tensor* destination,
+                                                    const tmajit_tensor* source,
+                                                    const tmajit_softmax_arguments* arguments,
+                                                    tmajit_operation** operation, tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_softmax_results(const tmajit_tensor* source,
                                                   const tmajit_softmax_arguments* arguments,
                                                   tmajit_tensor* destination, tmajit_error** error);
@@ -48,6 +53,12 @@ TMAJIT_C_API tmajit_status tmajit_softmax_backward_plan(tmajit_runtime* runtime,
                                                         const tmajit_softmax_backward_arguments* arguments,
                                                         const char* family, tmajit_plan** plan,
                                                         tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_softmax_backward_operation(const tmajit_tensor* destination,
+                                                             const tmajit_tensor* sources,
+                                                             size_t source_count,
+                                                             const tmajit_softmax_backward_arguments* arguments,
+                                                             tmajit_operation** operation,
+                                                             tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_softmax_backward_results(const tmajit_tensor* sources,
                                                            size_t source_count,
                                                            const tmajit_softmax_backward_arguments* arguments,
@@ -69,6 +80,10 @@ TMAJIT_C_API tmajit_status tmajit_log_softmax_plan(tmajit_runtime* runtime,
                                                    const tmajit_log_softmax_arguments* arguments,
                                                    const char* family, tmajit_plan** plan,
                                                    tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_log_softmax_operation(const tmajit_tensor* destination,
+                                                        const tmajit_tensor* source,
+                                                        const tmajit_log_softmax_arguments* arguments,
+                                                        tmajit_operation** operation, tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_log_softmax_results(const tmajit_tensor* source,
                                                       const tmajit_log_softmax_arguments* arguments,
                                                       tmajit_tensor* destination, tmajit_error** error);
@@ -91,6 +106,12 @@ TMAJIT_C_API tmajit_status tmajit_log_softmax_backward_plan(tmajit_runtime* runt
                                                             const tmajit_log_softmax_backward_arguments* arguments,
                                                             const char* family, tmajit_plan** plan,
                                                             tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_log_softmax_backward_operation(const tmajit_tensor* destination,
+                                                                 const tmajit_tensor* sources,
+                                                                 size_t source_count,
+                                                                 const tmajit_log_softmax_backward_arguments* arguments,
+                                                                 tmajit_operation** operation,
+                                                                 tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_log_softmax_backward_results(const tmajit_tensor* sources,
                                                                size_t source_count,
                                                                const tmajit_log_softmax_backward_arguments* arguments,
@@ -112,6 +133,10 @@ TMAJIT_C_API tmajit_status tmajit_logsumexp_plan(tmajit_runtime* runtime, const 
                                                  const tmajit_logsumexp_arguments* arguments,
                                                  const char* family, tmajit_plan** plan,
                                                  tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_logsumexp_operation(const tmajit_tensor* destination,
+                                                      const tmajit_tensor* source,
+                                                      const tmajit_logsumexp_arguments* arguments,
+                                                      tmajit_operation** operation, tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_logsumexp_results(const tmajit_tensor* source,
                                                     const tmajit_logsumexp_arguments* arguments,
                                                     tmajit_tensor* destination, tmajit_error** error);
@@ -133,6 +158,10 @@ TMAJIT_C_API tmajit_status tmajit_rms_norm_plan(tmajit_runtime* runtime, const t
                                                 const tmajit_rms_norm_arguments* arguments,
                                                 const char* family, tmajit_plan** plan,
                                                 tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_rms_norm_operation(const tmajit_tensor* destination,
+                                                     const tmajit_tensor* sources, size_t source_count,
+                                                     const tmajit_rms_norm_arguments* arguments,
+                                                     tmajit_operation** operation, tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_rms_norm_results(const tmajit_tensor* sources, size_t source_count,
                                                    const tmajit_rms_norm_arguments* arguments,
                                                    tmajit_tensor* destination, tmajit_error** error);
@@ -156,6 +185,12 @@ TMAJIT_C_API tmajit_status tmajit_rms_norm_backward_plan(tmajit_runtime* runtime
                                                          const tmajit_rms_norm_backward_arguments* arguments,
                                                          const char* family, tmajit_plan** plan,
                                                          tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_rms_norm_backward_operation(const tmajit_tensor* destination,
+                                                              const tmajit_tensor* sources,
+                                                              size_t source_count,
+                                                              const tmajit_rms_norm_backward_arguments* arguments,
+                                                              tmajit_operation** operation,
+                                                              tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_rms_norm_backward_results(const tmajit_tensor* sources,
                                                             size_t source_count,
                                                             const tmajit_rms_norm_backward_arguments* arguments,
@@ -182,6 +217,11 @@ TMAJIT_C_API tmajit_status tmajit_add_rms_norm_plan(tmajit_runtime* runtime,
                                                     const tmajit_add_rms_norm_arguments* arguments,
                                                     const char* family, tmajit_plan** plan,
                                                     tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_add_rms_norm_operation(const tmajit_tensor* destinations,
+                                                         size_t destination_count,
+                                                         const tmajit_tensor* sources, size_t source_count,
+                                                         const tmajit_add_rms_norm_arguments* arguments,
+                                                         tmajit_operation** operation, tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_add_rms_norm_results(const tmajit_tensor* sources, size_t source_count,
                                                        const tmajit_add_rms_norm_arguments* arguments,
                                                        tmajit_tensor* destinations,
@@ -205,6 +245,10 @@ TMAJIT_C_API tmajit_status tmajit_layer_norm_plan(tmajit_runtime* runtime, const
                                                   const tmajit_layer_norm_arguments* arguments,
                                                   const char* family, tmajit_plan** plan,
                                                   tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_layer_norm_operation(const tmajit_tensor* destination,
+                                                       const tmajit_tensor* sources, size_t source_count,
+                                                       const tmajit_layer_norm_arguments* arguments,
+                                                       tmajit_operation** operation, tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_layer_norm_results(const tmajit_tensor* sources, size_t source_count,
                                                      const tmajit_layer_norm_arguments* arguments,
                                                      tmajit_tensor* destination, tmajit_error** error);
@@ -229,6 +273,12 @@ TMAJIT_C_API tmajit_status tmajit_layer_norm_backward_plan(tmajit_runtime* runti
                                                            const tmajit_layer_norm_backward_arguments* arguments,
                                                            const char* family, tmajit_plan** plan,
                                                            tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_layer_norm_backward_operation(const tmajit_tensor* destination,
+                                                                const tmajit_tensor* sources,
+                                                                size_t source_count,
+                                                                const tmajit_layer_norm_backward_arguments* arguments,
+                                                                tmajit_operation** operation,
+                                                                tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_layer_norm_backward_results(const tmajit_tensor* sources,
                                                               size_t source_count,
                                                               const tmajit_layer_norm_backward_arguments* arguments,
@@ -253,6 +303,10 @@ TMAJIT_C_API tmajit_status tmajit_l2_normalize_plan(tmajit_runtime* runtime,
                                                     const tmajit_l2_normalize_arguments* arguments,
                                                     const char* family, tmajit_plan** plan,
                                                     tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_l2_normalize_operation(const tmajit_tensor* destination,
+                                                         const tmajit_tensor* source,
+                                                         const tmajit_l2_normalize_arguments* arguments,
+                                                         tmajit_operation** operation, tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_l2_normalize_results(const tmajit_tensor* source,
                                                        const tmajit_l2_normalize_arguments* arguments,
                                                        tmajit_tensor* destination, tmajit_error** error);
@@ -273,6 +327,11 @@ TMAJIT_C_API tmajit_status tmajit_cross_entropy_plan(tmajit_runtime* runtime,
                                                      const tmajit_cross_entropy_arguments* arguments,
                                                      const char* family, tmajit_plan** plan,
                                                      tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_cross_entropy_operation(const tmajit_tensor* destination,
+                                                          const tmajit_tensor* sources, size_t source_count,
+                                                          const tmajit_cross_entropy_arguments* arguments,
+                                                          tmajit_operation** operation,
+                                                          tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_cross_entropy_results(const tmajit_tensor* sources, size_t source_count,
                                                         const tmajit_cross_entropy_arguments* arguments,
                                                         tmajit_tensor* destination, tmajit_error** error);
@@ -298,6 +357,13 @@ TMAJIT_C_API tmajit_status tmajit_cross_entropy_with_gradient_plan(tmajit_runtim
                                                                    const tmajit_cross_entropy_with_gradient_arguments* arguments,
                                                                    const char* family, tmajit_plan** plan,
                                                                    tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_cross_entropy_with_gradient_operation(const tmajit_tensor* destinations,
+                                                                        size_t destination_count,
+                                                                        const tmajit_tensor* sources,
+                                                                        size_t source_count,
+                                                                        const tmajit_cross_entropy_with_gradient_arguments* arguments,
+                                                                        tmajit_operation** operation,
+                                                                        tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_cross_entropy_with_gradient_results(const tmajit_tensor* sources,
                                                                       size_t source_count,
                                                                       const tmajit_cross_entropy_with_gradient_arguments* arguments,
@@ -323,6 +389,12 @@ TMAJIT_C_API tmajit_status tmajit_cross_entropy_backward_plan(tmajit_runtime* ru
                                                               const tmajit_cross_entropy_backward_arguments* arguments,
                                                               const char* family, tmajit_plan** plan,
                                                               tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_cross_entropy_backward_operation(const tmajit_tensor* destination,
+                                                                   const tmajit_tensor* sources,
+                                                                   size_t source_count,
+                                                                   const tmajit_cross_entropy_backward_arguments* arguments,
+                                                                   tmajit_operation** operation,
+                                                                   tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_cross_entropy_backward_results(const tmajit_tensor* sources,
                                                                  size_t source_count,
                                                                  const tmajit_cross_entropy_backward_arguments* arguments,
@@ -345,6 +417,12 @@ TMAJIT_C_API tmajit_status tmajit_max_with_index_plan(tmajit_runtime* runtime,
                                                       const tmajit_max_with_index_arguments* arguments,
                                                       const char* family, tmajit_plan** plan,
                                                       tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_max_with_index_operation(const tmajit_tensor* destinations,
+                                                           size_t destination_count,
+                                                           const tmajit_tensor* source,
+                                                           const tmajit_max_with_index_arguments* arguments,
+                                                           tmajit_operation** operation,
+                                                           tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_max_with_index_results(const tmajit_tensor* source,
                                                          const tmajit_max_with_index_arguments* arguments,
                                                          tmajit_tensor* destinations,
@@ -371,6 +449,12 @@ TMAJIT_C_API tmajit_status tmajit_quantize_rows_plan(tmajit_runtime* runtime,
                                                      const tmajit_quantize_rows_arguments* arguments,
                                                      const char* family, tmajit_plan** plan,
                                                      tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_quantize_rows_operation(const tmajit_tensor* destinations,
+                                                          size_t destination_count,
+                                                          const tmajit_tensor* source,
+                                                          const tmajit_quantize_rows_arguments* arguments,
+                                                          tmajit_operation** operation,
+                                                          tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_quantize_rows_results(const tmajit_tensor* source,
                                                         const tmajit_quantize_rows_arguments* arguments,
                                                         tmajit_tensor* destinations,
@@ -395,6 +479,12 @@ TMAJIT_C_API tmajit_status tmajit_dequantize_rows_plan(tmajit_runtime* runtime,
                                                        const tmajit_dequantize_rows_arguments* arguments,
                                                        const char* family, tmajit_plan** plan,
                                                        tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_dequantize_rows_operation(const tmajit_tensor* destination,
+                                                            const tmajit_tensor* sources,
+                                                            size_t source_count,
+                                                            const tmajit_dequantize_rows_arguments* arguments,
+                                                            tmajit_operation** operation,
+                                                            tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_dequantize_rows_results(const tmajit_tensor* sources, size_t source_count,
                                                           const tmajit_dequantize_rows_arguments* arguments,
                                                           tmajit_tensor* destination, tmajit_error** error);
@@ -419,6 +509,12 @@ TMAJIT_C_API tmajit_status tmajit_quantize_blocks_plan(tmajit_runtime* runtime,
                                                        const tmajit_quantize_blocks_arguments* arguments,
                                                        const char* family, tmajit_plan** plan,
                                                        tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_quantize_blocks_operation(const tmajit_tensor* destinations,
+                                                            size_t destination_count,
+                                                            const tmajit_tensor* source,
+                                                            const tmajit_quantize_blocks_arguments* arguments,
+                                                            tmajit_operation** operation,
+                                                            tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_quantize_blocks_results(const tmajit_tensor* source,
                                                           const tmajit_quantize_blocks_arguments* arguments,
                                                           tmajit_tensor* destinations,
@@ -441,6 +537,12 @@ TMAJIT_C_API tmajit_status tmajit_dequantize_blocks_plan(tmajit_runtime* runtime
                                                          const tmajit_dequantize_blocks_arguments* arguments,
                                                          const char* family, tmajit_plan** plan,
                                                          tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_dequantize_blocks_operation(const tmajit_tensor* destination,
+                                                              const tmajit_tensor* sources,
+                                                              size_t source_count,
+                                                              const tmajit_dequantize_blocks_arguments* arguments,
+                                                              tmajit_operation** operation,
+                                                              tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_dequantize_blocks_results(const tmajit_tensor* sources,
                                                             size_t source_count,
                                                             const tmajit_dequantize_blocks_arguments* arguments,
@@ -505,6 +607,10 @@ TMAJIT_C_API tmajit_status tmajit_swiglu_plan(tmajit_runtime* runtime, const tma
                                               const tmajit_tensor* sources, size_t source_count,
                                               const tmajit_swiglu_arguments* arguments, const char* family,
                                               tmajit_plan** plan, tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_swiglu_operation(const tmajit_tensor* destination,
+                                                   const tmajit_tensor* sources, size_t source_count,
+                                                   const tmajit_swiglu_arguments* arguments,
+                                                   tmajit_operation** operation, tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_swiglu_results(const tmajit_tensor* sources, size_t source_count,
                                                  const tmajit_swiglu_arguments* arguments,
                                                  tmajit_tensor* destination, tmajit_error** error);
@@ -528,6 +634,13 @@ TMAJIT_C_API tmajit_status tmajit_swiglu_backward_plan(tmajit_runtime* runtime,
                                                        const tmajit_swiglu_backward_arguments* arguments,
                                                        const char* family, tmajit_plan** plan,
                                                        tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_swiglu_backward_operation(const tmajit_tensor* destinations,
+                                                            size_t destination_count,
+                                                            const tmajit_tensor* sources,
+                                                            size_t source_count,
+                                                            const tmajit_swiglu_backward_arguments* arguments,
+                                                            tmajit_operation** operation,
+                                                            tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_swiglu_backward_results(const tmajit_tensor* sources, size_t source_count,
                                                           const tmajit_swiglu_backward_arguments* arguments,
                                                           tmajit_tensor* destinations,
@@ -550,6 +663,10 @@ TMAJIT_C_API tmajit_status tmajit_rotary_plan(tmajit_runtime* runtime, const tma
                                               const tmajit_tensor* sources, size_t source_count,
                                               const tmajit_rotary_arguments* arguments, const char* family,
                                               tmajit_plan** plan, tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_rotary_operation(const tmajit_tensor* destination,
+                                                   const tmajit_tensor* sources, size_t source_count,
+                                                   const tmajit_rotary_arguments* arguments,
+                                                   tmajit_operation** operation, tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_rotary_results(const tmajit_tensor* sources, size_t source_count,
                                                  const tmajit_rotary_arguments* arguments,
                                                  tmajit_tensor* destination, tmajit_error** error);

@@ -35,8 +35,9 @@ typedef struct tmajit_left_out {
 /// The candidates that were measured, fastest first, and those that were left out.
 typedef struct tmajit_tune_report tmajit_tune_report;
 /// Measures every candidate for the plan's largest step on the plan's tensors, overwriting the destinations.
-/// Unless options->not_stored is 1, later plans for the same shapes use the fastest candidate. `options` may
-/// be null. TMAJIT_UNAVAILABLE without a GPU.
+/// In a chain it is a step of the fused operation that moves the most bytes. Unless options->not_stored is 1,
+/// later plans for the same shapes use the fastest candidate. `options` may be null. TMAJIT_UNAVAILABLE
+/// without a GPU.
 TMAJIT_C_API tmajit_status tmajit_plan_tune(const tmajit_plan* plan, const tmajit_tune_options* options,
                                             tmajit_tune_report** report, tmajit_error** error);
 TMAJIT_C_API void tmajit_tune_report_destroy(tmajit_tune_report* report);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tmajit/error.hpp>
+#include <tmajit/fusion.hpp>
 #include <tmajit/kernel_plan.hpp>
 #include <tmajit/move.hpp>
 #include <tmajit/runtime.hpp>
@@ -28,6 +29,8 @@ TMAJIT_BEGIN
 [[nodiscard]] TMAJIT_API std::string violations_json(const std::vector<Violation>& violations);
 /// Every field of an explanation.
 [[nodiscard]] TMAJIT_API std::string explanation_json(const MoveExplanation& explanation);
+/// "sentences", and the explanation of each operation, "plans".
+[[nodiscard]] TMAJIT_API std::string explanation_json(const ChainPlan& chain);
 
 /// "transpose 64x64, 256 threads: 1024 tiles, 1024 CTAs of 256 threads"
 [[nodiscard]] TMAJIT_API std::string describe(const KernelPlan& plan);

@@ -16,6 +16,12 @@ using tmajit::ReductionOp, tmajit::Tensor, tmajit::max_view_rank;
 
 namespace {
 
+/// Whether results are indices or truth values.
+bool selects(ReductionOp op) {
+  return op == ReductionOp::arg_min || op == ReductionOp::arg_max || op == ReductionOp::any ||
+         op == ReductionOp::all;
+}
+
 /// Whether a < b; both have the same type.
 bool is_below(const Scalar& a, const Scalar& b) {
   return std::visit([&b](auto v) { return v < std::get<decltype(v)>(b); }, a);
@@ -26,6 +32,7 @@ bool is_below(const Scalar& a, const Scalar& b) {
 void Reducer::add(const Computed& computed, std::uint64_t position) {
   const Scalar& value = computed.value;
   error_.add(computed);
+  largest_error_ = std::max(largest_error_, computed.error);
   in_f32_ = std::holds_alternative<float>(value);
   switch (op_) {
     case ReductionOp::sum:
@@ -84,9 +91,9 @@ Computed Reducer::result() const {
   }
   // Integers shorter than 32 bits are reduced as 32-bit integers.
   return std::visit(
-      [](auto value) -> Computed {
+      [this](auto value) -> Computed {
         if constexpr (std::is_floating_point_v<decltype(value)>) {
-          return {value, either_zero};
+          return {value, largest_error_};
         } else if constexpr (sizeof(value) < sizeof(std::int32_t)) {
           using Long = std::conditional_t<std::is_signed_v<decltype(value)>, std::int32_t, std::uint32_t>;
           return Scalar(static_cast<Long>(value));
@@ -182,13 +189,12 @@ void reduce_each(const tmajit::Move& move, const Part& part, const Visit& visit)
   });
 }
 
-/// The allowed error of a sum covers the rounding of any expression. The results of other operations are
-/// single values of the expression, which must be exact.
+/// The allowed errors of sums and extremes cover the rounding of any expression. Indices and truth values
+/// depend on comparisons, so the values of the expression must be exact.
 bool understands_reduction(const tmajit::Move& move) {
   const auto& [op, axes, expression, epilogue, keep_dims] = reduction_of(move);
   const auto parsed = is_identity(epilogue) ? Expression::parse("x") : parse_epilogue(epilogue);
-  return parsed && parsed->offsets() == 0 &&
-         understands_source_values(move, expression, op == ReductionOp::sum || op == ReductionOp::mean);
+  return parsed && parsed->offsets() == 0 && understands_source_values(move, expression, !selects(op));
 }
 
 constexpr OperationReference reduce_reference{

@@ -27,7 +27,8 @@ class Reducer {
   CompensatedSum sum_;  ///< used for floating point
   std::uint64_t position_ = 0;
   SumError error_;
-  bool in_f32_ = false;  ///< elements are added as f32
+  double largest_error_ = either_zero;  ///< of the elements: an extreme is as wrong as the most wrong element
+  bool in_f32_ = false;                 ///< elements are added as f32
 };
 
 }  // namespace reference

@@ -42,10 +42,13 @@ void draw_test_case(TestCaseDraw& draw) {
   draw.add_destination(draw.view(draw.any_type(), shape, false));
   draw_values(draw, shape, values.source_count);
   if (values.source_count == 1 && one_in(random, 8)) draw.test_case.sources = draw.test_case.destinations;
+  const bool rounds =
+      (op == ScanOp::min || op == ScanOp::max) && values.source_count == 1 && one_in(random, 3);
   // Products of other numbers than 1 and -1 would not be exact.
-  draw.test_case.arguments.set("expression", draw.test_case.contents == Contents::units
-                                                 ? std::string(values.text)
-                                                 : draw.with_numbers(values.text));
+  draw.test_case.arguments.set("expression",
+                               draw.test_case.contents == Contents::units
+                                   ? std::string(values.text)
+                                   : draw.with_numbers(rounds ? "expf(x * 0.3f) + 1" : values.text));
 }
 
 Case scan_case(const char* group, ElementType from, ElementType to, const Shape& shape, std::uint32_t axis) {

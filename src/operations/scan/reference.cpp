@@ -68,6 +68,7 @@ class ScanError {
  public:
   void add(ScanOp op, const Computed& value) {
     sum_.add(value);
+    largest_error_ = std::max(largest_error_, value.error);
     const double magnitude = std::fabs(as_double(value.value));
     whole_ = whole_ && magnitude == std::floor(magnitude);
     if (op == ScanOp::product) largest_ *= std::max(magnitude, 1.0);
@@ -78,6 +79,7 @@ class ScanError {
     if (!in_f32 && !std::holds_alternative<double>(result)) return 0;
     const double unit = in_f32 ? 0x1p-23 : 0x1p-51;
     const double size = std::fabs(as_double(result));
+    if (!accumulates(op)) return largest_error_;
     double error = op == ScanOp::sum ? sum_.error() : either_zero;
     if (op == ScanOp::product && (!whole_ || largest_ > (in_f32 ? 0x1p24 : 0x1p53)))
       error = static_cast<double>(sum_.count()) * unit * size;
@@ -86,7 +88,8 @@ class ScanError {
 
  private:
   SumError sum_;
-  bool whole_ = true;   ///< all values are whole numbers
+  double largest_error_ = either_zero;  ///< a minimum or maximum is as wrong as the most wrong value
+  bool whole_ = true;                   ///< all values are whole numbers
   double largest_ = 1;  ///< upper bound of all partial products: the product of all magnitudes above 1
 };
 
@@ -151,7 +154,7 @@ constexpr OperationReference scan_reference{
         },
     .understands =
         [](const tmajit::Move& move) {
-          return understands_source_values(move, scan_of(move).expression, accumulates(scan_of(move).op));
+          return understands_source_values(move, scan_of(move).expression, true);
         },
     .makes_values = computes,
     .allowed_errors =

@@ -75,7 +75,7 @@ std::vector<TensorView> top_k_destinations(std::span<const TensorView> sources, 
 
 const OperationEntry top_k_entry{
     .info = {.name = "top_k",
-             .summary = "takes the k greatest or least elements of each row, in order, with their places",
+             .summary = "takes the k greatest or least elements of each row, in order, with their indices",
              .arguments = top_k_arguments,
              .several_destinations = true},
     .destinations = top_k_destinations,

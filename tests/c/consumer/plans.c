@@ -26,6 +26,29 @@ static void use_log(const tmajit_tensor* destination, const tmajit_tensor* sourc
   EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "min_level is 6", tmajit_set_log(NULL, NULL, 6, &error));
 }
 
+// A chain whose intermediate tensor nothing reads is one kernel.
+static void use_chain(tmajit_runtime* runtime, const tmajit_tensor* destination,
+                      const tmajit_tensor* source) {
+  tmajit_buffer* buffer = make_buffer(runtime, NULL, (size_t)source->extents[0] * sizeof(int32_t));
+  tmajit_tensor between = *source;
+  between.address = tmajit_buffer_address(buffer);
+  tmajit_operation* operations[2] = {NULL, NULL};
+  const tmajit_map_arguments twice = {.size = sizeof twice, .expression = "x * 2"};
+  EXPECT_OK(tmajit_map_operation(&between, source, 1, &twice, &operations[0], &error));
+  const tmajit_flip_arguments flip = {.size = sizeof flip, .axes = {1, 0, {0}}};
+  EXPECT_OK(tmajit_flip_operation(destination, &between, &flip, &operations[1], &error));
+  const tmajit_operation* const chain[] = {operations[0], operations[1]};
+  tmajit_plan* plan = NULL;
+  EXPECT_OK(tmajit_chain_plan(runtime, chain, 2, &between, 1, &plan, &error));
+  tmajit_operation_destroy(operations[0]);
+  tmajit_operation_destroy(operations[1]);
+  EXPECT(tmajit_plan_kernel_count(plan) == 1 && tmajit_plan_sentence_count(plan) == 1);
+  EXPECT(strstr(tmajit_plan_sentence(plan, 0), "is fused") != NULL);
+  EXPECT_OK(tmajit_plan_launch_moved(plan, destination, &destination->address, 1, NULL, &error));
+  tmajit_plan_destroy(plan);
+  tmajit_buffer_destroy(buffer);
+}
+
 void use_plans(tmajit_runtime* runtime) {
   enum { count = 1000 };
   int32_t x[count];
@@ -67,6 +90,7 @@ void use_plans(tmajit_runtime* runtime) {
   EXPECT(tmajit_text_data(text)[0] == '{');
   tmajit_text_destroy(text);
 
+  use_chain(runtime, &destination, &source);
   use_log(&destination, &source);
   tmajit_plan_destroy(plan);
   tmajit_kernel_destroy(kernel);

@@ -94,6 +94,8 @@ void every_launch(Runtime& runtime) {
   expect(chain.plans().size() == 1 && chain.sentences().size() == 1 && !chain.explanation().empty(),
          "a ChainPlan");
   expect_error(no_device, [&] { chain(); });
+  expect_error(no_device, [&] { chain({{between, 7 << 20}}); });
+  expect(chain.bytes_moved() == 2ULL * 64 * 64 * 4, "ChainPlan::bytes_moved()");
 }
 
 }  // namespace

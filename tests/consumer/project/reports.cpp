@@ -100,6 +100,8 @@ void write_plans() {
   MoveExplanation explanation;
   explanation.steps.emplace_back().kernel = "copy";
   expect(contains(explanation_json(explanation), "\"kernel\":\"copy\""), "explanation_json()");
+  const ChainPlan chain = tmajit::plan(Runtime(), Fusion{.operations = {}, .sentences = {"not fused"}});
+  expect(contains(explanation_json(chain), "not fused"), "explanation_json() of a chain");
   expect(contains(explanation_text("copy", {}, explanation, 80, false), "kernel"), "explanation_text()");
   const std::vector<Violation> broken{{"box.rank", "box", "6", "at most 5", "5", "cuda.h"}};
   expect(contains(violations_json(broken), "box.rank"), "violations_json()");

@@ -1,0 +1,131 @@
+// The plans of a fused chain run on other memory than they were made for.
+#include "ops/random_chains.hpp"
+#include "ptx_alone.hpp"
+#include "reference/random.hpp"
+#include "reference/scalar.hpp"
+#include "seed.hpp"
+
+#include <tmajit/error.hpp>
+#include <tmajit/fusion.hpp>
+#include <tmajit/operations.hpp>
+#include <tmajit/sim.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_predicate.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+using reference::between, reference::Random;
+using tests::RandomChain;
+
+namespace moved_chain_test {
+
+using Bytes = std::vector<std::byte>;
+
+/// Buffers on a device for the tensors of a chain, each at an offset of up to 31 elements.
+class ChainMemory {
+ public:
+  ChainMemory(std::shared_ptr<Device> device, const RandomChain& chain, Random& random)
+      : device_(std::move(device)) {
+    for (const Tensor& tensor : chain.tensors) {
+      const std::uint64_t offset = between(random, 0, 31) * size_of(tensor.view.type);
+      sizes_.push_back(tensor.view.elements() * size_of(tensor.view.type));
+      buffers_.emplace_back(device_, sizes_.back() + offset);
+      addresses.push_back(buffers_.back().address() + offset);
+    }
+  }
+  void fill(const std::vector<Bytes>& contents) {
+    for (std::size_t b = 0; b < contents.size(); ++b)
+      device_->memory().copy_in(addresses[b], contents[b], nullptr);
+  }
+  [[nodiscard]] std::vector<Bytes> contents() const {
+    device_->streams().synchronize(nullptr);
+    std::vector<Bytes> all;
+    for (std::size_t b = 0; b < sizes_.size(); ++b)
+      device_->memory().copy_out(all.emplace_back(sizes_[b]), addresses[b], nullptr);
+    return all;
+  }
+
+  std::vector<DevicePtr> addresses;
+
+ private:
+  std::shared_ptr<Device> device_;
+  std::vector<Buffer> buffers_;
+  std::vector<std::uint64_t> sizes_;
+};
+
+std::vector<Bytes> small_numbers(const RandomChain& chain, Random& random) {
+  std::vector<Bytes> all;
+  for (const Tensor& tensor : chain.tensors) {
+    const std::size_t size = size_of(tensor.view.type);
+    Bytes& bytes = all.emplace_back(tensor.view.elements() * size);
+    for (std::size_t at = 0; at < bytes.size(); at += size)
+      reference::encode(tensor.view.type, static_cast<std::int32_t>(between(random, 0, 5)), &bytes[at]);
+  }
+  return all;
+}
+
+}  // namespace moved_chain_test
+
+using namespace moved_chain_test;
+
+TEST_CASE("random chains on other memory give the bits of chains that were planned for it") {
+  const std::uint64_t seed = tests::seed(20261201);
+  const std::uint64_t cases = tests::from_environment("TMAJIT_CASES", 25);
+  const std::shared_ptr<Device> device = make_sim_device({.seed = seed});
+  const Runtime runtime(
+      {.device = device, .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
+  for (std::uint64_t n = 0; n < cases; ++n) {
+    INFO("TMAJIT_SEED=" << seed + n);
+    Random random(seed + n);
+    const RandomChain chain = tests::random_chain(random, true);
+    std::vector<Tensor> unused;
+    for (const std::size_t buffer : chain.unused) unused.push_back(chain.tensors[buffer]);
+    const Fusion fusion = fuse(chain.operations, unused);
+    const std::vector<Bytes> before = small_numbers(chain, random);
+
+    ChainMemory planned(device, chain, random);
+    planned.fill(before);
+    plan(runtime,
+         Fusion{.operations = tests::placed(fusion.operations, planned.addresses), .sentences = {}})();
+
+    // The addresses for which this plan is made hold no memory.
+    const ChainPlan elsewhere = plan(runtime, fusion);
+    ChainMemory given(device, chain, random);
+    given.fill(before);
+    std::vector<MovedTensor> moved;
+    for (std::size_t b = 0; b < chain.tensors.size(); ++b)
+      moved.push_back({chain.tensors[b], given.addresses[b]});
+    elsewhere(moved);
+    REQUIRE(given.contents() == planned.contents());
+  }
+}
+
+TEST_CASE("a chain on other memory: tensors move as a whole, and share no other bytes than planned") {
+  const Tensor x = Tensor::contiguous(ElementType::f32, {8, 6}, 1 << 20);
+  const Tensor half = sliced(x, {{.start = 0, .stop = 4}});
+  const Tensor y = Tensor::contiguous(ElementType::f32, {8, 6}, 2 << 20);
+  const Tensor z = Tensor::contiguous(ElementType::f32, {6, 8}, 3 << 20);
+  const Runtime runtime({.cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
+  const ChainPlan chain =
+      plan(runtime, fuse({operation::softmax({y}, {x}), operation::permute(z, y, {1, 0})}, {}));
+  REQUIRE(chain.plans().size() == 2);
+  const auto error = [&](const std::string& text) { return MessageMatches(ContainsSubstring(text)); };
+  CHECK_THROWS_MATCHES(chain({{half, 4 << 20}}), Error, error("only partly within a moved tensor"));
+  CHECK_THROWS_MATCHES(chain({{x, z.address}}), Error, error("as was not planned"));
+  CHECK_THROWS_MATCHES(chain({{z, x.address + 64}}), Error, error("as was not planned"));
+  // Legal addresses fail only because there is no device.
+  const auto without_device = [](const Error& thrown) { return thrown.code() == ErrorCode::unavailable; };
+  CHECK_THROWS_MATCHES(chain({{x, 4 << 20}, {z, 5 << 20}}), Error,
+                       Catch::Matchers::Predicate<Error>(without_device));
+  CHECK_THROWS_MATCHES(chain({{x, 4 << 20}, {half, 6 << 20}}), Error,
+                       Catch::Matchers::Predicate<Error>(without_device));
+}
