@@ -143,6 +143,7 @@ class IndexedFamily final : public TypedFamily<IndexedFacts, IndexedChoice> {
                      .summary = "moves or adds vectors between a tensor and the elements of another that "
                                 "index tensors select",
                      .operations = {Gather::operation, Scatter::operation, ScatterAdd::operation},
+                     .computes = true,
                      .max_inputs = max_inputs}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
