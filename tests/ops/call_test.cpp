@@ -122,6 +122,21 @@ TEST_CASE("1,000 values of a number share a kernel and a plan, and each launch p
   CHECK(fixture.device->loads == 1);
 }
 
+TEST_CASE("values of a number share a kernel in the epilogue of a reduction and in a stencil") {
+  CallFixture fixture;
+  const Tensor in = tensor_of({64, 96}, called_source);
+  const Reduction sums{.op = ReductionOp::sum, .axes = {1}, .epilogue = "x * p0 + p1"};
+  for (const float value : {0.0F, 0.5F, -2.0F})
+    reduce(fixture.runtime, tensor_of({64}, called_destination), sums, {in, number(value), number(7)});
+  CHECK(fixture.device->loads == 1);
+  for (const float value : {0.0F, 0.5F, -2.0F}) {
+    stencil(fixture.runtime, tensor_of({64, 96}, called_destination), "x(-1) + p0 * x(1)",
+            {in, number(value)});
+  }
+  CHECK(fixture.device->loads == 2);
+  CHECK(fixture.device->launches == 6);
+}
+
 TEST_CASE("wrong numbers are refused: their order, their use, and those that an expression reads in vain") {
   CallFixture fixture;
   const Tensor out = tensor_of({8}, called_destination);

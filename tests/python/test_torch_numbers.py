@@ -76,13 +76,25 @@ def test_values_share_graphs_of_torch_compile(kind, dynamic, graphs):
     assert len(made) == graphs
 
 
-def test_an_exported_graph_keeps_its_number():
-    class Scale(torch.nn.Module):
-        def forward(self, x):
-            return scaled(x, 0.5)
+class Scale(torch.nn.Module):
+    def forward(self, x, p):
+        return scaled(x, p)
 
+
+def test_an_exported_graph_keeps_a_float():
     x = torch.arange(6.0)
-    assert torch.equal(torch.export.export(Scale(), (x,)).module()(x + 1), (x + 1) * 0.5)
+    exported = torch.export.export(Scale(), (x, 0.5)).module()
+    assert torch.equal(exported(x + 1, 0.5), (x + 1) * 0.5)
+    with pytest.raises(AssertionError, match="Guard failed"):
+        exported(x, 0.25)
+
+
+def test_an_exported_graph_serves_all_ints():
+    x = torch.arange(6.0)
+    dynamic = {"x": None, "p": torch.export.Dim.DYNAMIC}
+    exported = torch.export.export(Scale(), (x, 3), dynamic_shapes=dynamic).module()
+    for p in (3, 7, -2):
+        assert torch.equal(exported(x, p), x * p)
 
 
 @pytest.mark.parametrize("call", CALLS)
