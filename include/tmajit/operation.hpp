@@ -54,8 +54,10 @@ struct Operation {
   std::vector<Move> moves;
   std::vector<Tensor> destinations;  ///< the caller's; the moves' destinations are parts of them
   std::vector<Tensor> sources;
-  /// The number of the caller's source of which each source of a move is a part, if all moves have the same
-  /// sources and they are not the caller's in order. Empty for other operations.
+  /// A source that is not the caller's: a number that the operation adds, such as the argument eps of norms.
+  static constexpr std::uint32_t own_number = 0xffffffff;
+  /// The number of the caller's source of which each source of a move is a part, or own_number, if all moves
+  /// have the same sources and they are not the caller's in order. Empty for other operations.
   std::vector<std::uint32_t> source_parts = {};
   /// All moves are copies and share one launch.
   bool one_launch = false;

@@ -137,10 +137,15 @@ nb::list describe_results(std::uint32_t number, const nb::sequence& sources_give
   const OperationInfo& operation = operations()[number];
   std::vector<Operand> sources;
   for (const nb::handle given : sources_given) {
+    if (operation.takes_numbers && is_number(given)) {
+      read_number(sources.emplace_back(), given);
+      continue;
+    }
     const nb::tuple pair(given);
     sources.push_back(
         dense_operand(data_type(pair[0]), nb::cast<std::vector<std::int64_t>>(pair[1]), 0, "a source"));
   }
+  set_numbers(sources, {});
   const Arguments arguments = to_arguments(operation, values);
   check_types(operation, sources, arguments);
   const DataType* const type = type_given.is_none() ? nullptr : &data_type(type_given);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <string>
-#include <variant>
 #include <vector>
 
 namespace tmajit::python {
@@ -15,7 +14,7 @@ namespace {
 }
 
 /// The value of a Python number. Throws Error{invalid_argument} for an int of more than 64 bits.
-std::variant<std::int64_t, double> value_of(PyObject* object) {
+NumberValue value_of(PyObject* object) {
   if (PyLong_Check(object) == 0) {
     const double value = PyFloat_AsDouble(object);
     if (value == -1 && PyErr_Occurred() != nullptr) nb::raise_python_error();
@@ -27,7 +26,7 @@ std::variant<std::int64_t, double> value_of(PyObject* object) {
   return std::int64_t{value};
 }
 
-void set_value(Operand& operand, const std::variant<std::int64_t, double>& value, ElementType type) {
+void set_value(Operand& operand, const NumberValue& value, ElementType type) {
   operand.tensor = number(value, type);
   operand.type = &data_type(type);
   operand.owner.reset();
@@ -45,14 +44,23 @@ void read_number(Operand& operand, nb::handle object) {
 }
 
 void set_numbers(std::span<Operand> sources, std::span<const Operand> destinations) {
+  std::vector<NumberValue> values;
+  for (const Operand& operand : sources)
+    if (operand.tensor.view.is_number) values.push_back(value_of(operand.owner.ptr()));
+  set_numbers(sources, destinations, values);
+}
+
+void set_numbers(std::span<Operand> sources, std::span<const Operand> destinations,
+                 std::span<const NumberValue> values) {
   const auto is_tensor = [](const Operand& operand) { return !operand.tensor.view.is_number; };
   const bool has_tensor = std::ranges::any_of(sources, is_tensor);
   const std::span<const Operand> decisive = has_tensor ? std::span<const Operand>(sources) : destinations;
   std::vector<TensorView> views;
   for (const Operand& operand : decisive) views.push_back(operand.tensor.view);
+  auto next = values.begin();
   for (Operand& operand : sources) {
     if (is_tensor(operand)) continue;
-    const auto value = value_of(operand.owner.ptr());
+    const NumberValue& value = *next++;
     set_value(operand, value, number_type(value, List<TensorView>(std::span<const TensorView>(views))));
     const auto like = std::ranges::find_if(decisive, is_tensor);
     if (like == decisive.end()) continue;

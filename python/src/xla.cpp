@@ -3,17 +3,24 @@
 #include "arguments.hpp"
 #include "calls.hpp"
 #include "known_calls.hpp"
+#include "numbers.hpp"
 #include "xla_ffi.hpp"
 
 #include <tmajit/error.hpp>
 
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <nanobind/stl/string_view.h>
@@ -24,6 +31,9 @@ namespace {
 /// The attribute that names the operation. The other attributes are its arguments, as parse_argument() reads
 /// them.
 constexpr std::string_view operation_attribute = "operation";
+/// The attribute that holds the numbers in place of the last sources: "i3 f4611686018427387904" are the int 3
+/// and the float 2.0, by its bits. It is no part of a call's key, since all values share one plan.
+constexpr std::string_view numbers_attribute = "numbers";
 
 dlpack::DLDataType dlpack_type(xla::DataType type) {
   switch (type) {
@@ -71,6 +81,35 @@ void for_each(const xla::Attributes& attributes, Use&& use) {
   }
 }
 
+/// The numbers of the attribute. Throws Error{invalid_argument} for an int of more than 64 bits.
+std::vector<NumberValue> numbers_of(std::string_view given) {
+  std::vector<NumberValue> numbers;
+  while (!given.empty()) {
+    const std::string_view word = given.substr(0, given.find(' '));
+    given.remove_prefix(std::min(word.size() + 1, given.size()));
+    const char* const end = word.data() + word.size();
+    std::int64_t bits = 0;
+    if (const auto [stop, error] = std::from_chars(word.data() + 1, end, bits);
+        error != std::errc{} || stop != end) {
+      throw Error(ErrorCode::invalid_argument, "the number " + std::string(word.substr(1)) +
+                                                   " has more than 64 bits; legal is -2^63 to 2^63 - 1");
+    }
+    if (word.front() == 'f') {
+      numbers.emplace_back(std::bit_cast<double>(bits));
+    } else {
+      numbers.emplace_back(bits);
+    }
+  }
+  return numbers;
+}
+
+/// Adds the numbers of a call to its sources.
+void add_numbers(CallTensors& tensors, std::string_view given) {
+  const std::vector<NumberValue> values = numbers_of(given);
+  for (std::size_t k = 0; k < values.size(); ++k) tensors.sources.emplace_back().tensor.view.is_number = true;
+  set_numbers(tensors.sources, tensors.destinations, values);
+}
+
 const OperationInfo& operation_of(const xla::Attributes& attributes) {
   std::string_view name;
   for_each(attributes, [&](std::string_view attribute, std::string_view value) {
@@ -98,7 +137,7 @@ ArgumentValue value_of(const Argument& argument, std::string_view value, const s
 Arguments arguments_of(const OperationInfo& operation, const xla::Attributes& attributes) {
   Arguments arguments;
   for_each(attributes, [&](std::string_view attribute, std::string_view value) {
-    if (attribute == operation_attribute) return;
+    if (attribute == operation_attribute || attribute == numbers_attribute) return;
     const std::string subject = std::string(operation.name) + ": " + std::string(attribute);
     const Argument* const argument = operation.find_argument(attribute);
     if (argument == nullptr) throw Error(ErrorCode::invalid_argument, subject + " is no argument");
@@ -141,7 +180,8 @@ void run(const xla::CallFrame& frame, bool on_gpu) {
   key.clear();
   key.add(&backend);
   key.add(static_cast<std::uint64_t>(frame.attributes.size));
-  for_each(frame.attributes, [](std::string_view attribute, std::string_view value) {
+  for_each(frame.attributes, [&tensors](std::string_view attribute, std::string_view value) {
+    if (attribute == numbers_attribute) return add_numbers(tensors, value);
     key.add_text(attribute);
     key.add_text(value);
   });
@@ -193,12 +233,13 @@ nb::capsule handler(bool on_gpu) {
   return nb::capsule(reinterpret_cast<void*>(on_gpu ? &handle<true> : &handle<false>));
 }
 
-nb::dict attributes(std::uint32_t number, const nb::tuple& values) {
+nb::dict attributes(std::uint32_t number, const nb::tuple& values, std::string_view numbers) {
   const OperationInfo& operation = operations()[number];
   nb::dict texts;
   texts[nb::cast(operation_attribute)] = operation.name;
   const Arguments arguments = to_arguments(operation, values);
   for (const auto& [name, value] : arguments.all()) texts[nb::cast(name)] = text_of(value);
+  if (!numbers.empty()) texts[nb::cast(numbers_attribute)] = numbers;
   return texts;
 }
 
@@ -206,7 +247,7 @@ nb::dict attributes(std::uint32_t number, const nb::tuple& values) {
 
 void bind_xla(nb::module_& module) {
   module.def("xla_handler", &handler, nb::arg("on_gpu"), "The handler of XLA's FFI, as a capsule.");
-  module.def("xla_attributes", &attributes, nb::arg("operation"), nb::arg("values"),
+  module.def("xla_attributes", &attributes, nb::arg("operation"), nb::arg("values"), nb::arg("numbers"),
              "The attributes that the handler reads.");
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+import struct
 from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -25,7 +26,8 @@ jax.ffi.register_ffi_target(_TARGET, _core.xla_handler(False), platform="cpu")
 jax.ffi.register_ffi_target(_TARGET, _core.xla_handler(True), platform="CUDA")
 
 #: The primitive. Its parameters are `number`, the index of the operation in _values.OPERATIONS; `values`, the
-#: arguments as _values.flattened() returns them; and `results`, the (shape, type) of each result.
+#: arguments as _values.flattened() returns them; `numbers`, those in place of the last sources as
+#: _texts_of_numbers() returns them; and `results`, the (shape, type) of each result.
 _operation = Primitive("tmajit")
 _operation.multiple_results = True
 
@@ -49,29 +51,36 @@ def _named(number: int, values: tuple) -> dict[str, Any]:
     return _values.named(number, _values.restored(number, values))
 
 
-def _shapes(*sources: Any, number: int, values: tuple, results: _Results) -> list:
+def _shapes(*sources: Any, number: int, values: tuple, numbers: str, results: _Results) -> list:
     return [jax.core.ShapedArray(shape, kind) for shape, kind in results]
 
 
-def _lower(ctx: Any, *operands: Any, number: int, values: tuple, results: _Results) -> Any:
+def _lower(ctx: Any, *operands: Any, number: int, values: tuple, numbers: str, results: _Results) -> Any:
     reads = _values.OPERATIONS[number]["reads_destination"]
     rule = jax.ffi.ffi_lowering(_TARGET, operand_output_aliases={len(operands) - 1: 0} if reads else None)
-    return rule(ctx, *operands, **_core.xla_attributes(number, _values.restored(number, values)))
+    return rule(ctx, *operands, **_core.xla_attributes(number, _values.restored(number, values), numbers))
 
 
 @functools.lru_cache(maxsize=4096)
-def _compiled(number: int, values: tuple, results: _Results) -> Any:
-    return jax.jit(functools.partial(_operation.bind, number=number, values=values, results=results))
+def _compiled(number: int, values: tuple, numbers: str, results: _Results) -> Any:
+    given = {"number": number, "values": values, "numbers": numbers, "results": results}
+    return jax.jit(functools.partial(_operation.bind, **given))
 
 
-def _run(*sources: Any, number: int, values: tuple, results: _Results) -> Any:
-    return _compiled(number, values, results)(*sources)
+def _run(*sources: Any, number: int, values: tuple, numbers: str, results: _Results) -> Any:
+    return _compiled(number, values, numbers, results)(*sources)
 
 
 def _differentiate(
-    primals: Sequence[Any], tangents: Sequence[Any], *, number: int, values: tuple, results: _Results
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    *,
+    number: int,
+    values: tuple,
+    numbers: str,
+    results: _Results,
 ) -> tuple[list, list]:
-    given = {"number": number, "results": results}
+    given = {"number": number, "numbers": numbers, "results": results}
     made = _operation.bind(*primals, values=values, **given)
     varies = [not isinstance(tangent, ad.Zero) for tangent in tangents]
     if not any(varies) or not any(jnp.issubdtype(kind, jnp.inexact) for _, kind in results):
@@ -101,7 +110,7 @@ def _differentiate(
 
 
 def _transpose(
-    cotangents: Sequence[Any], *sources: Any, number: int, values: tuple, results: _Results
+    cotangents: Sequence[Any], *sources: Any, number: int, values: tuple, numbers: str, results: _Results
 ) -> list:
     unknown = [ad.is_undefined_primal(x) for x in sources]
     kinds = [x.aval if u else x for x, u in zip(sources, unknown, strict=True)]
@@ -119,7 +128,7 @@ def _transpose(
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1, 2))
 def _recipe(number: int, values: tuple, results: _Results, *sources: Any) -> tuple:
     """A recipe that has a gradient."""
-    return tuple(_operation.bind(*sources, number=number, values=values, results=results))
+    return tuple(_operation.bind(*sources, number=number, values=values, numbers="", results=results))
 
 
 def _run_recipe(number: int, values: tuple, results: _Results, *sources: Any) -> tuple:
@@ -186,7 +195,13 @@ def _shifted(name: str, arguments: dict[str, Any], shapes: Sequence[tuple[int, .
 
 
 def _batch(
-    sources: Sequence[Any], dims: Sequence[int | None], *, number: int, values: tuple, results: _Results
+    sources: Sequence[Any],
+    dims: Sequence[int | None],
+    *,
+    number: int,
+    values: tuple,
+    numbers: str,
+    results: _Results,
 ) -> tuple[list, list]:
     name, arguments = _name(number), _named(number, values)
     (size,) = {x.shape[d] for x, d in zip(sources, dims, strict=True) if d is not None}
@@ -198,7 +213,8 @@ def _batch(
         images = moved[0].reshape((size * moved[0].shape[1], *moved[0].shape[2:]))
         ((shape, kind),) = results
         batch_results = (((size * shape[0], *shape[1:]), kind),)
-        (made,) = _operation.bind(images, *moved[1:], number=number, values=values, results=batch_results)
+        given = {"number": number, "values": values, "numbers": numbers, "results": batch_results}
+        (made,) = _operation.bind(images, *moved[1:], **given)
         return [made.reshape((size, *shape))], [0]
     if name == "broadcast":
         new = len(arguments["shape"]) - len(shapes[0])
@@ -213,7 +229,7 @@ def _batch(
         def one(mapped: list) -> list:
             remaining = iter(mapped)
             given = [x if d is None else next(remaining) for x, d in zip(moved, dims, strict=True)]
-            return _operation.bind(*given, number=number, values=values, results=results)
+            return _operation.bind(*given, number=number, values=values, numbers=numbers, results=results)
 
         made = jax.lax.map(one, [x for x, d in zip(moved, dims, strict=True) if d is not None])
     else:
@@ -222,7 +238,7 @@ def _batch(
             for x, d in zip(moved, dims, strict=True)
         ]
         flat = tuple(_values.flattened(number, tuple(shifted.values())))
-        made = _operation.bind(*moved, number=number, values=flat, results=batched)
+        made = _operation.bind(*moved, number=number, values=flat, numbers=numbers, results=batched)
     return made, [0] * len(made)
 
 
@@ -244,12 +260,19 @@ def _type_name(kind: Any) -> str | None:
     return name
 
 
+def _texts_of_numbers(numbers: Sequence[int | float]) -> str:
+    """Ints by their digits and floats by their bits, since 2 == 2.0 and 0.0 == -0.0 in Python."""
+    bits = [struct.unpack("<q", struct.pack("<d", n))[0] if isinstance(n, float) else int(n) for n in numbers]
+    return " ".join(f"{'f' if isinstance(n, float) else 'i'}{b}" for n, b in zip(numbers, bits, strict=True))
+
+
 def _all(number: int, sources: Any, out: Any, dtype: Any, values: tuple) -> tuple:
     described = _values.OPERATIONS[number]
-    many = isinstance(sources, (list, tuple))
-    arrays = [jnp.asarray(x) for x in (sources if many else [sources])]
+    given = list(sources) if isinstance(sources, (list, tuple)) else [sources]
+    given, scalars = _values.divided_sources(number, given, (int, float))
+    arrays = [jnp.asarray(x) for x in given]
     if not arrays and out is None:
-        return _core.run_all(number, (), None, None, values)  # raises the error of the library
+        return _core.run_all(number, tuple(scalars), None, None, values)  # raises the error of the library
     if described["reads_destination"]:
         out = jnp.asarray(out)
         arrays.append(out)
@@ -262,7 +285,7 @@ def _all(number: int, sources: Any, out: Any, dtype: Any, values: tuple) -> tupl
                 "which gives the shape and type of the new array"
             )
     else:
-        read = [(x.dtype.name, x.shape) for x in arrays]
+        read = [*((x.dtype.name, x.shape) for x in arrays), *scalars]
         found = _core.describe_results(number, read, _type_name(dtype), values)
         results = [
             jax.ShapeDtypeStruct(shape, jax.dtypes.canonicalize_dtype(numpy_type(kind)))
@@ -272,7 +295,8 @@ def _all(number: int, sources: Any, out: Any, dtype: Any, values: tuple) -> tupl
     wanted = tuple((tuple(one.shape), one.dtype) for one in results)
     if described["name"] in _adjoints.RECIPES:
         return _recipe(number, flat, wanted, *arrays)
-    return tuple(_operation.bind(*arrays, number=number, values=flat, results=wanted))
+    numbers = _texts_of_numbers(scalars)
+    return tuple(_operation.bind(*arrays, number=number, values=flat, numbers=numbers, results=wanted))
 
 
 def _one(number: int, sources: Any, out: Any, dtype: Any, values: tuple) -> Any:

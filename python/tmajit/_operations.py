@@ -296,9 +296,10 @@ def stencil(
     """Computes an expression of each element's neighbours.
 
     Args:
-        sources: up to 8 tensors, broadcast to a common shape by NumPy's rules.
-        expression: the C expression, in which x(-1,0) is a neighbour of x, or x0(-1,0) of x0 (an
-            expression). For example "x(-1,0)+x(1,0)".
+        sources: up to 8 tensors, broadcast to a common shape by NumPy's rules. Python's numbers after them
+            are p0, p1 …; their values share a kernel.
+        expression: the C expression, in which x(-1,0) is a neighbour of x, or x0(-1,0) of x0; it may read
+            p0 … (an expression). For example "x(-1,0)+x(1,0)".
         boundary: the values of neighbours beyond an edge ("zero", "constant", "clamp", "wrap", "reflect";
             default: zero). For example "clamp".
         value: the value beyond an edge for the boundary "constant", converted to the element type (a
@@ -344,8 +345,8 @@ def reduce(
             2).
         expression: the C expression of x (or x0 … x7) and p0 … that is reduced (an expression; default: the
             source's elements). For example "x*x".
-        epilogue: the epilogue of each result: a C expression of x, the result, and n, the number of its
-            elements (an expression; default: the result). For example "sqrt(x/n)".
+        epilogue: the epilogue of each result: a C expression of x, the result, n, the number of its
+            elements, and p0 … (an expression; default: the result). For example "sqrt(x/n)".
         keep_dims: whether the destination keeps the reduced dimensions, with an extent of 1 (a bool;
             default: False). For example True.
         out: the tensor to write; by default a new tensor of the first source's library.

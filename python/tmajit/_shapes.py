@@ -186,7 +186,7 @@ def _rowwise(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
     rows = tuple(n for axis, n in enumerate(whole) if axis not in axes)
     # The steps tell which results have a value for each element. The library reads them; any extents will do.
     arguments = (values["steps"], axes)
-    ones = [("float32", (1,) * len(shape)) for shape in shapes]
+    ones = [*(("float32", (1,) * len(shape)) for shape in shapes), *[0.0] * values.get("numbers", 0)]
     described = _core.describe_results(_core.find_operation("rowwise"), ones, None, arguments)
     return [whole if len(shape) == len(whole) else rows for _, shape in described]
 
@@ -274,6 +274,7 @@ def results(operation: str, shapes: Sequence[Shape], values: dict[str, Any]) -> 
     Args:
         operation: the name of an operation for which is_described() is true.
         shapes: the shapes of the sources.
-        values: the operation's arguments by name; None stands for the default.
+        values: the operation's arguments by name; None stands for the default. "numbers" is how many numbers
+            follow the sources; 0 if it is absent.
     """
     return _RESULTS[operation](shapes, values)

@@ -31,6 +31,9 @@ _library = torch.library.Library("tmajit", "DEF")
 _AFTER_AUTOGRAD = torch._C._after_autograd_keyset
 _DEVICES = {"CPU": torch._C.DispatchKey.CPU, "CUDA": torch._C.DispatchKey.CUDA}
 _DEVICE_KEYS = frozenset(_DEVICES.values())
+_NUMBERS = (int, float, torch.SymInt, torch.SymFloat)
+#: Numbers of the same Python type, for symbolic ones.
+_STAND_INS: dict[type, Any] = {torch.SymInt: 0, torch.SymFloat: 0.0}
 
 
 def _torch_type(kind: Any) -> Any:
@@ -54,6 +57,7 @@ class _Operator:
         self.needs_out: bool = described["reads_destination"]
         always_moves_bits = described["moves_bits"] and all(a["name"] != "expression" for a in self.arguments)
         self.has_type: bool = not always_moves_bits and not self.needs_out
+        self.takes_numbers: bool = described["takes_numbers"]
         self.has_symbolic_shapes = _shapes.is_described(self.name)
         kinds = ["bool" if a["choices"] == ["no", "yes"] else a["type"] for a in self.arguments]
         parameters = ["Tensor[] sources" if self.takes_many else "Tensor x"]
@@ -61,10 +65,11 @@ class _Operator:
             optional = "" if argument["required"] else "?"
             default = "" if argument["required"] else "=None"
             parameters.append(f"{_SCHEMA_TYPES.get(kind, kind)}{optional} {argument['name']}{default}")
+        named = ["Scalar[]? numbers=None"] if self.takes_numbers else []
         self.functional: Any = None
         if not self.needs_out:
             kind = "ScalarType dtype" if not self.arguments else "ScalarType? dtype=None"
-            given = [*parameters, "*", kind] if self.has_type else parameters
+            given = [*parameters, "*", *named, kind] if self.has_type else parameters
             result = "Tensor[]" if self.gives_many else "Tensor"
             self.functional = self.define(self.name, f"({', '.join(given)}) -> {result}", self.run, self.fake)
             recorder = _KernelRecorder()
@@ -76,7 +81,7 @@ class _Operator:
         out = "Tensor(a!)[] out" if self.gives_many else "Tensor(a!) out"
         name = f"{self.name}.out"
         self.out = self.define(
-            name, f"({', '.join([*parameters, '*', out])}) -> ()", self.run_out, _no_result
+            name, f"({', '.join([*parameters, '*', *named, out])}) -> ()", self.run_out, _no_result
         )
         _library.impl(name, self.run_out_autograd, "Autograd", with_keyset=True)
 
@@ -87,18 +92,27 @@ class _Operator:
         torch.library.register_fake(f"tmajit::{name}", fake, lib=_library)
         return getattr(getattr(torch.ops.tmajit, self.name), name[len(self.name) + 1 :] or "default")
 
-    def listed(self, sources: Any) -> Any:
-        """The sources as the operator takes them."""
-        return (sources,) if self.takes_many and isinstance(sources, torch.Tensor) else sources
+    def divided(self, sources: Any) -> tuple[Any, dict[str, list]]:
+        """The tensors as the operator takes them, and the argument of its numbers, if there are any."""
+        if self.takes_many and not isinstance(sources, (list, tuple)):
+            sources = (sources,)
+        if not self.takes_numbers:
+            return sources, {}
+        tensors, numbers = _values.divided_sources(self.number, sources, _NUMBERS)
+        return tensors, {"numbers": list(numbers)} if numbers else {}
 
-    def run(self, sources: Any, *given: Any, dtype: Any = None) -> Any:
+    def run(self, sources: Any, *given: Any, numbers: Any = None, dtype: Any = None) -> Any:
+        if numbers:
+            sources = (*sources, *numbers)
         if self.gives_many:
             return list(
                 _core.run_all(self.number, sources, None, dtype, _values.restored(self.number, given))
             )
         return _core.run_one(self.number, sources, None, dtype, _values.restored(self.number, given))
 
-    def run_out(self, sources: Any, *given: Any, out: Any) -> None:
+    def run_out(self, sources: Any, *given: Any, numbers: Any = None, out: Any) -> None:
+        if numbers:
+            sources = (*sources, *numbers)
         _core.run_all(self.number, sources, out, None, _values.restored(self.number, given))
         for tensor in out if self.gives_many else (out,):
             if not tensor.is_inference():
@@ -118,16 +132,18 @@ class _Operator:
         # int() adds a guard: for another extent PyTorch traces again.
         return int(value.node.hint) if self.has_symbolic_shapes else int(value)
 
-    def fake(self, sources: Any, *given: Any, dtype: Any = None) -> Any:
+    def fake(self, sources: Any, *given: Any, numbers: Any = None, dtype: Any = None) -> Any:
         tensors = sources if self.takes_many else [sources]
         shapes = [tuple(x.shape) for x in tensors]
         # The library checks the traced call and knows the results' types.
         read = [(x.dtype, self.traced(shape)) for x, shape in zip(tensors, shapes, strict=True)]
+        # Types follow from a number's Python type. A symbolic value stays unknown, so that it makes no guard.
+        read += [_STAND_INS.get(type(number), number) for number in numbers or ()]
         values = _values.restored(self.number, self.traced(given))
         kinds, extents = zip(*_core.describe_results(self.number, read, dtype, values), strict=True)
         if self.has_symbolic_shapes:
             named = _values.named(self.number, _values.restored(self.number, given))
-            extents = _shapes.results(self.name, shapes, named)
+            extents = _shapes.results(self.name, shapes, named | {"numbers": len(numbers or ())})
         made = [
             tensors[0].new_empty(shape, dtype=_torch_type(kind))
             for kind, shape in zip(kinds, extents, strict=True)
@@ -181,13 +197,13 @@ class _Operator:
             return self.differentiated(keyset, *given, **named)
         return _dispatch(keyset & _AFTER_AUTOGRAD, self.functional, self.run, given, named)
 
-    def run_out_autograd(self, keyset: Any, *given: Any, out: Any) -> None:
+    def run_out_autograd(self, keyset: Any, *given: Any, out: Any, **named: Any) -> None:
         if torch.is_grad_enabled() and torch._C._any_requires_grad(*given, out):
             raise RuntimeError(
                 f"tmajit.{self.name}(): functions with out=... arguments don't support automatic "
                 "differentiation, but one of the arguments requires grad."
             )
-        _dispatch(keyset & _AFTER_AUTOGRAD, self.out, self.run_out, given, {"out": out})
+        _dispatch(keyset & _AFTER_AUTOGRAD, self.out, self.run_out, given, {"out": out, **named})
 
 
 class _KernelRecorder:
@@ -216,16 +232,17 @@ _OPERATORS = [_Operator(number, described) for number, described in enumerate(_v
 
 def _call(number: int, sources: Any, out: Any, dtype: Any, values: tuple) -> Any:
     operator = _OPERATORS[number]
-    sources = operator.listed(sources)
+    sources, named = operator.divided(sources)
     if operator.takes_many and not sources and out is None:
-        return _core.run_all(number, (), None, None, values)  # raises the error of the library
+        numbers = tuple(named.get("numbers", ()))
+        return _core.run_all(number, numbers, None, None, values)  # raises the error of the library
     given = _values.flattened(number, values)
     if out is not None:
-        operator.out(sources, *given, out=out)
+        operator.out(sources, *given, **named, out=out)
         return out
     if operator.has_type:
-        return operator.functional(sources, *given, dtype=_torch_type(dtype))
-    return operator.functional(sources, *given)
+        named["dtype"] = _torch_type(dtype)
+    return operator.functional(sources, *given, **named)
 
 
 _one = _call
@@ -239,7 +256,8 @@ def _all(number: int, sources: Any, out: Any, dtype: Any, values: tuple) -> Any:
 def _some(number: int, sources: Any, out: Any, dtype: Any, values: tuple) -> Any:
     operator = _OPERATORS[number]
     if isinstance(out, torch.Tensor):
-        operator.out(operator.listed(sources), *_values.flattened(number, values), out=[out])
+        sources, named = operator.divided(sources)
+        operator.out(sources, *_values.flattened(number, values), **named, out=[out])
         return out
     made = _all(number, sources, out, dtype, values)
     return made[0] if out is None and len(made) == 1 else made

@@ -94,6 +94,19 @@ def named(number: int, values: tuple) -> dict[str, Any]:
     return dict(zip(names, values, strict=True))
 
 
+def divided_sources(number: int, sources: tuple | list, kinds: tuple[type, ...]) -> tuple[Any, Any]:
+    """The tensors of operation `number` and the numbers after them; numbers have one of these types."""
+    count = len(sources)
+    if not OPERATIONS[number]["takes_numbers"]:
+        return sources, ()
+    while count and isinstance(sources[count - 1], kinds):
+        count -= 1
+    if any(isinstance(source, kinds) for source in sources[:count]):
+        name = OPERATIONS[number]["name"]
+        raise TypeError(f"{name}: a number before a tensor; numbers stand after all tensors")
+    return sources[:count], sources[count:]
+
+
 def given_sources(*sources: Any) -> tuple:
     """A recipe's sources without the optional ones at the end that are None."""
     count = len(sources)

@@ -26,6 +26,7 @@ constexpr std::string_view generator_flags[] = {
     "paired",          // an element is f16, bf16, e4m3 or e5m2: the hardware converts them in pairs
     "integer_result",  // an expression's result, or a padding's value, is converted to an integer
     "reads_g",         // the expression reads g, an element's coordinates
+    "epilogue_numbers",  // the epilogue of a reduction reads numbers of the launch
 };
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <tmajit/codegen.hpp>
 
 #include <algorithm>
+#include <iterator>
+#include <span>
 #include <utility>
 
 #include <spdlog/fmt/fmt.h>
@@ -45,6 +47,20 @@ std::string facts_section(std::string_view facts) {
       facts);
 }
 
+/// The parameters of the numbers of the launch if an expression reads one of them: "const float p0".
+std::vector<std::string> numbers_read(const SourceParts& parts, std::string_view expression) {
+  const std::span<const ElementType> types = std::span(parts.inputs).last(parts.numbers);
+  std::vector<std::string> parameters;
+  bool reads_any = false;
+  for (std::size_t k = 0; k < types.size(); ++k) {
+    const std::string name = fmt::format("p{}", k);
+    reads_any = reads_any || reads(expression, name);
+    parameters.push_back(fmt::format("const {} {}", value_type(types[k]), name));
+  }
+  if (!reads_any) parameters.clear();
+  return parameters;
+}
+
 /// Returns the flags that select the templates' lines for this kernel.
 Flags flags_of(const SourceParts& parts, std::string_view expression, std::string_view epilogue) {
   const bool computes = !expression.empty();
@@ -62,6 +78,7 @@ Flags flags_of(const SourceParts& parts, std::string_view expression, std::strin
   const bool converts = computes || parts.pads;
   flags.set("integer_result", converts && result != "float" && result != "double");
   flags.set("reads_g", parts.reads.g);
+  flags.set("epilogue_numbers", !numbers_read(parts, epilogue).empty());
   return flags;
 }
 
@@ -96,8 +113,8 @@ std::string evaluate_function(const SourceParts& parts, std::string_view express
     const std::string name = i >= tensors    ? fmt::format("p{}", i - tensors)
                              : has_one_input ? "x"
                                              : fmt::format("x{}", i);
-    arguments.push_back(
-        fmt::format("const {} {}", parts.neighbours ? "auto" : value_type(parts.inputs[i]), name));
+    arguments.push_back(fmt::format(
+        "const {} {}", parts.neighbours && i < tensors ? "auto" : value_type(parts.inputs[i]), name));
   }
   std::string out = "\n// ---- the user's expression ----\nnamespace tmajit {\n\n";
   out += fmt::format("__device__ __forceinline__ auto evaluate({}) {{\n", fmt::join(arguments, ", "));
@@ -114,15 +131,17 @@ std::string evaluate_function(const SourceParts& parts, std::string_view express
   return out + "}  // namespace tmajit\n";
 }
 
-/// Returns a device function that computes the final result from a reduction's result `x` and its number of
-/// elements `n`.
-std::string final_result_function(bool is_given) {
+/// Returns a device function that computes the final result from a reduction's result `x`, its number of
+/// elements `n`, and all numbers of the launch if the epilogue reads one.
+std::string final_result_function(const SourceParts& parts, std::string_view epilogue) {
+  std::vector<std::string> parameters{"const X x", "const X n"};
+  std::ranges::move(numbers_read(parts, epilogue), std::back_inserter(parameters));
   return fmt::format(
       "\n// ---- the user's expression of the result ----\nnamespace tmajit {{\n\n"
-      "template <class X>\n__device__ __forceinline__ auto final_result(const X x, const X n) {{\n{}}}\n\n}} "
+      "template <class X>\n__device__ __forceinline__ auto final_result({}) {{\n{}}}\n\n}} "
       " // "
       "namespace tmajit\n",
-      is_given ? "  return (\n//@ epilogue\n  );\n" : "  return x;\n");
+      fmt::join(parameters, ", "), epilogue.empty() ? "  return x;\n" : "  return (\n//@ epilogue\n  );\n");
 }
 
 /// The kernel's entry point: its parameters, and the call of the template's function.
@@ -179,7 +198,7 @@ Source source(const KernelPlan& plan) {
   } else if (!expression.empty()) {
     text += evaluate_function(parts, expression);
   }
-  if (family.info().does(ReduceProblem::operation)) text += final_result_function(!plan.epilogue().empty());
+  if (family.info().does(ReduceProblem::operation)) text += final_result_function(parts, plan.epilogue());
   text += expander.kernel_headers();
   const std::string section = fmt::format("// ---- the {} family ----\n", family.name());
   text += "\n" + section + body;

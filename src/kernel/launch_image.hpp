@@ -63,7 +63,9 @@ class alignas(8) LaunchImage {
   };
   /// The tensor that an operand is part of.
   struct Part {
-    std::uint32_t tensor = 0;  ///< index of the tensor's address among those that a launch passes
+    /// The operand is a number that the launch does not pass: its bits stay as they are in the plan.
+    static constexpr std::uint32_t none = 0xffffffff;
+    std::uint32_t tensor = 0;  ///< index of the tensor's address among those that a launch passes, or none
     DevicePtr as_planned = 0;  ///< address of the tensor in the plan
   };
 
@@ -93,6 +95,8 @@ class alignas(8) LaunchImage {
       std::memcpy(to + done, from + done, chunk);
     const auto* const patches = at<Patch>(layout.patch);
     for (std::uint32_t i = 0; i < patches_; ++i) {
+      if (patches[i].tensor == Part::none) [[unlikely]]
+        continue;
       DevicePtr address = 0;
       std::memcpy(&address, from + patches[i].offset, sizeof address);
       address += addresses[patches[i].tensor];

@@ -8,9 +8,7 @@ TMAJIT_BEGIN
 namespace {
 
 std::uint64_t product(const WindowGeometry::Numbers& numbers, std::uint32_t dims) noexcept {
-  std::uint64_t all = 1;
-  for (std::uint32_t d = 0; d < dims; ++d) all = sat_mul(all, numbers[d]);
-  return all;
+  return sat_product(std::span(numbers).first(dims));
 }
 
 /// Makes the first extent of a nest without elements 0, the only one that CanonicalNest::empty() tests.

@@ -72,7 +72,7 @@ void check_operation(std::span<const Move> moves) {
                       .subject = destination_name(moves, i),
                       .found = "a source that is a number",
                       .need = "tensors: this operation has no expression that reads numbers",
-                      .legal = "map, reduce, scan, rowwise and gather, whose expressions read p0, p1 …",
+                      .legal = "map, stencil, reduce, scan, rowwise and gather, whose expressions read p0, p1 …",
                       .source = source_of_rules});
       continue;
     }

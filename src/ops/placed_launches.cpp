@@ -51,7 +51,8 @@ std::vector<MoveTensors> tensors_of_moves(const Operation& operation) {
     if (shared) next = 0;
     const std::size_t sources = std::min(operation.moves[i].sources.size(), tensors.size() - 1);
     for (std::size_t k = 0; k < sources; ++k) {
-      tensors[k + 1] = destinations + (operation.source_parts.empty() ? next++ : operation.source_parts[k]);
+      const std::uint32_t source = operation.source_parts.empty() ? next++ : operation.source_parts[k];
+      tensors[k + 1] = source == Operation::own_number ? source : destinations + source;
     }
   }
   return all;
@@ -67,8 +68,10 @@ Operation moved_to(const TensorAddresses& addresses, Operation operation) {
   for (std::size_t i = 0; i < operation.moves.size(); ++i) {
     Move& move = operation.moves[i];
     move.destination.address += shifts[tensors[i][0]];
-    for (std::size_t k = 0; k < move.sources.size(); ++k)
-      move.sources[k].address += shifts[tensors[i][k + 1]];
+    for (std::size_t k = 0; k < move.sources.size(); ++k) {
+      if (const std::uint32_t source = tensors[i][k + 1]; source != Operation::own_number)
+        move.sources[k].address += shifts[source];
+    }
   }
   for (std::size_t t = 0; t < shifts.size(); ++t) {
     const std::size_t first = operation.destinations.size();
@@ -118,8 +121,11 @@ std::unique_ptr<PlacedLaunches> PlacedLaunches::make(const Operation& operation,
     const Problem& problem = Inside::state(*step.plan)->problem;
     for (std::uint32_t k = 1; k < problem.destinations; ++k)
       step.tensors[problem.destination_operand(k)] = tensors[i + k][0];
-    for (std::uint32_t k = 0; k < problem.nest.operands; ++k)
-      step.parts[k] = {step.tensors[k], base[step.tensors[k]]};
+    for (std::uint32_t k = 0; k < problem.nest.operands; ++k) {
+      const std::uint32_t tensor = step.tensors[k];
+      step.parts[k] = tensor == Operation::own_number ? LaunchImage::Part{.tensor = LaunchImage::Part::none}
+                                                      : LaunchImage::Part{tensor, base[tensor]};
+    }
     bytes += image_bytes(*step.plan);
   }
   return std::unique_ptr<PlacedLaunches>(new (TrailingBytes{bytes})

@@ -29,7 +29,8 @@ struct TensorAddresses {
 /// Whether each move reads all of the operation's sources.
 [[nodiscard]] bool shares_sources(const Operation& operation);
 /// For a move: the numbers of the operation's tensors (destinations first) of which the move's destination
-/// and sources are parts. In a concatenation, the destinations of all moves are parts of one tensor.
+/// and sources are parts, or Operation::own_number. In a concatenation, the destinations of all moves are
+/// parts of one tensor.
 using MoveTensors = std::array<std::uint32_t, max_operands>;
 [[nodiscard]] std::vector<MoveTensors> tensors_of_moves(const Operation& operation);
 

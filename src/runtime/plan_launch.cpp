@@ -46,8 +46,8 @@ void require_plan(const KernelState& kernel, const KernelPlan& plan) {
             plan.family().name, kernel.entry));
   }
   const Problem& problem = Inside::state(plan)->problem;
-  const auto end = problem.address.begin() + problem.nest.operands;
-  if (std::find(problem.address.begin(), end, DevicePtr{0}) != end) {
+  for (std::uint32_t i = 0; i < problem.nest.operands; ++i) {
+    if (problem.address[i] != 0 || problem.is_number(i)) continue;  // the bits of the number 0 are 0
     throw Error(
         ErrorCode::invalid_argument,
         fmt::format("a plan of the family {} was made without addresses; plan it for tensors with addresses.",

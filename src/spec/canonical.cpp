@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <numeric>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -176,7 +176,7 @@ bool CanonicalNest::empty() const noexcept {
 }
 
 std::uint64_t CanonicalNest::elements() const noexcept {
-  return std::accumulate(shape.begin(), shape.begin() + rank, std::uint64_t{1}, sat_mul);
+  return sat_product(std::span(shape).first(rank));
 }
 
 std::string CanonicalNest::text() const {

@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstdint>
 #include <limits>
+#include <span>
 
 TMAJIT_BEGIN
 
@@ -14,6 +15,13 @@ TMAJIT_BEGIN
 [[nodiscard]] constexpr std::uint64_t sat_mul(std::uint64_t a, std::uint64_t b) noexcept {
   std::uint64_t product = 0;
   return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::uint64_t>::max() : product;
+}
+
+/// The product of all extents of a shape; 1 for a shape without dimensions.
+[[nodiscard]] constexpr std::uint64_t sat_product(std::span<const std::uint64_t> shape) noexcept {
+  std::uint64_t product = 1;
+  for (const std::uint64_t extent : shape) product = sat_mul(product, extent);
+  return product;
 }
 
 [[nodiscard]] constexpr std::uint64_t sat_add(std::uint64_t a, std::uint64_t b) noexcept {

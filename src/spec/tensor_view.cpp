@@ -67,9 +67,7 @@ std::uint64_t TensorView::elements() const noexcept {
   const auto dims = std::span(shape).first(readable_rank(*this));
   // Before multiplying: a product that saturates must not hide a zero further on.
   if (std::ranges::find(dims, 0U) != dims.end()) return 0;
-  std::uint64_t count = 1;
-  for (const auto extent : dims) count = sat_mul(count, extent);
-  return count;
+  return sat_product(dims);
 }
 
 std::uint64_t TensorView::span_bytes() const noexcept {

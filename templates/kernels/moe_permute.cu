@@ -8,6 +8,7 @@
 //@ # Facts of the kernel: rank, IndexElement, Ids, vector_bytes, threads, turns, max_experts, max_places.
 #include "tmajit/division.cuh"
 #include "tmajit/moe_plan.cuh"
+#include "tmajit/shuffles.cuh"
 #include "tmajit/vector16.cuh"
 
 namespace tmajit {
@@ -94,12 +95,7 @@ __device__ __forceinline__ void count_ids(const Plan& plan, Shared& shared, u32 
 __device__ __forceinline__ u32 rows_before(Shared& shared, u32 rows) {
   const u32 lane = threadIdx.x % 32;
   const u32 warp = threadIdx.x / 32;
-  u32 sum = rows;
-#pragma unroll
-  for (u32 distance = 1; distance < 32; distance *= 2) {
-    const u32 earlier = __shfl_up_sync(~0U, sum, distance);
-    if (lane >= distance) sum += earlier;
-  }
+  const u32 sum = sum_up_to_lane(rows, lane);
   if (lane == 31) shared.of_warp[warp] = sum;
   __syncthreads();
   u32 before = sum - rows;

@@ -9,7 +9,8 @@
 // Neighbouring threads share the items of a result, which are neighbours in memory where possible.
 //@ end
 //@ # Facts of the kernel: Index, vector, turns, reduced_digits (0: the launch counts them), columns; Rows if `ranged`,
-//@ # staggered if `ended`; Reducer, Destination, Source<i>, AllSources, evaluate(), final_result().
+//@ # staggered if `ended`; Reducer, Destination, Source<i>, AllSources, evaluate(), final_result(); AllNumbers, the
+//@ # sources that are numbers, if `epilogue_numbers`.
 #include "tmajit/division.cuh"
 #include "tmajit/meeting.cuh"
 #include "tmajit/reduced_result.cuh"
@@ -254,6 +255,13 @@ __device__ __forceinline__ i64 destination_of(const Plan& plan, Index n) {
   return at;
 }
 
+//@ if epilogue_numbers
+template <u32... i>
+__device__ __forceinline__ void store_with_numbers(u8* to, const State& state, const Plan& plan, Indices<i...>) {
+  store_result<Reduced>(to, state, plan.count, value_of_number<typename Source<i>::Element>(plan.source[i].first)...);
+}
+
+//@ end
 //@ if split
 // Several CTAs share a tile. Each writes its part to scratch memory; the last CTA to finish combines all parts in the order of
 // their numbers.
@@ -317,7 +325,11 @@ __device__ __forceinline__ void reduce_tile(const Plan& plan) {
   u8* const to = plan.destination + destination_of(plan, result_item);
 #pragma unroll
   for (u32 k = 0; k < results; ++k) {
+//@ if epilogue_numbers
+    if (k < range.end) store_with_numbers(to + static_cast<i64>(k) * plan.destination_step, result[k], plan, AllNumbers{});
+//@ else
     if (k < range.end) store_result<Reduced>(to + static_cast<i64>(k) * plan.destination_step, result[k], plan.count);
+//@ end
   }
 }
 

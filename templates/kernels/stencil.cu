@@ -25,7 +25,11 @@ namespace tmajit {
 
 constexpr u32 row = rank - 1;
 
+//@ if numbers
+using Sources = params::Views<rank, AllSources::count + AllNumbers::count>;
+//@ else
 using Sources = params::Views<rank, AllSources::count>;
+//@ end
 using Result = Raw<sizeof(Destination::Element), chunk>;
 
 // The planes of a CTA, and the first element of plane 0's tile in the tensors, without halo. Tile n reads the planes n to
@@ -175,10 +179,18 @@ __device__ __forceinline__ void load_image(const params::ViewsHead<rank>& views,
   }
 }
 
+//@ if numbers
+// The value of the expression. `x` are the coordinates if the expression reads them, and the neighbours of an element.
+template <u32... n, class... X>
+__device__ __forceinline__ auto evaluate_with_numbers(Indices<n...>, const Sources& views, const X&... x) {
+  return evaluate(x..., value_of_number<typename Source<n>::Element>(views.source[n].first)...);
+}
+
+//@ end
 // Computes all strips of the tile whose last plane is in `stage`.
 template <u32... i>
-__device__ __forceinline__ void compute_tile(Indices<i...>, const params::ViewsHead<rank>& views, const Share& share, u32 tile,
-                                             const u8* shared, u32 stage) {
+__device__ __forceinline__ void compute_tile(Indices<i...>, const Sources& all, const Share& share, u32 tile, const u8* shared, u32 stage) {
+  const params::ViewsHead<rank>& views = all.head;
   constexpr u32 row_chunks = box().at[row] / chunk;
   constexpr u32 strips = box().at[column] / strip;
   const u8* planes[window_planes];
@@ -217,9 +229,17 @@ __device__ __forceinline__ void compute_tile(Indices<i...>, const params::ViewsH
             g[c] = static_cast<Coordinate>(backwards().at[c] != 0 ? static_cast<Index>(views.extent[d]) - 1 - at : at);
           }
         }
+//@ if numbers
+        out[k] = result_of(+evaluate_with_numbers(AllNumbers{}, all, g, Neighbours<i>{windows, r, k}...));
+//@ else
         out[k] = result_of(+evaluate(g, Neighbours<i>{windows, r, k}...));
+//@ end
+//@ else
+//@ if numbers
+        out[k] = result_of(+evaluate_with_numbers(AllNumbers{}, all, Neighbours<i>{windows, r, k}...));
 //@ else
         out[k] = result_of(+evaluate(Neighbours<i>{windows, r, k}...));
+//@ end
 //@ end
       }
       Pack<Destination::Element, chunk> pack;
@@ -288,7 +308,7 @@ __device__ __forceinline__ void stencil_by_engine(Indices<i...> sources, const S
     }
 //@ end
     if (n + 1 < window_planes) continue;
-    compute_tile(sources, views.head, share, n + 1 - window_planes, shared, newest.stage);
+    compute_tile(sources, views, share, n + 1 - window_planes, shared, newest.stage);
     const u32 next = n + 1 - window_planes + stages;
     if (next < planes) {
       __syncthreads();  // all threads have read the oldest plane
@@ -309,7 +329,7 @@ __device__ __forceinline__ void stencil_by_threads(Indices<i...> sources, const 
     (fill_image<i>(views.head, views.source[i], share, n, shared + newest * stage_bytes, value), ...);
     __syncthreads();
     if (n + 1 < window_planes) continue;
-    compute_tile(sources, views.head, share, n + 1 - window_planes, shared, newest);
+    compute_tile(sources, views, share, n + 1 - window_planes, shared, newest);
     __syncthreads();
   }
 }

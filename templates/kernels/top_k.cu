@@ -6,6 +6,7 @@
 // the same key and place: the order is total, and results do not depend on the order in which threads find them.
 //@ # Facts of the kernel: rank, element_bytes, index_bytes, largest, Order, Team; those of the team. FloatOrder: greatest_number.
 #include "tmajit/division.cuh"
+#include "tmajit/shuffles.cuh"
 #include "tmajit/top_k_plan.cuh"
 #include "tmajit/vector16.cuh"
 
@@ -302,13 +303,7 @@ __device__ __forceinline__ void choose_digit(Shared& shared, u32 count, u32 abov
     shared.bins[greatest - i] = 0;
     own += bin[i];
   }
-  u32 sum = own;
-#pragma unroll
-  for (u32 distance = 1; distance < 32; distance *= 2) {
-    const u32 earlier = __shfl_up_sync(~0U, sum, distance);
-    if (lane >= distance) sum += earlier;
-  }
-  u32 before = above + sum - own;
+  u32 before = above + sum_up_to_lane(own, lane) - own;
 #pragma unroll
   for (u32 i = 0; i < 8; ++i) {
     if (before < count && count <= before + bin[i]) {

@@ -57,4 +57,15 @@ __device__ __forceinline__ auto padding_bits(double value) {
   return to_raw<Destination::Element, 2>(pack).get(0);
 }
 
+
+// The value of a number that the launch passes in place of a source's address.
+template <class Element>
+__device__ __forceinline__ Value<Element> value_of_number(const u8* in_place_of_address) {
+  Raw<sizeof(Element), 2> bits = {};  // a pack has at least two elements
+  bits.set(0, static_cast<typename Bits<sizeof(Element)>::Type>(reinterpret_cast<u64>(in_place_of_address)));
+  Value<Element> values[2];
+  to_pack<Element, 2>(bits).decode(values);
+  return values[0];
+}
+
 }  // namespace tmajit

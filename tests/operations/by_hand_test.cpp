@@ -77,6 +77,21 @@ TEST_CASE("the references of operations give results computed by hand") {
     run("rowwise", {first.host()}, {from.host()}, {{"steps", "y = arg_min(0 - x)"}, {"axes", Dims{0}}});
     CHECK(first.values == Values{1, 1, 1});
   }
+  SECTION("stencil") {
+    Ints edges({2, 3}, {3, 1}, 6);
+    run("stencil", {edges.host()}, {from.host(), number(10), number(0.5F)},
+        {{"expression", "p0 * x(1) - x(-1) + p1 * x"}});
+    CHECK(edges.values == Values{10, 20, 0, 41, 49, -1});
+  }
+  SECTION("reduce") {
+    Ints sums({2}, {1}, 2);
+    run("reduce", {sums.host()}, {from.host(), number(10), number(2.5F)},
+        {{"op", "sum"}, {"axes", Dims{1}}, {"expression", "x + p0"}, {"epilogue", "x * p1 + n - p0"}});
+    CHECK(sums.values == Values{75, 98});
+    run("reduce", {sums.host()}, {from.host(), number(3)},
+        {{"op", "max"}, {"axes", Dims{1}}, {"epilogue", "p0 - x"}});
+    CHECK(sums.values == Values{1, -2});
+  }
   SECTION("cast_transpose") {
     std::vector<float> numbers{1, -2, 2.5F, 300, 0.5F, -1000};
     const Tensor x{TensorView::contiguous(ElementType::f32, {2, 3}),

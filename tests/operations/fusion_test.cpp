@@ -151,7 +151,21 @@ TEST_CASE("a map of the results of a reduction is its epilogue, one of rows a fu
     CHECK(fusion.sentences.front() ==
           "operation 1 (map) is fused into operation 0 (reduce), which is its epilogue.");
     CHECK_THAT(obstacle({reduce, operation::map(row, "x0 * x1", {sum, dense(7, {8})})}, {sum}),
-               ContainsSubstring("the epilogue of a reduction reads no other source"));
+               ContainsSubstring("the epilogue of a reduction reads no other tensor"));
+  }
+  SECTION("an epilogue with numbers, which follow those of the reduction") {
+    const Fusion fusion =
+        fuse({operation::map(t, "x * p0", {a, number(2.0F)}),
+              operation::reduce(sum, {.op = ReductionOp::sum, .axes = {1}, .epilogue = "x + p0"},
+                                {t, number(3.0F)}),
+              operation::map(row, "x * p1 - p0", {sum, number(4.0F), number(5.0F)})},
+             {t, sum});
+    const Move& move = only_move(fusion);
+    CHECK(std::get<Reduction>(move.body).expression == "as_bf16(x * p0)");
+    CHECK(std::get<Reduction>(move.body).epilogue == "as_f16(x + p1) * p3 - p2");
+    REQUIRE(move.sources.size() == 5);
+    for (std::size_t k = 1; k < 5; ++k)
+      CHECK(move.sources[k].address == number(static_cast<float>(k + 1)).address);
   }
   const Operation softmax =
       operation::rowwise({t}, {.steps = "m = max(x); e = expf(x - m); y = e / sum(e)"}, {a});

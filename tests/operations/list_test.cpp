@@ -229,7 +229,7 @@ TEST_CASE("the destinations of top_k have k elements along the axis") {
   refuses([&] { return make_operation("top_k", to, {from}, with("index", std::string("no"))); },
           "2 destinations; needed is 1: values");
   refuses([&] { return make_operation("top_k", std::span(to).first(1), {from}, three); },
-          "1 destination; needed are 2: values and index");
+          "1 destination; needed are 2: values, index");
   refuses([&] { return operation::top_k({}, from); }, "0 destinations; top_k needs 1 or 2");
 }
 

@@ -101,7 +101,7 @@ TEST_CASE("1,000 values of a number share a kernel and a plan, and each launch p
   const auto call = [&](float value) {
     rowwise(fixture.runtime, destinations, steps, std::array{Tensor{view, called_source}, number(value)});
   };
-  call(0.5F);
+  call(0);  // its bits are no address
   for (int i = 1; i < 1000; ++i) call(static_cast<float>(i) * 1.25F);
   const auto record = std::exchange(fixture.device->on_launch, nullptr);
   const std::size_t before = allocations();
@@ -120,6 +120,21 @@ TEST_CASE("1,000 values of a number share a kernel and a plan, and each launch p
   CHECK(passed[1000] == 3.0F);
   CHECK(passed[1001] == 7.0F);
   CHECK(fixture.device->loads == 1);
+}
+
+TEST_CASE("values of a number share a kernel in the epilogue of a reduction and in a stencil") {
+  CallFixture fixture;
+  const Tensor in = tensor_of({64, 96}, called_source);
+  const Reduction sums{.op = ReductionOp::sum, .axes = {1}, .epilogue = "x * p0 + p1"};
+  for (const float value : {0.0F, 0.5F, -2.0F})
+    reduce(fixture.runtime, tensor_of({64}, called_destination), sums, {in, number(value), number(7)});
+  CHECK(fixture.device->loads == 1);
+  for (const float value : {0.0F, 0.5F, -2.0F}) {
+    stencil(fixture.runtime, tensor_of({64, 96}, called_destination), "x(-1) + p0 * x(1)",
+            {in, number(value)});
+  }
+  CHECK(fixture.device->loads == 2);
+  CHECK(fixture.device->launches == 6);
 }
 
 TEST_CASE("wrong numbers are refused: their order, their use, and those that an expression reads in vain") {
@@ -210,8 +225,22 @@ TEST_CASE("calls of recipes that differ in one option are different calls") {
   };
   CHECK(is_new([&] { rms_norm(fixture.runtime, {to}, {from}); }));
   CHECK(is_new([&] { rms_norm(fixture.runtime, {to}, {from}, {.axis = 0}); }));
-  CHECK(is_new([&] { rms_norm(fixture.runtime, {to}, {from}, {.eps = 0}); }));
-  CHECK(is_new([&] { rms_norm(fixture.runtime, {to}, {from}, {.eps = 1e-5}); }));
+  // Values of eps share a kernel, and each launch passes its own. The parameter is params::RowPlan<2>: the
+  // addresses of the destination and the source, then the number.
+  std::vector<std::uint64_t> passed;
+  fixture.device->on_launch = [&](const FakeDevice::Launch& launch) {
+    std::uint64_t& bits = passed.emplace_back();
+    std::memcpy(&bits, static_cast<const std::byte*>(launch.parameters[0]) + 16, sizeof bits);
+  };
+  CHECK_FALSE(is_new([&] { rms_norm(fixture.runtime, {to}, {from}, {.eps = 0}); }));
+  CHECK_FALSE(is_new([&] { rms_norm(fixture.runtime, {to}, {from}, {.eps = 1e-5}); }));
+  const Plan planned = plan(fixture.runtime, operation::rms_norm({to}, {from}, {.eps = 0.5}));
+  planned();
+  planned({to.address + 4096}, {from.address + 4});  // moved, with another alignment
+  const auto bits_of = [](float eps) { return number(eps).address; };
+  CHECK(passed == std::vector<std::uint64_t>{bits_of(0), bits_of(0), bits_of(1e-5F), bits_of(1e-5F),
+                                             bits_of(0.5F), bits_of(0.5F)});
+  fixture.device->on_launch = nullptr;
   CHECK(is_new([&] { l2_normalize(fixture.runtime, {to}, {from}); }));
   CHECK(is_new([&] { quantize_rows(fixture.runtime, {eight_bits, scales}, {from}, {.block = 1}); }));
   const Tensor fewer = tensor_of({64, 32}, called_destination + (1 << 20));

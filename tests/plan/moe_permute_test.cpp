@@ -26,9 +26,7 @@ struct Tensors {
   [[nodiscard]] Problem problem() const { return make_problem(operation().moves); }
   /// The rules that the call breaks, without their subjects.
   [[nodiscard]] tests::Rules rules() const {
-    tests::Rules broken = tests::broken_rules([&] { return plan_kernels(operation()); });
-    for (std::string& rule : broken) rule.resize(rule.find(" of "));
-    return broken;
+    return tests::broken_rule_names([&] { return plan_kernels(operation()); });
   }
 };
 
@@ -142,8 +140,8 @@ TEST_CASE("moe_permute refuses illegal tensors and arguments, and names the rule
         }) == Rules{"moe.slots"});
   CHECK(dense(u8, 2, (1ULL << 30)).rules().empty());
   CHECK(dense(u8, 2, (1ULL << 30) + 1).rules() == Rules{"moe.row"});
-  CHECK(rules([](Tensors& t) { t.to[1].address = t.to[2].address; }).size() == 1);
-  CHECK(rules([](Tensors& t) { t.x.address = t.to[0].address; }).size() == 1);
+  CHECK(rules([](Tensors& t) { t.to[1].address = t.to[2].address; }) == Rules{"memory.overlap"});
+  CHECK(rules([](Tensors& t) { t.x.address = t.to[0].address; }) == Rules{"memory.overlap"});
 }
 
 TEST_CASE("a move of moe_permute alone, and moves without its sources, are refused") {

@@ -24,9 +24,7 @@ struct Tensors {
   [[nodiscard]] Problem problem() const { return make_problem(operation().moves); }
   /// The rules that the call breaks, without their subjects.
   [[nodiscard]] tests::Rules rules() const {
-    tests::Rules broken = tests::broken_rules([&] { return plan_kernels(operation()); });
-    for (std::string& rule : broken) rule.resize(rule.find(" of "));
-    return broken;
+    return tests::broken_rule_names([&] { return plan_kernels(operation()); });
   }
 };
 
@@ -136,8 +134,8 @@ TEST_CASE("top_k refuses illegal tensors and arguments, and names the rule") {
   CHECK(rules([](Tensors& t) { t = dense(u8, {1ULL << 31, 3}, 1); }) == Rules{"top_k.rows"});
   CHECK(rules([](Tensors& t) { t.x.view.rank = 0, t.to[0].view.rank = 0, t.to[1].view.rank = 0; }) ==
         Rules{"top_k.axis"});
-  CHECK(rules([](Tensors& t) { t.to[1].address = t.to[0].address; }).size() == 1);
-  CHECK(rules([](Tensors& t) { t.x.address = t.to[0].address; }).size() == 1);
+  CHECK(rules([](Tensors& t) { t.to[1].address = t.to[0].address; }) == Rules{"memory.overlap"});
+  CHECK(rules([](Tensors& t) { t.x.address = t.to[0].address; }) == Rules{"memory.overlap"});
 }
 
 TEST_CASE("a move of the index alone, and moves without their source, are refused") {

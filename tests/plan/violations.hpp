@@ -24,6 +24,14 @@ template <class Action>
   return rules;
 }
 
+/// The rules that an action breaks, without their subjects.
+template <class Action>
+[[nodiscard]] Rules broken_rule_names(Action&& action) {
+  Rules rules = broken_rules(action);
+  for (std::string& rule : rules) rule.resize(rule.find(" of "));
+  return rules;
+}
+
 /// The message of the exception that an action throws. Empty if it does not throw.
 template <class Action>
 [[nodiscard]] std::string refusal(Action&& action) {

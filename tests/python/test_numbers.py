@@ -47,11 +47,32 @@ def test_reductions_scans_and_rows_take_numbers():
     assert_same(rows[1], f.sum(1) / 2)
 
 
+def test_epilogues_and_stencils_take_numbers():
+    print(f"seed {SEED}")
+    rng = np.random.default_rng(SEED)
+    x = rng.integers(-9, 10, (5, 7)).astype(np.float32)
+    for p in (0, -0.0, *(float(np.float32(value)) for value in rng.normal(size=3))):
+        number = np.float32(p)
+        assert_same(tmajit.reduce([x, p], "sum", 1, epilogue="x * p0"), x.sum(1) * number)
+        found = tmajit.reduce([x, 2, p], "max", expression="x * p0", epilogue="x - p1")
+        assert_same(found, np.float32((x * 2).max() - number))
+        padded = np.pad(x, ((0, 0), (1, 1)))
+        found = tmajit.stencil("fmaxf(x(-1), x(1)) * p0", x, p)
+        assert_same(found, np.maximum(padded[:, :-2], padded[:, 2:]) * number)
+    whole = x.astype(np.int32)
+    assert_same(tmajit.reduce([whole, 0.5], "sum", epilogue="x * p0"), np.float32(whole.sum() / 2), "float32")
+    with pytest.raises(tmajit.SpecError, match="numbers that exist"):
+        tmajit.reduce([x, 2.0], "sum", epilogue="x * p1")
+    with pytest.raises(tmajit.SpecError, match="1 is a tensor"):
+        tmajit.stencil("p0", 2.0, out=x)
+
+
 def test_plans_take_other_numbers():
     x = np.arange(6, dtype=np.float32)
     plan = tmajit.plan("map", x, 2.0, expression="x * p0")
     for value in (2.0, 3, -0.5):
         assert_same(plan(x, value), x * np.float32(value))
+    assert_same(tmajit.plan("map", x, 0.0, expression="x + p0")(x, 1.0), x + 1)
     whole = tmajit.plan("map", x.astype(np.int32), 2, expression="x * p0")
     with pytest.raises(tmajit.ArgumentError, match="integer"):
         whole(x.astype(np.int32), 0.5)

@@ -262,7 +262,8 @@ TMAJIT_C_API tmajit_status tmajit_map_results(const tmajit_tensor* sources, size
 /// Computes an expression of each element's neighbours. It takes 1 to 8 sources.
 typedef struct tmajit_stencil_arguments {
   size_t size;  ///< sizeof(tmajit_stencil_arguments)
-  /// the C expression, in which x(-1,0) is a neighbour of x, or x0(-1,0) of x0; required; "x(-1,0)+x(1,0)"
+  /// the C expression, in which x(-1,0) is a neighbour of x, or x0(-1,0) of x0; it may read p0 …; required;
+  /// "x(-1,0)+x(1,0)"
   const char* expression;
   /// the values of neighbours beyond an edge: "zero", "constant", "clamp", "wrap", "reflect"; default: zero
   const char* boundary;
@@ -296,7 +297,7 @@ typedef struct tmajit_reduce_arguments {
   tmajit_dims axes;
   /// the C expression of x (or x0 … x7) and p0 … that is reduced; default: the source's elements; "x*x"
   const char* expression;
-  /// the epilogue of each result: a C expression of x, the result, and n, the number of its elements;
+  /// the epilogue of each result: a C expression of x, the result, n, the number of its elements, and p0 …;
   /// default: the result; "sqrt(x/n)"
   const char* epilogue;
   /// whether the destination keeps the reduced dimensions, with an extent of 1: "no", "yes"; default: no

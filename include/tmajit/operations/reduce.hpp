@@ -46,10 +46,11 @@ struct Reduction {
   ReductionOp op = ReductionOp::sum;
   Dims axes =
       {};  ///< reduced dimensions of the sources; negative ones count from the end; empty: all dimensions
-  /// The expression that is reduced, of x0 … x7 (x for one source) and p0 …: "x * x". Empty: the one source's
+  /// The expression that is reduced, of x0 … x7 (x for one source) and p0 …: "x * x". Empty: the one tensor's
   /// values.
   std::string expression = {};
-  /// The epilogue of each result x of n elements: "sqrt(x / n)"; n has the type of x. Empty: x.
+  /// The epilogue of each result x of n elements, which may read p0 …, too: "sqrt(x / n) * p0"; n has the
+  /// type of x. Empty: x.
   std::string epilogue = {};
   /// Whether the destination keeps the reduced dimensions, with an extent of 1, so that it can be broadcast
   /// to the sources.

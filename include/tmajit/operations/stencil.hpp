@@ -47,8 +47,9 @@ struct Stencil {
 
 namespace operation {
 /// map() of neighbours: "0.25f * (x0(-1, 0) + x0(1, 0) + x0(0, -1) + x0(0, 1))". Offsets are whole numbers,
-/// written out, one for each of 1 to 3 dimensions (`stencil.dims`). No source may be the destination. Throws
-/// what map() throws; plan() throws SpecError for invalid offsets or dimensions.
+/// written out, one for each of 1 to 3 dimensions (`stencil.dims`). The expression may read p0 … for
+/// number(). No source may be the destination. Throws what map() throws; plan() throws SpecError for invalid
+/// offsets or dimensions.
 [[nodiscard]] TMAJIT_API Operation stencil(const Tensor& destination, std::string_view expression,
                                            List<Tensor> sources, const Stencil& stencil = {});
 }  // namespace operation

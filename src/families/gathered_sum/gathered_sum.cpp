@@ -52,15 +52,10 @@ std::string_view sum_text(const GatheredSumFacts& facts) {
 template <std::uint32_t digits, std::uint32_t indices>
 params::GatheredSumPlan<digits, indices> gathered_sum_plan(const GatheredSumFacts& facts,
                                                            const Problem& problem) {
-  const std::uint32_t nest_rank = problem.nest.rank;
   const auto& terms = problem.as<IndexedProblem>().terms;
   params::GatheredSumPlan<digits, indices> plan{};
   set_indexed_tensors(plan, problem, facts.index);
-  for (std::uint32_t n = 0; n < facts.index.rank; ++n) {
-    const std::uint32_t d = n < nest_rank ? nest_rank - 1 - n : nest_rank;
-    plan.digit[facts.index.rank - 1 - n] =
-        indexed_digit<indices>(problem, d, n == 0 ? facts.vector : 1, facts.index.wide != 0);
-  }
+  set_indexed_digits(plan, problem, facts.index, facts.vector);
   plan.vectors = problem.nest.elements() / facts.vector;
   plan.terms = terms.count;
   plan.index_step = terms.index_stride * static_cast<std::int64_t>(problem.element_bytes(2));

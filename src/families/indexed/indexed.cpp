@@ -87,16 +87,9 @@ IndexedFacts facts_of_problem(const Problem& problem) {
 
 template <class Plan>
 Plan indexed_plan(const IndexedFacts& facts, std::uint32_t turns, const Problem& problem) {
-  constexpr std::uint32_t indices = std::extent_v<decltype(Plan::index)>;
-  const std::uint32_t nest_rank = problem.nest.rank;
-  const std::uint32_t vector = facts.vector_bytes / problem.element_bytes(0);
   Plan plan{};
   set_indexed_tensors(plan, problem, facts.index);
-  for (std::uint32_t n = 0; n < facts.index.rank; ++n) {
-    const std::uint32_t d = n < nest_rank ? nest_rank - 1 - n : nest_rank;
-    plan.digit[facts.index.rank - 1 - n] =
-        indexed_digit<indices>(problem, d, n == 0 ? vector : 1, facts.index.wide != 0);
-  }
+  set_indexed_digits(plan, problem, facts.index, facts.vector_bytes / problem.element_bytes(0));
   plan.vectors = vectors_of(problem, facts.vector_bytes);
   plan.value = problem.as<IndexedProblem>().value;
   plan.turns = turns;

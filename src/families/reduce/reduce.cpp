@@ -298,6 +298,8 @@ class Reduce final : public ReduceBase {
     }
     parts.numbers = facts.numbers;
     add_element_types(parts, facts.element_type(), from, true, runs);
+    if (facts.numbers > 0)
+      parts.facts += indices_fact("AllNumbers", facts.sources - facts.numbers, facts.sources);
     return parts;
   }
 

@@ -91,6 +91,18 @@ void set_indexed_tensors(Plan& plan, const Problem& problem, const IndexFacts& f
         axis_digit<std::extent_v<decltype(plan.index)>>(problem, k, facts.wide_slots != 0);
 }
 
+/// Sets the digits that count the nest's dimensions, the last in vectors of `vector` elements. Digits without
+/// a dimension come first.
+template <class Plan>
+void set_indexed_digits(Plan& plan, const Problem& problem, const IndexFacts& facts, std::uint32_t vector) {
+  constexpr auto indices = static_cast<std::uint32_t>(std::extent_v<decltype(plan.index)>);
+  const std::uint32_t nest_rank = problem.nest.rank;
+  for (std::uint32_t n = 0; n < facts.rank; ++n) {
+    const std::uint32_t d = n < nest_rank ? nest_rank - 1 - n : nest_rank;
+    plan.digit[facts.rank - 1 - n] = indexed_digit<indices>(problem, d, n == 0 ? vector : 1, facts.wide != 0);
+  }
+}
+
 /// Adds a plan as the parameter "plan", and marks its addresses. Returns the plan's offset.
 template <class Plan>
 std::uint32_t add_indexed_plan(ParameterBlock& parameters, ParameterType type, const Plan& plan) {

@@ -279,12 +279,14 @@ void add_element_types(SourceParts& parts, ElementType to, std::span<const Eleme
 }
 
 std::string all_sources_fact(std::uint32_t sources) {
-  std::vector<std::uint32_t> indices(sources);
-  std::iota(indices.begin(), indices.end(), 0U);
-  return fmt::format(
-      "template <u32... i>\nstruct Indices {{\n  static constexpr u32 count = sizeof...(i);\n}};\n"
-      "using AllSources = Indices<{}>;\n",
-      fmt::join(indices, ", "));
+  return "template <u32... i>\nstruct Indices {\n  static constexpr u32 count = sizeof...(i);\n};\n" +
+         indices_fact("AllSources", 0, sources);
+}
+
+std::string indices_fact(std::string_view name, std::uint32_t begin, std::uint32_t end) {
+  std::vector<std::uint32_t> indices(end - begin);
+  std::iota(indices.begin(), indices.end(), begin);
+  return fmt::format("using {} = Indices<{}>;\n", name, fmt::join(indices, ", "));
 }
 
 std::string view_fact_text(std::uint32_t rank, std::uint32_t threads, const PerDimension& box,

@@ -98,6 +98,8 @@ inline constexpr std::uint64_t max_tiny_elements = 64 << 10;
 [[nodiscard]] std::string offset_fact(Flag wide_offsets);
 /// "using AllSources = Indices<0, 1>;", and the template Indices.
 [[nodiscard]] std::string all_sources_fact(std::uint32_t sources);
+/// "using AllNumbers = Indices<1, 2>;", for the sources from `begin` to `end` - 1.
+[[nodiscard]] std::string indices_fact(std::string_view name, std::uint32_t begin, std::uint32_t end);
 /// Adds the types from which words of a destination are assembled (templates/kernels/loaded_word.cuh):
 /// Destination, Source<i> and AllSources. Also sets the types that the source writer requires. With `values`
 /// elements have their own types, for computing; else they are unsigned integers of their size. `more` holds

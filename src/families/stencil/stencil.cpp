@@ -155,11 +155,13 @@ class StencilFamily final : public TypedFamily<StencilFacts, StencilChoice> {
                     "dimension whose planes beyond an edge are loaded from inside; the rank: none");
     parts.facts += flag_fact("loads_by_engine", engine);
     std::string maps_text;
-    for (std::uint32_t i = 0; i < facts.sources; ++i) {
+    parts.numbers = facts.numbers;
+    parts.set("numbers", facts.numbers > 0);  // the last sources are numbers of the launch
+    for (std::uint32_t i = 0; i < facts.sources + facts.numbers; ++i) {
       const ElementType type = facts.source[i].element_type();
       parts.elements.push_back(type);
       parts.inputs.push_back(type);
-      if (engine) maps_text += fmt::format(", {}", map_names[i]);
+      if (engine && i < facts.sources) maps_text += fmt::format(", {}", map_names[i]);
     }
     parts.call = fmt::format("stencil_by_{}(tmajit::AllSources{{}}, views, tiles, {}{})",
                              engine ? "engine" : "threads", boundary == Boundary::constant ? "value" : "0.0",

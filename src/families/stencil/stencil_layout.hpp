@@ -15,7 +15,7 @@ TMAJIT_BEGIN
 // each other along dimension `column`. If neighbours are in further dimensions, a tile reads several planes,
 // its window. The planes are in shared memory, with the halo that neighbours need.
 
-/// A source of a `stencil` kernel.
+/// A source of a `stencil` kernel. A number has a type alone.
 struct StencilSource {
   std::uint32_t type = 0;  ///< an ElementType
   /// Elements of a row that are one element of its tensor map, so that a box can be wider.
@@ -27,7 +27,8 @@ struct StencilSource {
 
 /// Facts that a `stencil` kernel is specialised for. Dimensions are those of the nest as the kernel walks it.
 struct StencilFacts : ChunkFacts {
-  std::uint32_t sources = 1;
+  std::uint32_t sources = 1;                               ///< tensors
+  std::uint32_t numbers = 0;                               ///< sources after them, which the launch passes
   std::uint32_t offsets = 0;                               ///< offsets of a call
   std::array<std::uint32_t, max_stencil_dims> dim{};       ///< dimension of each offset
   std::array<std::uint32_t, max_stencil_dims> reversed{};  ///< 1 if the nest walks that dimension backwards

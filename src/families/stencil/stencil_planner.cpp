@@ -49,7 +49,8 @@ class StencilPlanner {
     }
     facts_.staggered = 0;
     facts_.whole = nest.shape[row()] % facts_.chunk == 0 ? 1 : 0;
-    facts_.sources = problem.sources();
+    facts_.numbers = problem.numbers;
+    facts_.sources = problem.sources() - problem.numbers;
     facts_.boundary = static_cast<std::uint32_t>(problem.as<StencilProblem>().boundary);
     read_offsets();
     choose_dimensions();
@@ -95,6 +96,8 @@ class StencilPlanner {
         }
       }
     }
+    for (std::uint32_t i = facts_.sources; i < walked_.sources(); ++i)
+      facts_.source[i].type = static_cast<std::uint32_t>(type_in_chunks(walked_, i + 1));
     const auto is_wide = [](std::uint64_t n) { return n >= max_coordinate_extent / 2; };
     facts_.wide_index = std::ranges::any_of(nest_.shape, is_wide) ? 1 : 0;
   }

@@ -204,7 +204,15 @@ std::string stencil_fact_text(const StencilFacts& facts, std::string_view expres
   out += number_fact("planes_before", facts.planes_before(), "planes that a tile reads before its own");
   out += "template <u32 i>\nstruct Source;\n";
   for (std::uint32_t i = 0; i < facts.sources; ++i) out += source_text(facts, calls, stage.image[i], i);
-  return out + all_sources_fact(facts.sources);
+  out += all_sources_fact(facts.sources);
+  if (facts.numbers == 0) return out;
+  const std::uint32_t end = facts.sources + facts.numbers;
+  for (std::uint32_t i = facts.sources; i < end; ++i) {
+    out += fmt::format(
+        "template <>\nstruct Source<{}> {{  // a number of the launch\n  using Element = {};\n}};\n", i,
+        device_type(facts.source[i].element_type()));
+  }
+  return out + indices_fact("AllNumbers", facts.sources, end);
 }
 
 TMAJIT_END

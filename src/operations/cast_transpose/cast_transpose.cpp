@@ -10,7 +10,6 @@
 #include <vector>
 
 #include <spdlog/fmt/fmt.h>
-#include <spdlog/fmt/ranges.h>
 
 TMAJIT_BEGIN
 namespace {
@@ -178,8 +177,7 @@ Operation operation::cast_transpose(List<Tensor> destinations, const CastTranspo
   add(what.orders != CastOrders::plain, CastResult::transposed, "transposed");
   add(what.amax, CastResult::amax, "amax");
   if (destinations.size() != results.size()) {
-    refuse("cast_transpose: {}; needed {} {}: {}", counted(destinations.size(), "destination"),
-           results.size() == 1 ? "is" : "are", results.size(), fmt::join(names, ", "));
+    refuse_destinations("cast_transpose", destinations.size(), names);
   }
   if (what.orders == CastOrders::both && destinations[0].view.type != destinations[1].view.type) {
     refuse("cast_transpose: y has elements of {}, and transposed of {}; both must be the same",

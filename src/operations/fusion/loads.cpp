@@ -82,6 +82,16 @@ std::string with_first_steps(const Rowwise& rows, const Renames& own, const Map&
   return first + renamed(rows.steps, names);
 }
 
+/// The new names of the numbers alone. In an epilogue, x is not a source.
+Renames names_of_numbers(std::span<const Tensor> sources, const Renames& names) {
+  Renames numbers;
+  for (std::size_t k = 0; k < sources.size(); ++k) {
+    if (!sources[k].view.is_number) continue;
+    for (const std::string& read : source_names(sources, k)) numbers.emplace(read, names.at(read));
+  }
+  return numbers;
+}
+
 /// Why a map cannot be computed where a source of the consumer is loaded; empty if it can.
 std::string inlining_obstacle(const Move& producer, std::span<const Move> consumer) {
   const Move& reader = consumer.front();
@@ -151,6 +161,8 @@ FusedMoves inline_map(const Move& producer, std::span<const Move> consumer) {
           with_first_steps(*rows, names, map, intermediate.view.type, sources, inlined, reader.sources);
     } else {
       set_expression(move, renamed(expression_of(move), names));
+      if (auto* const reduction = std::get_if<Reduction>(&move.body))
+        reduction->epilogue = renamed(reduction->epilogue, names_of_numbers(reader.sources, names));
     }
     move.sources = sources.in_order();
   }

@@ -30,21 +30,40 @@ FusedMoves with_destination(std::span<const Move> producer, std::size_t k, const
   return checked(std::move(moves), std::move(how));
 }
 
-/// Whether the consumer is a map of the one source alone, without numbers or coordinates.
+/// Whether the consumer is a map of the one tensor and of numbers, without coordinates.
 bool is_function_of_result(const Move& consumer) {
-  return consumer.sources.size() == 1 && !reads(expression_of(consumer), "g");
+  return consumer.sources.size() == 1 + count_numbers(consumer.sources) &&
+         !reads(expression_of(consumer), "g");
+}
+
+/// The number as a source of a move whose sources have the shape of `like`.
+Tensor number_like(Tensor number, const TensorView& like) {
+  const ElementType type = number.view.type;
+  number.view = like;
+  number.view.type = type;
+  number.view.strides = {};
+  number.view.is_number = true;
+  return number;
 }
 
 FusedMoves fuse_epilogue(std::span<const Move> producer, const Move& consumer, const Tensor& destination) {
   if (!is_function_of_result(consumer))
-    return refused("as the epilogue of a reduction reads no other source, number or coordinate");
+    return refused("as the epilogue of a reduction reads no other tensor and no coordinate");
   if (reads(expression_of(consumer), "n")) return refused("as n has another meaning in an epilogue");
   const Move& reduce = producer.front();
   Reduction body = std::get<Reduction>(reduce.body);
   const std::string result =
       stored(reduce.destination.view.type, body.epilogue.empty() ? "x" : body.epilogue);
-  body.epilogue = renamed(expression_of(consumer), {{"x", result}, {"x0", result}});
-  return with_destination(producer, 0, destination, body, "which is its epilogue");
+  Renames names{{"x", result}, {"x0", result}};
+  Move fused{.destination = destination, .sources = reduce.sources, .body = {}};
+  const std::uint32_t own = count_numbers(reduce.sources);  // the map's numbers follow the reduction's
+  for (std::size_t k = 1; k < consumer.sources.size(); ++k) {
+    names.emplace(fmt::format("p{}", k - 1), fmt::format("p{}", own + k - 1));
+    fused.sources.push_back(number_like(consumer.sources[k], reduce.sources.front().view));
+  }
+  body.epilogue = renamed(expression_of(consumer), names);
+  fused.body = std::move(body);
+  return checked({std::move(fused)}, "which is its epilogue");
 }
 
 /// Whether a scan's results lose nothing when they are stored as f32.
@@ -92,11 +111,7 @@ StepSources step_sources(std::span<const Move> rows, const RowStep& result, cons
     Tensor source = what.map.sources[j];
     if (source == what.read) continue;
     if (source.view.is_number) {
-      const ElementType type = source.view.type;
-      source.view = first_source.view;
-      source.view.type = type;
-      source.view.strides = {};
-      source.view.is_number = true;
+      source = number_like(source, first_source.view);
     } else {
       const std::optional<Tensor> moved = pushed(what.order, source);
       const auto holds_source = [&](const Move& row) { return may_overlap(source, row.destination); };

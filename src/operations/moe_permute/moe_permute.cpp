@@ -105,8 +105,7 @@ void check_rows(MoveRules& rules) {
               fmt::format("at most {}", max_moe_slots), "ids of fewer slots");
   }
   Shape wanted = row_shape(x);
-  std::uint64_t elements = 1;
-  for (const std::uint64_t extent : wanted) elements = sat_mul(elements, extent);
+  const std::uint64_t elements = sat_product(wanted);
   if (elements > max_moe_row_elements) {
     rules.add("moe.row", "rows of x", counted(elements, "element"),
               fmt::format("at most {}", max_moe_row_elements), "several calls, each for a part of a row");

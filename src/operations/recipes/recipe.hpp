@@ -12,7 +12,6 @@ TMAJIT_BEGIN
 /// The facts on which the steps of a recipe depend, besides its name.
 struct RecipeFacts {
   std::size_t source_count = 0;
-  double eps = 0;
   ElementType to = ElementType::e4m3;  ///< type of quantised elements
 };
 
@@ -22,7 +21,7 @@ struct RecipeRow {
   double eps = 0;  ///< the default of the argument eps
   /// The steps. Sources and destinations are x0, y0 …; an operand that is split in halves has two numbers.
   /// `@` after a number or a function's name stands for the suffix f of float, EXP for the exponential
-  /// function, and EPS for the argument eps.
+  /// function. p0 is the argument eps, a number of the launch.
   std::string (*steps)(const RecipeFacts& facts) = nullptr;
 };
 

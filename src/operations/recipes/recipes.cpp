@@ -12,7 +12,6 @@
 #include <utility>
 
 #include <spdlog/fmt/fmt.h>
-#include <spdlog/fmt/ranges.h>
 
 TMAJIT_BEGIN
 namespace {
@@ -289,13 +288,6 @@ class RecipeCall {
   std::vector<std::uint64_t> rows_;  ///< shape of the steps' rows, before they are cut into blocks
 };
 
-/// A floating-point literal of C, with `@` in place of its suffix.
-std::string literal(double number) {
-  std::string text = fmt::to_string(number);
-  if (text.find_first_of(".e") == std::string::npos) text += ".0";
-  return text + "@";
-}
-
 std::string replaced(std::string text, std::string_view from, std::string_view to) {
   for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
     text.replace(at, from.size(), to);
@@ -364,8 +356,7 @@ Operation make_recipe(const RecipeRow& row, std::span<const Tensor> destinations
     std::vector<std::string_view> names;
     for (const OperandInfo& one : row.info.destinations.first(call.destination_count()))
       names.push_back(one.name);
-    refuse("{}: {}; needed {} {}: {}", row.info.name, counted(destinations.size(), "destination"),
-           names.size() == 1 ? "is" : "are", names.size(), fmt::join(names, ", "));
+    refuse_destinations(row.info.name, destinations.size(), names);
   }
   std::vector<Tensor> to;
   std::vector<Tensor> from;
@@ -382,11 +373,13 @@ Operation make_recipe(const RecipeRow& row, std::span<const Tensor> destinations
   for (std::size_t k = 0; k < destinations.size(); ++k)
     call.add_destination(row.info.destinations[k], destinations[k], to);
 
-  const RecipeFacts facts{.source_count = sources.size(),
-                          .eps = eps_of(row, given),
-                          .to = quantised_type(row, destinations, given)};
+  const RecipeFacts facts{.source_count = sources.size(), .to = quantised_type(row, destinations, given)};
   const std::string with_exp = replaced(row.steps(facts), "EXP", is_narrow ? "__expf" : "exp@");
-  const std::string steps = replaced(replaced(with_exp, "EPS", literal(facts.eps)), "@", is_f64 ? "" : "f");
+  const std::string steps = replaced(with_exp, "@", is_f64 ? "" : "f");
+  if (std::ranges::find(row.info.arguments, "eps", &Argument::name) != row.info.arguments.end()) {
+    from.push_back(number(eps_of(row, given), is_f64 ? ElementType::f64 : ElementType::f32));
+    parts.push_back(Operation::own_number);
+  }
   Operation made = operation::rowwise(to, {.steps = steps, .axes = call.row_axes()}, from);
   made.destinations.assign(destinations.begin(), destinations.end());
   made.sources.assign(sources.begin(), sources.end());

@@ -144,26 +144,26 @@ std::string logsumexp_steps(const Facts& /*facts*/) {
   return "m = max(x0); s = sum(EXP(x0 - m)); y0 = m - m == 0 ? log@(s) + m : m";
 }
 std::string rms_norm_steps(const Facts& facts) {
-  return "r = rsqrt@(mean(x0 * x0) + EPS); y0 = x0 * r" + times(facts, 1);
+  return "r = rsqrt@(mean(x0 * x0) + p0); y0 = x0 * r" + times(facts, 1);
 }
 std::string rms_norm_backward_steps(const Facts& facts) {
-  return "r = rsqrt@(mean(x1 * x1) + EPS); g = x0" + times(facts, 2) +
+  return "r = rsqrt@(mean(x1 * x1) + p0); g = x0" + times(facts, 2) +
          "; c = mean(g * x1) * r * r; y0 = r * (g - x1 * c)";
 }
 std::string add_rms_norm_steps(const Facts& facts) {
-  return "y1 = x0 + x1; r = rsqrt@(mean(y1 * y1) + EPS); y0 = y1 * r" + times(facts, 2);
+  return "y1 = x0 + x1; r = rsqrt@(mean(y1 * y1) + p0); y0 = y1 * r" + times(facts, 2);
 }
 std::string layer_norm_steps(const Facts& facts) {
-  return "u = mean(x0); c = x0 - u; r = rsqrt@(mean(c * c) + EPS); y0 = c * r" + times(facts, 1) +
+  return "u = mean(x0); c = x0 - u; r = rsqrt@(mean(c * c) + p0); y0 = c * r" + times(facts, 1) +
          (facts.source_count > 2 ? " + x2" : "");
 }
 std::string layer_norm_backward_steps(const Facts& facts) {
-  return "u = mean(x1); c = x1 - u; r = rsqrt@(mean(c * c) + EPS); h = c * r; g = x0" + times(facts, 2) +
+  return "u = mean(x1); c = x1 - u; r = rsqrt@(mean(c * c) + p0); h = c * r; g = x0" + times(facts, 2) +
          "; p = mean(g); q = mean(g * h); y0 = r * (g - p - h * q)";
 }
 /// Written so that NaN propagates, which fmax would drop.
 std::string l2_normalize_steps(const Facts& /*facts*/) {
-  return "l = sqrt@(sum(x0 * x0)); r = 1.0@ / (l < EPS ? EPS : l); y0 = x0 * r";
+  return "l = sqrt@(sum(x0 * x0)); r = 1.0@ / (l < p0 ? p0 : l); y0 = x0 * r";
 }
 /// The label of a row as an index, or -1 if it is none.
 constexpr std::string_view label_steps = "t = max(LABELS); k = t < 0 ? -1 : t < n ? (int)t : -1; ";

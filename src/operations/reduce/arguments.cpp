@@ -1,11 +1,15 @@
+#include "kernel/problem.hpp"
 #include "operations/entry.hpp"
 #include "operations/shared/result_types.hpp"
 #include "operations/shared/shapes.hpp"
+#include "spec/views.hpp"
 
 #include <tmajit/tile_options.hpp>
 
 #include <algorithm>
 #include <array>
+
+#include <spdlog/fmt/fmt.h>
 
 TMAJIT_BEGIN
 namespace {
@@ -35,9 +39,8 @@ constexpr std::array reduce_arguments{
     Argument{.name = "epilogue",
              .option = "--epilogue",
              .fallback = "the result",
-             .sentence =
-                 "the epilogue of each result: a C expression of x, the result, and n, the number of its "
-                 "elements",
+             .sentence = "the epilogue of each result: a C expression of x, the result, n, the number of its "
+                         "elements, and p0 …",
              .example = "sqrt(x/n)"},
     Argument{.name = "keep_dims",
              .option = "--keep-dims",
@@ -61,6 +64,14 @@ Reduction reduction_of(const Arguments& given, std::uint32_t rank) {
           .keep_dims = given.text("keep_dims") == "yes"};
 }
 
+/// The type of an expression of tensors, and of those of the numbers that it reads.
+ElementType type_of(std::string_view expression, std::vector<TensorView> tensors,
+                    std::span<const TensorView> numbers) {
+  for (std::size_t k = 0; k < numbers.size(); ++k)
+    if (reads(expression, fmt::format("p{}", k))) tensors.push_back(numbers[k]);
+  return value_type(expression, tensors);
+}
+
 std::vector<TensorView> reduce_destinations(std::span<const TensorView> sources, const Arguments& given) {
   const std::vector<std::uint64_t> whole = common_shape(sources);
   const Reduction what = reduction_of(given, static_cast<std::uint32_t>(whole.size()));
@@ -70,9 +81,11 @@ std::vector<TensorView> reduce_destinations(std::span<const TensorView> sources,
     if (!reduced) shape.push_back(whole[d]);
     if (reduced && what.keep_dims) shape.push_back(1);
   }
-  const TensorView reduced =
-      TensorView::contiguous(reduced_type(what.op, value_type(what.expression, sources)), shape);
-  return {TensorView::contiguous(value_type(what.epilogue, std::array{reduced}), shape)};
+  const auto numbers = sources.last(count_numbers(sources));
+  const auto tensors = sources.first(sources.size() - numbers.size());
+  const TensorView reduced = TensorView::contiguous(
+      reduced_type(what.op, type_of(what.expression, {tensors.begin(), tensors.end()}, numbers)), shape);
+  return {TensorView::contiguous(type_of(what.epilogue, {reduced}, numbers), shape)};
 }
 
 Operation make(std::span<const Tensor> to, std::span<const Tensor> from, const Arguments& given) {

@@ -3,6 +3,7 @@
 #include "operations/drawing/draw_values.hpp"
 
 #include <tmajit/operations/reduce.hpp>
+#include <tmajit/tile_options.hpp>
 
 #include <array>
 
@@ -23,6 +24,19 @@ constexpr std::array expressions{ValueExpression{"", 1},
                                  ValueExpression{"x0 * x1", 2},
                                  ValueExpression{"x0 + x1 + x2", 3},
                                  ValueExpression{"x0 + x1 + x2 + x3 + x4 + x5 + x6 + x7", 8}};
+
+/// Draws an epilogue. It may read a number of its own, or one that the expression reads, too.
+void draw_epilogue(TestCaseDraw& draw) {
+  Random& random = draw.kernel_property_random;
+  TestCase& drawn = draw.test_case;
+  std::string text = one_of(random, std::array{"", "", "x * 2", "x + n", "x * ", "x + "});
+  if (text.ends_with(' ')) {
+    const bool has_room = drawn.sources.size() + drawn.numbers.size() < max_inputs;
+    if (has_room && (drawn.numbers.empty() || one_in(random, 2))) draw.add_number();
+    text = drawn.numbers.empty() ? "" : fmt::format("{}p{}", text, drawn.numbers.size() - 1);
+  }
+  drawn.arguments.set("epilogue", text);
+}
 
 /// Draws reductions of small whole numbers, whose sums are exact in any order. An exception is x0 + x1 + x2
 /// of u32, i32 and f32: if x0 + x1 is negative, it wraps to almost 2^32, which is then converted to f32.
@@ -50,7 +64,6 @@ void draw_test_case(TestCaseDraw& draw) {
     remaining.assign(keep_dims ? shape.size() : 0, 1);  // without axes, all dimensions are reduced
   draw.test_case.arguments = {{"op", std::string(name(op))},
                               {"axes", Dims(axes)},
-                              {"epilogue", std::string(one_of(random, std::array{"", "", "x * 2", "x + n"}))},
                               {"keep_dims", std::string(keep_dims ? "yes" : "no")}};
   draw.add_destination(draw.view(draw.any_type(), remaining, false));
   draw_values(draw, shape, values.source_count);
@@ -58,6 +71,7 @@ void draw_test_case(TestCaseDraw& draw) {
   const bool rounds =
       (op == ReductionOp::min || op == ReductionOp::max) && values.source_count == 1 && one_in(random, 3);
   draw.test_case.arguments.set("expression", draw.with_numbers(rounds ? "expf(x * 0.3f) + 1" : values.text));
+  draw_epilogue(draw);
 }
 
 Case reduction(const char* group, ElementType type, const Shape& shape,

@@ -3,6 +3,7 @@
 #include "operations/shared/shapes.hpp"
 #include "spec/counted.hpp"
 #include "spec/memory_rules.hpp"
+#include "spec/views.hpp"
 
 #include <tmajit/tile_options.hpp>
 
@@ -35,9 +36,10 @@ ReductionMistake mistake_of_sources(const Move& move) {
     return {"sources.range", counted(count, "source"), fmt::format("1 to {} sources", max_inputs),
             "an expression of fewer tensors"};
   }
-  if (reduction.expression.empty() && count != 1) {
-    return {"sources.expression", fmt::format("{} sources without an expression", count),
-            "1 source, since its values are reduced as they are",
+  if (const std::size_t tensors = count - count_numbers(move.sources);
+      reduction.expression.empty() && tensors != 1) {
+    return {"sources.expression", fmt::format("{} without an expression", counted(tensors, "tensor")),
+            "1 tensor, since its values are reduced as they are",
             "an expression of all of them, such as \"x0 * x1\""};
   }
   const ExpressionReads reads = reads_of(reduction.expression);

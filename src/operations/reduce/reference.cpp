@@ -153,10 +153,12 @@ ReducedDimensions reduced_of(const tmajit::Move& move) {
   return {whole, found, reduction_of(move).keep_dims};
 }
 
-/// An epilogue reads the result and the number of elements.
-std::optional<Expression> parse_epilogue(const std::string& text) {
-  static constexpr std::array<std::string_view, 2> names{"x", "n"};
-  return Expression::parse(text, names);
+/// An epilogue reads the result, the number of elements, and the numbers of the launch.
+std::optional<Expression> parse_epilogue(const tmajit::Move& move) {
+  std::vector<std::string_view> names{"x", "n"};
+  for (const std::string_view number : number_names(move))
+    if (!number.empty()) names.push_back(number);
+  return Expression::parse(reduction_of(move).epilogue, names);
 }
 
 /// Calls visit(index, value) for each result of a part.
@@ -164,7 +166,10 @@ template <class Visit>
 void reduce_each(const tmajit::Move& move, const Part& part, const Visit& visit) {
   const tmajit::Reduction& what = reduction_of(move);
   const SourceValues values_of(move, what.expression);
-  const auto epilogue = is_identity(what.epilogue) ? std::nullopt : parse_epilogue(what.epilogue);
+  const auto epilogue = is_identity(what.epilogue) ? std::nullopt : parse_epilogue(move);
+  std::vector<Computed> epilogue_values(2);
+  for (const Tensor& source : move.sources)
+    if (source.view.is_number) epilogue_values.push_back(decode(source.view.type, element_at(source, 0)));
   ReducedDimensions reduced = reduced_of(move);
   if (reduced.count() == 0) return;
   std::vector<Computed> x(move.sources.size());
@@ -183,7 +188,9 @@ void reduce_each(const tmajit::Move& move, const Part& part, const Visit& visit)
       // n has the type of x.
       const Scalar count = std::visit(
           [&](auto like) { return Scalar(static_cast<decltype(like)>(reduced.count())); }, value.value);
-      value = epilogue->evaluate(std::array{value, Computed(count)});
+      epilogue_values[0] = value;
+      epilogue_values[1] = Computed(count);
+      value = epilogue->evaluate(epilogue_values);
     }
     visit(result, value);
   });
@@ -193,7 +200,7 @@ void reduce_each(const tmajit::Move& move, const Part& part, const Visit& visit)
 /// depend on comparisons, so the values of the expression must be exact.
 bool understands_reduction(const tmajit::Move& move) {
   const auto& [op, axes, expression, epilogue, keep_dims] = reduction_of(move);
-  const auto parsed = is_identity(epilogue) ? Expression::parse("x") : parse_epilogue(epilogue);
+  const auto parsed = is_identity(epilogue) ? Expression::parse("x") : parse_epilogue(move);
   return parsed && parsed->offsets() == 0 && understands_source_values(move, expression, !selects(op));
 }
 

@@ -320,11 +320,9 @@ Shape scattered_shape(std::span<const TensorView> sources, const Indexing& what)
           "indices in place of the destination's indexed axes",
           the_source, shape_text(source), shape_text(common), fmt::join(what.axes, ","));
     }
-    std::uint64_t selected = 1;
-    for (const std::uint64_t extent : common) selected = sat_mul(selected, extent);
     const auto first = shape.begin() + axes->first;
     shape.insert(shape.erase(first, first + static_cast<std::ptrdiff_t>(common.size())), axes->count, 1);
-    shape[axes->first] = selected;
+    shape[axes->first] = sat_product(common);
   }
   Shape moved;
   refuse_mistake(moved_shape(shape, index, what, moved));

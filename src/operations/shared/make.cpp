@@ -9,8 +9,15 @@
 #include <utility>
 
 #include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
 
 TMAJIT_BEGIN
+
+void refuse_destinations(std::string_view operation, std::size_t given,
+                         std::span<const std::string_view> needed) {
+  refuse("{}: {}; needed {} {}: {}", operation, counted(given, "destination"),
+         needed.size() == 1 ? "is" : "are", needed.size(), fmt::join(needed, ", "));
+}
 
 std::uint32_t check_parts(const Tensor& whole, std::string_view whole_name, std::span<const Tensor> parts,
                           std::string_view part_name, std::int64_t given_axis) {

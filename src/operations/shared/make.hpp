@@ -5,6 +5,7 @@
 
 #include <tmajit/operation.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -22,6 +23,10 @@ inline constexpr std::string_view the_source = "the source";
 
 /// The operation that consists of one move; `sources` are the caller's.
 [[nodiscard]] Operation one_move(Move move, std::span<const Tensor> sources);
+
+/// Throws the error of a call with `given` destinations in place of those that are needed.
+[[noreturn]] void refuse_destinations(std::string_view operation, std::size_t given,
+                                      std::span<const std::string_view> needed);
 
 /// Throws unless `whole` has the dimension `given_axis`, all parts have its rank, and their extents along the
 /// axis add up to that of `whole`. Returns the axis, counted from the front.

@@ -30,9 +30,7 @@ WindowGeometry geometry_of(const Windows& windows, const Tensor& images) {
 
 Tensor separated(const Tensor& destination, const std::vector<std::uint64_t>& shape,
                  std::string_view joined) {
-  std::uint64_t elements = 1;
-  for (const std::uint64_t extent : shape) elements = sat_mul(elements, extent);
-  if (destination.view.elements() != elements) {
+  if (destination.view.elements() != sat_product(shape)) {
     refuse(
         "the destination has shape {}, but the result has shape {}; legal is that shape, or one that joins "
         "dimensions of it, such as {}",

@@ -12,11 +12,13 @@ namespace {
 constexpr std::array<std::string_view, 5> boundaries{"zero", "constant", "clamp", "wrap", "reflect"};
 
 constexpr std::array stencil_arguments{
-    Argument{.name = "expression",
-             .option = "--expr",
-             .required = true,
-             .sentence = "the C expression, in which x(-1,0) is a neighbour of x, or x0(-1,0) of x0",
-             .example = "x(-1,0)+x(1,0)"},
+    Argument{
+        .name = "expression",
+        .option = "--expr",
+        .required = true,
+        .sentence =
+            "the C expression, in which x(-1,0) is a neighbour of x, or x0(-1,0) of x0; it may read p0 …",
+        .example = "x(-1,0)+x(1,0)"},
     Argument{.name = "boundary",
              .option = "--boundary",
              .type = ArgumentType::choice,
@@ -44,7 +46,8 @@ const OperationEntry stencil_entry{
     .info = {.name = "stencil",
              .summary = "computes an expression of each element's neighbours",
              .arguments = stencil_arguments,
-             .max_sources = max_inputs},
+             .max_sources = max_inputs,
+             .takes_numbers = true},
     .destinations =
         [](std::span<const TensorView> sources, const Arguments& given) {
           return std::vector{

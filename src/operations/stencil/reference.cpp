@@ -1,4 +1,5 @@
 #include "operations/references.hpp"
+#include "operations/shared/source_values_reference.hpp"
 #include "reference/expression.hpp"
 
 #include <algorithm>
@@ -28,7 +29,7 @@ std::optional<std::int64_t> neighbour_index(std::int64_t at, std::int64_t extent
 }
 
 std::optional<Expression> stencil_expression(const tmajit::Move& move) {
-  return Expression::parse(std::get<tmajit::Stencil>(move.body).expression);
+  return Expression::parse(std::get<tmajit::Stencil>(move.body).expression, number_names(move));
 }
 
 /// Calls visit(index, value) for each element of a part.

@@ -2,6 +2,7 @@
 #include "operations/list.hpp"
 #include "operations/shared/make.hpp"
 #include "spec/counted.hpp"
+#include "spec/views.hpp"
 
 #include <tmajit/tile_options.hpp>
 
@@ -21,15 +22,18 @@ void check_stencil(MoveRules& rules) {
   rules.check_expression(stencil.expression);
   rules.check_coordinates(stencil.expression);
   rules.check_shapes();
-  if (move.sources.empty() || move.sources.size() > max_inputs) {
-    rules.add("stencil.sources", fmt::format("stencil of {}", rules.destination()),
-              counted(move.sources.size(), "source"), fmt::format("1 to {} sources", max_inputs),
-              "several stencils, one after the other");
+  const std::size_t tensors = move.sources.size() - count_numbers(move.sources);
+  if (tensors == 0 || move.sources.size() > max_inputs) {
+    const bool has_numbers = tensors < move.sources.size();
+    rules.add(
+        "stencil.sources", fmt::format("stencil of {}", rules.destination()),
+        has_numbers && tensors == 0 ? std::string("numbers alone") : counted(move.sources.size(), "source"),
+        fmt::format("1 to {} sources, of which at least 1 is a tensor", max_inputs),
+        "several stencils, one after the other");
     return;
   }
   StencilCalls calls;
-  const auto sources = static_cast<std::uint32_t>(move.sources.size());
-  if (const auto mistake = read_calls(stencil.expression, sources, calls)) {
+  if (const auto mistake = read_calls(stencil.expression, static_cast<std::uint32_t>(tensors), calls)) {
     rules.add("stencil.offsets", subject,
               fmt::format("\"{}\", at character {}", stencil.expression, mistake->offset), mistake->need,
               "x0(-1, 0), of two dimensions");
@@ -56,8 +60,8 @@ void check_stencil(MoveRules& rules) {
 Problem stencil_problem(const Move& move) {
   const auto& stencil = std::get<Stencil>(move.body);
   StencilProblem body{.expression = stencil.expression, .reads = reads_of(stencil.expression)};
-  static_cast<void>(
-      read_calls(stencil.expression, static_cast<std::uint32_t>(move.sources.size()), body.calls));
+  const auto tensors = static_cast<std::uint32_t>(move.sources.size()) - count_numbers(move.sources);
+  static_cast<void>(read_calls(stencil.expression, tensors, body.calls));
   body.dim = stencil_dims(stencil, move.destination.view.rank, body.calls.offsets).value();
   body.boundary = stencil.boundary;
   body.value = stencil.value;

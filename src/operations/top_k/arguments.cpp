@@ -81,12 +81,10 @@ const OperationEntry top_k_entry{
     .destinations = top_k_destinations,
     .make = [](std::span<const Tensor> to, std::span<const Tensor> from, const Arguments& given) {
       const std::string_view index = given.text("index");
-      const std::size_t wanted = index == "no" ? 1 : 2;
-      if (to.size() != wanted) {
-        refuse("top_k: {}; needed {} {}", counted(to.size(), "destination"), wanted == 1 ? "is 1:" : "are 2:",
-               wanted == 1 ? "values, since index is no" : "values and index");
-      }
-      if (wanted == 2 && !index.empty() && to[1].view.type != parse<ElementType>(index)) {
+      using Names = std::vector<std::string_view>;
+      const Names wanted = index == "no" ? Names{"values, since index is no"} : Names{"values", "index"};
+      if (to.size() != wanted.size()) refuse_destinations("top_k", to.size(), wanted);
+      if (wanted.size() == 2 && !index.empty() && to[1].view.type != parse<ElementType>(index)) {
         refuse("top_k: index is {}, but destination 1 has elements of {}; both must be the same", index,
                name(to[1].view.type));
       }
