@@ -149,6 +149,22 @@ tmajit_status tmajit_dequantize_blocks_operation(const tmajit_tensor* destinatio
                     operation, error);
 }
 
+tmajit_status tmajit_quantize_tensor_operation(const tmajit_tensor* destinations, size_t destination_count,
+                                               const tmajit_tensor* source,
+                                               const tmajit_quantize_tensor_arguments* arguments,
+                                               tmajit_operation** operation, tmajit_error** error) {
+  return make_value(quantize_tensor_operation, {destinations, destination_count}, {source, 1}, arguments,
+                    operation, error);
+}
+
+tmajit_status tmajit_dequantize_tensor_operation(const tmajit_tensor* destination,
+                                                 const tmajit_tensor* sources, size_t source_count,
+                                                 const tmajit_dequantize_tensor_arguments* arguments,
+                                                 tmajit_operation** operation, tmajit_error** error) {
+  return make_value(dequantize_tensor_operation, {destination, 1}, {sources, source_count}, arguments,
+                    operation, error);
+}
+
 tmajit_status tmajit_swiglu_operation(const tmajit_tensor* destination, const tmajit_tensor* sources,
                                       size_t source_count, const tmajit_swiglu_arguments* arguments,
                                       tmajit_operation** operation, tmajit_error** error) {

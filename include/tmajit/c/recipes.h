@@ -567,6 +567,12 @@ TMAJIT_C_API tmajit_status tmajit_quantize_tensor_plan(tmajit_runtime* runtime,
                                                        const tmajit_quantize_tensor_arguments* arguments,
                                                        const char* family, tmajit_plan** plan,
                                                        tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_quantize_tensor_operation(const tmajit_tensor* destinations,
+                                                            size_t destination_count,
+                                                            const tmajit_tensor* source,
+                                                            const tmajit_quantize_tensor_arguments* arguments,
+                                                            tmajit_operation** operation,
+                                                            tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_quantize_tensor_results(const tmajit_tensor* source,
                                                           const tmajit_quantize_tensor_arguments* arguments,
                                                           tmajit_tensor* destinations,
@@ -587,6 +593,12 @@ TMAJIT_C_API tmajit_status tmajit_dequantize_tensor_plan(tmajit_runtime* runtime
                                                          const tmajit_dequantize_tensor_arguments* arguments,
                                                          const char* family, tmajit_plan** plan,
                                                          tmajit_error** error);
+TMAJIT_C_API tmajit_status tmajit_dequantize_tensor_operation(const tmajit_tensor* destination,
+                                                              const tmajit_tensor* sources,
+                                                              size_t source_count,
+                                                              const tmajit_dequantize_tensor_arguments* arguments,
+                                                              tmajit_operation** operation,
+                                                              tmajit_error** error);
 TMAJIT_C_API tmajit_status tmajit_dequantize_tensor_results(const tmajit_tensor* sources,
                                                             size_t source_count,
                                                             const tmajit_dequantize_tensor_arguments* arguments,
