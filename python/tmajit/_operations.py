@@ -1258,15 +1258,17 @@ def gather(
     out_of_range: str | None = None,
     value: float | None = None,
     flat: bool | None = None,
+    expression: str | None = None,
     *,
     out: Tensor | None = None,
+    dtype: DType | None = None,
 ) -> Any:
     """Takes the elements of the source that index tensors select.
 
     Args:
         x: the tensor whose elements are moved, with any strides.
-        index: a tensor of integers of 32 or 64 bits, or one for each indexed dimension. Negative ones count
-            from the end.
+        index: a tensor of integers of 32 or 64 bits, or one for each indexed dimension. Python's numbers
+            after them are p0, p1 …; their values share a kernel. Negative ones count from the end.
         axes: the neighbouring dimensions that are indexed, one for each index tensor (dimensions; -1 is the
             last; default: 0). For example (1, 2).
         along: whether the one index tensor has the rank of the indexed tensor: NumPy's take_along_axis and
@@ -1277,20 +1279,24 @@ def gather(
         value: the element that is stored where an index selects none (a number; default: 0). For example 1.
         flat: whether one index tensor numbers the elements of all axes together, in row-major order (a
             bool; default: False). For example True.
+        expression: the C expression of x, the selected element, and p0 … that is stored (an expression;
+            default: the selected elements' bits). For example "x*2+1".
         out: the tensor to write; by default a new tensor of the first source's library.
+        dtype: the element type of the new tensor; by default the type follows NumPy's rules.
 
     Returns:
         out, or the new tensor, which is dense and row-major.
 
     Types:
-        every type; bits are moved unchanged.
+        every type, moved unchanged; an expression takes integers and floating point.
 
     Raises:
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
+        CompileError: the compiler refused the expression; `log` has its output.
     """
     sources = (x, *index) if isinstance(index, (list, tuple)) else (x, index)
-    return _one(40, sources, out, None, (axes, along, out_of_range, value, flat))
+    return _one(40, sources, out, dtype, (axes, along, out_of_range, value, flat, expression))
 
 
 def scatter(
