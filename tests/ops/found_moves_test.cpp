@@ -12,6 +12,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 using namespace tmajit;
+using reference::TestCase;
 using tests::MoveOperand;
 
 namespace {
@@ -144,4 +145,23 @@ TEST_CASE("found: f32 arithmetic stored as f64 is not compared with f64 arithmet
                                        {TensorView::contiguous(f32, {19, 240})});
   stencil.contents = reference::Contents::numbers;
   CHECK(tests::run_candidates(runtime, stencil, 1) == "");
+}
+
+TEST_CASE("found: a number of 8 bytes does not shorten the vectors of unaligned rows of f32") {
+  const TensorView rows = TensorView::contiguous(f32, {3, 207});
+  const auto run = [](TestCase made) {
+    made.contents = reference::Contents::whole;
+    made.numbers = {number(std::int64_t{2})};
+    INFO(made.text());
+    CHECK(tests::run_candidates(simulated(), made, 1) == "");
+  };
+  for (const std::uint64_t shift : {0, 1, 2, 3}) {
+    run(reference::dense_case(
+        "reduce", {{"op", std::string("sum")}, {"axes", Dims{1}}, {"expression", std::string("x * p0")}},
+        {TensorView::contiguous(f32, {3})}, {rows}, shift));
+    run(reference::dense_case(
+        "scan",
+        {{"op", std::string("sum")}, {"axis", std::int64_t{1}}, {"expression", std::string("x * p0")}},
+        {rows}, {rows}, shift));
+  }
 }

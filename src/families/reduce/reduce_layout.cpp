@@ -57,6 +57,7 @@ void choose_vector(ReductionWalk& walk, const Problem& problem) {
   std::uint32_t aligned = reduce_vector_bytes;
   bool has_run = false;
   for (std::uint32_t i = 1; i < nest.operands; ++i) {
+    if (problem.is_number(i)) continue;
     widest = std::max(widest, problem.element_bytes(i));
     if (nest.operand[i].strides[walk.vector_dimension] == 1) has_run = true;
   }
@@ -232,7 +233,7 @@ ReductionWalk reduction_walk(const Problem& problem) {
   choose_vector(walk, problem);
   add_steps(walk, problem);
   for (std::uint32_t i = 1; i < problem.nest.operands; ++i)
-    walk.item_bytes += problem.element_bytes(i) * walk.vector;
+    walk.item_bytes += problem.is_number(i) ? 0 : problem.element_bytes(i) * walk.vector;
   return walk;
 }
 

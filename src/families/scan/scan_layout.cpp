@@ -104,7 +104,8 @@ class Planner {
   /// and 16 bytes of the destination, or 32 if the destination's elements have `wide` bytes or more.
   [[nodiscard]] std::uint32_t max_vector(std::uint32_t state, std::uint32_t wide) const {
     std::uint32_t widest = 1;
-    for (std::uint32_t i = 1; i < nest_.operands; ++i) widest = std::max(widest, problem_.element_bytes(i));
+    for (std::uint32_t i = 1; i < nest_.operands; ++i)
+      widest = std::max(widest, problem_.is_number(i) ? 1U : problem_.element_bytes(i));
     const std::uint32_t to = problem_.element_bytes(0);
     return std::min(
         {scan_vector_bytes / widest, (to < wide ? 1 : 2) * scan_vector_bytes / to, state / state_bytes()});
