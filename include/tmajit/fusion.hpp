@@ -15,7 +15,7 @@ TMAJIT_BEGIN
 /// A chain of operations with fewer passes over memory.
 struct Fusion {
   std::vector<Operation> operations;   ///< to be executed in order
-  std::vector<std::string> sentences;  ///< each: which operations are fused, or why two are not
+  std::vector<std::string> sentences;  ///< each says which operations are fused, or why two are not
 };
 
 /// Fuses operations of a chain, which are executed in order (docs/fusion.md). A source of an operation may be
@@ -43,9 +43,9 @@ class TMAJIT_API ChainPlan {
   void operator()(Stream stream = nullptr) const;
   /// Enqueues the operations on other memory: `moved` and all parts of these tensors are at other addresses,
   /// all other tensors at those for which they were planned. Tensors that the fused operations do not use may
-  /// be among them. Costs little more than the launches; an alignment that the plans have not met may cost
-  /// other kernels, once. Throws Error{invalid_argument} if an operation's tensor is only partly within a
-  /// moved one, or if a destination would share other bytes with another tensor of the chain than planned.
+  /// be among them. Costs little more than the launches, except that the first launch with a new alignment
+  /// may compile other kernels. Throws Error{invalid_argument} if an operation's tensor is only partly within
+  /// a moved one, or if a destination would share other bytes with another tensor of the chain than planned.
   void operator()(List<MovedTensor> moved, Stream stream = nullptr) const;
 
   [[nodiscard]] std::span<const Plan> plans() const noexcept;             ///< in order

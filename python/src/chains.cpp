@@ -20,11 +20,11 @@
 namespace tmajit::python {
 namespace {
 
-/// The calls of a tmajit.Chain. Results are at addresses that no real tensor has. A run allocates those that
-/// the fused operations need, and launches the plans on them.
+/// The calls of a tmajit.Chain. The chain is planned for results at addresses that no real tensor has. A run
+/// allocates the results that the fused operations need, and launches the plans on them.
 class PythonChain {
  public:
-  /// Adds a call. A source is a tensor, a number, or an int: the number of an earlier result in a tuple.
+  /// Adds a call. A source is a tensor, a number, or a tuple that holds the number of an earlier result.
   /// Returns the numbers of the results.
   std::vector<std::size_t> add(std::uint32_t number, const nb::tuple& given, nb::handle type_given,
                                const nb::tuple& values) {
@@ -79,7 +79,7 @@ class PythonChain {
       throw Error(ErrorCode::invalid_argument, "the chain has no source that is a tensor");
     Backend& backend = backend_of(like_);
     if (!planned_.contains(wanted)) {
-      auto made = make_plan(backend, wanted);  // before planned_ is changed: other threads may run meanwhile
+      auto made = make_plan(backend, wanted);  // releases the GIL, so planned_ changes afterwards
       planned_.emplace(wanted, std::move(made));
     }
     const std::shared_ptr<const Planned> planned = last_ = planned_.at(wanted);
@@ -127,7 +127,7 @@ class PythonChain {
   /// The chain, planned for some results.
   struct Planned {
     ChainPlan plan;
-    std::vector<std::size_t> stored;  ///< results that need memory: those, and all that kernels hand over
+    std::vector<std::size_t> stored;  ///< results that the fused operations read or write
   };
 
   void check_device(const OperationInfo& operation, const Operand& source) {
@@ -170,10 +170,10 @@ class PythonChain {
   DevicePtr next_address_ = first_address;
   Operand like_;                   ///< the first source that is a tensor
   std::vector<nb::object> given_;  ///< keeps the caller's tensors alive
-  std::vector<Tensor> tensors_;    ///< of the caller
+  std::vector<Tensor> tensors_;    ///< the caller's tensors
   std::vector<Operation> operations_;
   std::vector<Result> results_;
-  std::map<std::vector<std::size_t>, std::shared_ptr<const Planned>> planned_;  ///< by results
+  std::map<std::vector<std::size_t>, std::shared_ptr<const Planned>> planned_;  ///< by wanted results
   std::shared_ptr<const Planned> last_;                                         ///< of the last run()
 };
 

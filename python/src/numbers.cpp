@@ -13,7 +13,7 @@ namespace {
   throw Error(ErrorCode::invalid_argument, message);
 }
 
-/// The value of a Python number. Throws Error{invalid_argument} for an int of more than 64 bits.
+/// The value of a Python number. Throws Error{invalid_argument} for an int out of i64's range.
 NumberValue value_of(PyObject* object) {
   if (PyLong_Check(object) == 0) {
     const double value = PyFloat_AsDouble(object);

@@ -23,8 +23,9 @@ class Result:
 class Chain:
     """Records operations, and runs them fused: intermediate results that nothing else needs are not stored.
 
-    Every operation is a method, which takes the sources and arguments of the function that is named like it,
-    except `out`. It returns a Result, or a tuple of several, for later operations and for run().
+    Every operation is a method. It takes the sources by position, and the arguments of the function of the
+    same name by keyword, except `out`. It returns a Result, or a tuple of several, for later operations and
+    for run().
 
         chain = tmajit.Chain()
         scaled = chain.map(x, expression="x * 0.125f")
@@ -68,7 +69,7 @@ class Chain:
 
         Raises:
             ValueError: no result is given, or one of another chain.
-            SpecError, CompileError: as for the functions that are named like the operations.
+            SpecError, CompileError: as the functions of the operations do.
         """
         if not results or any(result._chain is not self for result in results):
             raise ValueError("run() takes results of this chain, at least one")

@@ -2,10 +2,11 @@
 //
 //   index tensors --> registers --offsets of the selected vectors--> loads of `turns` vectors --> stores or additions
 //
-// The vectors of the moved tensor are numbered, its last dimension first. A thread divides the numbers of its vectors into
-// indices. It loads all its indices first, then all its vectors, so that many loads are in flight.
-//@ # Facts of the kernel: threads, turns, Number, Use and those of indices.cuh. If it moves bits, also vector_bytes and Missing; with
-//@ # ValueBits or Adds also Destination. If it computes, also vector, Destination, Source<i>, AllSources and evaluate().
+// The vectors of the moved tensor are numbered in row-major order. A thread divides the number of each of its vectors into the
+// coordinates. It loads all its elements of the index tensors before its first vector, so that many loads are in flight.
+//@ # Facts of the kernel: threads, turns, Number, Use and those of indices.cuh. A kernel that moves bits also has vector_bytes, Missing
+//@ # if it gathers, and Destination for ValueBits or Adds. A kernel that computes also has vector, Destination, Source<i>, AllSources
+//@ # and evaluate().
 //@ if computes
 #include "tmajit/gathered_vectors.cuh"
 //@ end

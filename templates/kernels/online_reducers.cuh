@@ -1,6 +1,6 @@
-// Accumulators of two reductions at once, the second of which depends on the result of the first. Rows that are loaded again for
-// each reduction are so loaded once less.
-//@ # The structs have the members of those in reducers.cuh; result() is a pair.
+// Accumulators that compute two reductions in one pass over a row, although the second depends on the result of the first. They save
+// a load of rows that are loaded again for each reduction.
+//@ # The structs have the members of those in reducers.cuh; result() returns both results.
 #pragma once
 #include "tmajit/reducers.cuh"
 
@@ -14,7 +14,7 @@ struct Results {
 
 template <class Value> using RealOf = typename Choose<is_real<Value>, Value, double>::type;
 
-// The maximum m, and the sum of exp(x - m). A sum is kept for the maximum until now, and scaled when that grows.
+// The maximum m, and the sum of exp(x - m). The sum refers to the maximum so far, and is scaled when that grows.
 template <class Value, bool fast>
 struct ExpSum {
   using Most = Extreme<Value, false>;
@@ -30,12 +30,12 @@ struct ExpSum {
     const bool grows = b.most > a.most;
     const State& low = grows ? a : b;
     const State& high = grows ? b : a;
-    // Equal infinities have no difference.
+    // Equal maxima need no factor, and the difference of equal infinities is NaN.
     return {most, high.sum + (low.most == most ? low.sum : low.sum * power(Real(low.most) - Real(most)))};
   }
   static __device__ __forceinline__ Results<typename Most::State, Real> result(const State& state, u64) {
     const Real most = Real(state.most);
-    return {state.most, most - most == Real(0) ? state.sum : most - most};  // the sum is NaN if the maximum is infinite
+    return {state.most, most - most == Real(0) ? state.sum : most - most};  // the sum is NaN if the maximum is infinite or NaN
   }
 
  private:

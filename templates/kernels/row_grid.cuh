@@ -1,7 +1,8 @@
 // The team of a row that no cluster holds: a group of CTAs that are resident at once and exchange states through scratch memory.
-//@ # `plan.group` neighbouring CTAs are a group. A CTA publishes its state of a reduction in its slot, and reads those of its group
-//@ # as they appear: no CTA waits for another one in any other way. Slots are used in turns, so that a CTA that is ahead by a row
-//@ # overwrites none that is still read. Scratch memory begins with a counter for each group; it is zero before and after the kernel.
+//@ # `plan.group` neighbouring CTAs are a group. A CTA publishes its state of a reduction in its slot, then spins on the slots of its
+//@ # group until their tags are those of the row. CTAs wait for each other in no other way. Rows use two sets of slots in turn, so that
+//@ # a CTA that is one row ahead overwrites no slot that another CTA still reads. Scratch memory begins with a counter for each group,
+//@ # and all of it is zero before and after the kernel.
 #pragma once
 #include "tmajit/row_teams.cuh"
 #include "tmajit/slot.cuh"

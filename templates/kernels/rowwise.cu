@@ -51,7 +51,7 @@ struct RowSteps {
   template <template <class> class Reducer, u32 step, class Element>
   __device__ __forceinline__ auto reduced(const Element& element) const { return reduce<Reducer, step>(AllSources{}, element); }
 
-  // The same for values that are equal for all elements: they depend on sources `read`, which have one element for a row.
+  // Reduces a value that is equal for all elements of the row: it depends only on the sources `read`, which have one element for a row.
   template <template <class> class Reducer, u32... read, class Element>
   __device__ __forceinline__ auto reduced_constant(Indices<read...>, const Element& element) const {
     AllInputs inputs = {};

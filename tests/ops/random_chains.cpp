@@ -96,7 +96,7 @@ class ChainDraw {
   Tensor add_tensor(const Shape& shape) { return add_tensor(shape, any_type()); }
 
   static std::size_t buffer_of(const Tensor& tensor) { return (tensor.address >> buffer_bits) - 1; }
-  /// A new tensor, or one that an earlier operation reads or writes, but none of these sources.
+  /// A new tensor, or one that an earlier operation reads or writes, but none in a buffer of these sources.
   Tensor destination(const Shape& shape, const std::vector<Tensor>& sources,
                      std::optional<ElementType> type = std::nullopt) {
     for (const Tensor& tensor : chain_.tensors) {
@@ -198,7 +198,8 @@ class ChainDraw {
     add(operation::rowwise({current_}, {.steps = one_of(texts_.rows), .axes = axes}, sources));
   }
 
-  /// A pad with a border of up to three elements on each side. One in eight crops its source.
+  /// A pad with a border of up to three elements on each side. In one of eight dimensions the source begins
+  /// one element earlier, which crops it if it had no border there.
   void add_pad(const Tensor& from) {
     Shape shape = shape_of(from);
     std::vector<std::int64_t> before(shape.size());

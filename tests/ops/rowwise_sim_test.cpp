@@ -67,7 +67,7 @@ TEST_CASE(
   const std::uint64_t seed = tests::seed(20261127);
   Random random(seed);
   Runtime runtime = sim_runtime(seed);
-  // Lengths at which another team takes over, and their neighbours.
+  // Lengths near which the planner changes the team; each is drawn from itself and its neighbours.
   constexpr std::uint64_t limits[] = {1, 4, 8, 16, 64, 128, 512, 1024, 4096, 16384};
   for (const std::uint64_t limit : limits) {
     const std::uint64_t length = limit + between(random, 0, 2) - (limit > 1 ? 1 : 0);
@@ -132,7 +132,7 @@ TEST_CASE("found: a row that is loaded again is not overwritten before all its d
   CHECK(tests::run_candidates(runtime, made, 1) == "");
 }
 
-TEST_CASE("rows of half a million elements are shared by clusters of 16 CTAs") {
+TEST_CASE("rows of half a MiB are shared by clusters of 16 CTAs") {
   Runtime runtime = sim_runtime(1);
   const Operation operation = reference::operation_of(dense_rows(steps[0], ElementType::bf16, 2, 262'144, 0),
                                                       std::vector<DevicePtr>{1 << 20, 1 << 21});

@@ -51,7 +51,7 @@ TEST_CASE("other reductions are no pairs") {
   CHECK(pairs("m = max(x) + 1; s = sum(expf(x - m)); y = s").empty());
   CHECK(pairs("m = max(x > 0 ? x : 1); s = sum(expf(x > 0 ? x : 1 - m)); y = s").empty());
   CHECK(pairs("m = max(x); u = mean(x); s = sum((x - u) * (x - m)); y = s").empty());
-  // A second sum with the same maximum is computed by a pass of its own.
+  // A maximum is in one pair: a second sum of its differences takes a separate pass.
   CHECK(pairs("m = max(x); s = sum(expf(x - m)); t = sum(expf(x - m)); y = s + t") == "m+s by MaxExpSum");
   CHECK(pairs("m = max(x); s = sum(expf(x - m)); y0 = m; y1 = s").empty());  // y0 does not need s
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Chains of two operations, fused by tmajit.Chain and one by one, on a GPU.
 
-Matrices of 16 MiB to 1 GiB in bf16 or f32, of 64 to 16,384 columns. Compares the results. Ratios are the time
-of the two operations one by one, divided by the time of the chain. Both make new results. The chain
-is recorded and planned before it is timed.
+Matrices of 16 MiB to 1 GiB in bf16 or f32, of 64 to 16,384 columns. The results are compared. A ratio is
+the time of the two operations one by one, divided by the time of the chain. Both allocate their results. The
+chain is recorded and planned before it is timed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LEAST_BYTES, MOST_BYTES = 16 << 20, 1 << 30
 
 
 def chains(tmajit: Any) -> dict[str, tuple]:
-    """For each name: the operations on a chain and a matrix, and one by one on a matrix."""
+    """For each name: a function that records the operations on a chain, and one that runs them one by one."""
     return {
         "map, softmax": (
             lambda chain, x: chain.softmax(chain.map(x, expression="x * 0.125f")),

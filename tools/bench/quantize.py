@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Quantisation beside torch.compile and PyTorch's copy, on a GPU.
+"""Quantisation compared with torch.compile and PyTorch's copy, on a GPU.
 
 cast_transpose with its greatest magnitude, quantize_rows by rows and by 128 elements, quantize_blocks and
-quantize_tensor: bf16 to e4m3, 1,024 to 65,536 rows of multiples of 128 elements up to 16,384, at least 16 MiB. Compares each
-result with PyTorch's. torch.compile (max-autotune) compiles the same computation for each shape.
+quantize_tensor: bf16 to e4m3, 1,024 to 65,536 rows of 128 to 16,384 elements, both multiples of 128, 16 MiB
+to 1 GiB. Each result is compared with PyTorch's. torch.compile (max-autotune) compiles the same computation
+for each shape.
 
 The copy moves as many bytes as the operation, half of them read and half written.
 """
@@ -52,7 +53,8 @@ def quantize_tensor(torch: Any, x: Any) -> tuple:
 
 
 def same(torch: Any, ours: Any, theirs: Any) -> bool:
-    """Whether two results are equal, but for one number of their type where a quotient is rounded differently."""
+    """Whether e4m3 results differ by at most one number of the type, as quotients may round differently, and
+    others by at most 1e-6 of their values."""
     difference = (ours.float() - theirs.float()).abs()
     relative, least = (1 / 8, SMALLEST) if theirs.dtype == torch.float8_e4m3fn else (1e-6, 0.0)
     return bool((difference <= theirs.float().abs() * relative + least).all())

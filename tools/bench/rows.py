@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Random softmaxes and norms by tmajit.rowwise beside other libraries' kernels and PyTorch's copy, on a GPU.
+"""Random softmaxes and norms by tmajit.rowwise, other libraries' kernels and PyTorch's copy, timed on a GPU.
 
-bf16 and f32, rows of 32 to 262,144 elements, six in ten a multiple of 64, 2^24 to 2^27 elements. Compares
-each result with PyTorch's in f32. --lengths draws rows of other lengths; a tensor has one row at least.
+Tensors of 2^24 to 2^27 elements in bf16 or f32; rows of 32 to 262,144 elements, six in ten rounded down to a
+multiple of 64. Each result is compared with PyTorch's in f32. --lengths draws rows of other lengths; a tensor
+has at least one row.
 
 The peers: eager PyTorch; torch.compile, for one shape at a time; one Triton program for each row, as in
-Triton's tutorials; Liger and QuACK, if they are installed. A peer that refuses a case is left out of it.
-QuACK's LayerNorm takes weights of f32, which are converted beforehand.
+Triton's tutorials; Liger and QuACK, if they are installed. Cases in which a peer fails or is wrong do not
+count for it. QuACK's LayerNorm takes weights of f32, which are converted beforehand.
 """
 
 import argparse

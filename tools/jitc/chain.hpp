@@ -30,8 +30,7 @@ struct Chain {
 
   /// Addresses of each step's arrays for plans that never run.
   [[nodiscard]] std::vector<Addresses> planning_addresses() const;
-  /// The operations to run, where the steps' arrays are at these addresses: a single operation as it is, a
-  /// chain fused.
+  /// The operations to run on arrays at these addresses. Several steps are fused; a single one is unchanged.
   [[nodiscard]] tmajit::Fusion fusion(const std::vector<Addresses>& at) const;
 };
 

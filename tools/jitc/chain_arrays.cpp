@@ -18,7 +18,7 @@ DevicePtr address_of(std::span<const std::byte> bytes) {
   return reinterpret_cast<DevicePtr>(bytes.data());
 }
 
-/// Where the memory of a device's buffers is on the host.
+/// Maps addresses in a device's buffers to the buffers' copies on the host.
 class HostMemory {
  public:
   /// Later calls for a buffer replace earlier ones.
@@ -58,7 +58,7 @@ struct Written {
 Written written(const Array& array, DevicePtr buffer, std::span<const tmajit::Operation> operations,
                 const HostMemory& host) {
   Written result;
-  // A move may write the elements in another order or only a part of them, so errors are collected by place.
+  // A move may write the elements in another order, or only some of them, so errors are collected by offset.
   const std::uint64_t size = tmajit::size_of(array.view.type);
   std::vector<double> by_place;
   const auto for_each_place = [&](const tmajit::TensorView& view, std::uint64_t first, const auto& visit) {

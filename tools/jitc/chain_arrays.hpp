@@ -31,9 +31,9 @@ class ChainArrays {
   void reset_outputs() const;
 
   /// Compares the outputs with the CPU's, which computes the chain's operations one by one. `operations` ran
-  /// on the device: they say which intermediate results are written, and how far elements may differ. A
-  /// result that a kernel hands over to the next one is compared, and the CPU continues with the device's
-  /// elements; one that no kernel writes must have its previous content.
+  /// on the device: they say which intermediate results are written, and how far elements may differ. An
+  /// intermediate result that a kernel writes is compared, and the CPU continues with the device's elements.
+  /// One that no kernel writes must have its previous content.
   [[nodiscard]] std::vector<ComparedOutput> compare_outputs(
       std::span<const tmajit::Operation> operations) const;
 

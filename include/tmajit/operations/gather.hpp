@@ -13,12 +13,13 @@ TMAJIT_BEGIN
 class Runtime;
 struct Operation;
 
-/// Takes elements of a source by index tensors: their bits, or an expression of each.
+/// Takes the elements of a source that index tensors select: their bits, or an expression of each.
 struct Gather {
   static constexpr std::string_view operation = "gather";
   /// The dimensions of the source that are indexed, one for each index tensor; a negative one counts from the
-  /// end. Several must be neighbours, in order. In the destination's shape the dimensions of the index
-  /// tensors, which are broadcast to each other, replace them: NumPy's take(x, index, axis) and x[i0, i1].
+  /// end. Several axes must be adjacent and in ascending order. In the destination's shape, the dimensions of
+  /// the index tensors, which are broadcast to each other, replace the axes: NumPy's take(x, index, axis) and
+  /// x[i0, i1].
   Dims axes = {0};
   /// NumPy's take_along_axis: the one index tensor has the source's rank. Both are broadcast to the
   /// destination's shape, which has the index tensor's extent along the axis.
@@ -36,9 +37,9 @@ struct Gather {
 };
 
 namespace operation {
-/// The elements of `source` that 1 to 7 index tensors select. Without an expression, elements have the size
-/// of the destination's. Index tensors have one type: i32, i64, u32 or u64. The numbers p0 … of an expression
-/// follow them in `index`. The destination may not overlap another tensor.
+/// The elements of `source` that 1 to 7 index tensors select. Without an expression, the elements of source
+/// and destination have the same size. Index tensors have one type: i32, i64, u32 or u64. The numbers p0 … of
+/// an expression follow them in `index`. The destination may not overlap another tensor.
 /// plan() throws SpecError for axes, shapes or types that do not fit.
 [[nodiscard]] TMAJIT_API Operation gather(const Tensor& destination, const Tensor& source, List<Tensor> index,
                                           const Gather& what = {});

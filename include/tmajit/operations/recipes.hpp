@@ -12,11 +12,11 @@ TMAJIT_BEGIN
 class Runtime;
 struct Operation;
 
-/// The arguments of recipes. A recipe takes those that docs/operations.md lists for it, and rejects the
-/// others if they differ from their defaults.
+/// The arguments of recipes. docs/operations.md lists those of each recipe. A recipe rejects other arguments
+/// that differ from their defaults.
 struct RecipeOptions {
   std::int64_t axis = -1;          ///< the dimension of a row; negative ones count from the end
-  std::optional<double> eps = {};  ///< nullopt: the recipe's default; it is a number in the kernel's text
+  std::optional<double> eps = {};  ///< nullopt: the recipe's default; a number of the launch
   /// Elements of a row that share a scale, or rows and columns of a square block; 0: the whole row, or 128.
   std::uint32_t block = 0;
   std::optional<ElementType> to = {};  ///< type of quantised elements; nullopt: the destination's
@@ -26,8 +26,8 @@ struct RecipeOptions {
 /// A rowwise operation (docs/rowwise.md) by its name: softmax, a norm, a quantisation … Its steps follow from
 /// the name, the sources and the options. The results are computed in f32, or in f64 if a source is f64.
 ///
-/// `sources` are in the order of the declarations below. Those in square brackets are optional; the last
-/// ones may be left out.
+/// Destinations and sources are in the order of the declarations below. Sources in square brackets may be
+/// left out from the end.
 struct TMAJIT_API Recipe {
   std::string_view name;
 
@@ -64,7 +64,7 @@ inline constexpr Recipe cross_entropy_backward{"cross_entropy_backward"};
 inline constexpr Recipe max_with_index{"max_with_index"};    ///< {y: a row's, index: a row's}, {x}
 inline constexpr Recipe quantize_rows{"quantize_rows"};      ///< {q, scale: a row's or a block's}, {x}
 inline constexpr Recipe dequantize_rows{"dequantize_rows"};  ///< {y}, {q, scale: a row's or a block's}
-/// {q, scale}, {x}: square blocks of the last two dimensions share a scale, which has their numbers of blocks
+/// {q, scale}, {x}: each square block of the last two dimensions has one element of `scale`
 inline constexpr Recipe quantize_blocks{"quantize_blocks"};
 inline constexpr Recipe dequantize_blocks{"dequantize_blocks"};  ///< {y}, {q, scale}
 /// {q, scale}, {x}: all elements share a scale, which has no dimensions

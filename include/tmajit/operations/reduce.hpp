@@ -26,7 +26,7 @@ enum class ReductionOp : std::uint8_t {
   /// The first index of the least element, or of a NaN if there is one. The index counts the elements of the
   /// reduced axes in row-major order.
   arg_min,
-  arg_max,  ///< the same for the greatest element
+  arg_max,  ///< the first index of the greatest element, or of a NaN
 };
 inline constexpr std::array all_reduction_ops{ReductionOp::sum,     ReductionOp::mean,   ReductionOp::min,
                                               ReductionOp::max,     ReductionOp::any,    ReductionOp::all,

@@ -22,7 +22,7 @@ constexpr std::uint64_t full_ctas_per_sm = 4;
 struct IndexedFacts {
   std::uint32_t use = 0;  ///< an IndexedUse
   /// The elements' type, an ElementType. Kernels that need only bits have the unsigned integer of a vector's
-  /// size, so that types share them.
+  /// size, at most 8 bytes, so that types share them.
   std::uint32_t type = 0;
   IndexFacts index = {};
   std::uint32_t vector_bytes = 1;
@@ -124,7 +124,7 @@ std::string_view use_policy(IndexedUse use) noexcept {
     case IndexedUse::gather: return "Gathers";
     case IndexedUse::scatter: return "Scatters";
     case IndexedUse::scatter_add: return "Adds";
-    case IndexedUse::gather_sum: break;  // gathered_sum's
+    case IndexedUse::gather_sum: break;  // a kernel of the family gathered_sum
   }
   return {};
 }

@@ -8,7 +8,7 @@
 TMAJIT_BEGIN
 namespace {
 
-/// The number of the parenthesis that closes the one at `open`.
+/// The position of the parenthesis that closes the one at `open`; the text's size if there is none.
 std::size_t closing(std::string_view text, std::size_t open) {
   int depth = 0;
   for (std::size_t at = open; at < text.size(); ++at) {
@@ -18,7 +18,7 @@ std::size_t closing(std::string_view text, std::size_t open) {
   return text.size();
 }
 
-/// The text with one pair of parentheses in place of two around the same, and none around all.
+/// The text without doubled parentheses, and without parentheses around all of it.
 std::string with_single_parentheses(std::string text) {
   for (std::size_t open = 0; open + 1 < text.size();) {
     const std::size_t close = text[open] == '(' ? closing(text, open) : text.size();
@@ -34,8 +34,8 @@ std::string with_single_parentheses(std::string text) {
   return text;
 }
 
-/// Texts of steps as functions of an element: without spaces, with the expressions of other steps of elements
-/// in place of their names.
+/// Texts of steps as functions of an element: without spaces, with the names of steps that have a value for
+/// each element replaced by their expressions.
 class ElementTexts {
  public:
   explicit ElementTexts(std::span<const RowStep> steps) : steps_(steps) {}
@@ -73,7 +73,7 @@ class ElementTexts {
   std::span<const RowStep> steps_;
 };
 
-/// The reducer that computes a step together with `m`, a maximum or a mean of `value`; empty: none does.
+/// The reducer that computes `second` together with `m`, the maximum or mean of `value`; empty if none does.
 std::string_view online_reducer(ReductionOp first, const std::string& value, const std::string& m,
                                 const std::string& second) {
   const std::string differences[] = {value + "-" + m, "(" + value + ")-" + m};
@@ -88,8 +88,8 @@ std::string_view online_reducer(ReductionOp first, const std::string& value, con
   return {};
 }
 
-/// Whether `a-m` is the difference of the whole text a and m: a has no operator that binds weaker than the
-/// minus sign. Texts in parentheses are whole.
+/// Whether `value-m` is the difference of the whole value and m: the value has no operator that binds weaker
+/// than the minus sign. Such operators and commas are rejected within parentheses, too.
 bool is_difference_safe(std::string_view value) {
   return value.find_first_of("?<>=&|^,") == std::string_view::npos;
 }

@@ -9,8 +9,8 @@
 
 TMAJIT_BEGIN
 
-/// Two reductions of a row that one pass over its elements computes, although the second one reads the
-/// result of the first one.
+/// Two reductions of a row that one pass over its elements computes, although the second reads the result of
+/// the first.
 struct OnlinePair {
   std::uint32_t first = 0;   ///< the step m = max(f) or m = mean(f)
   std::uint32_t second = 0;  ///< the step sum(exp(f - m)), sum((f - m) * (f - m)) or the mean of these
@@ -18,8 +18,9 @@ struct OnlinePair {
   bool is_mean = false;      ///< the second result is divided by the number of elements
 };
 
-/// The pairs among the needed steps. A reduction is in one pair at most. The steps' expressions are compared
-/// as texts, with steps of the row's elements put in, whatever their spaces and outer parentheses are.
+/// The pairs among the needed steps. A reduction is in one pair at most. Expressions are compared as texts:
+/// names of steps with a value for each element are replaced by their expressions, and spaces and redundant
+/// parentheses are ignored.
 [[nodiscard]] std::vector<OnlinePair> online_pairs(std::span<const RowStep> steps,
                                                    const std::vector<bool>& needed);
 

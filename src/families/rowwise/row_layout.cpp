@@ -29,10 +29,10 @@ constexpr std::uint64_t preferred_staged_bytes = 72 * 1024;
 constexpr std::uint64_t min_staged_bytes = 8 * 1024;
 constexpr std::uint32_t staged_threads = 256;
 constexpr std::uint32_t staged_turns = 2;
-// Bytes of the rows that the grid computes at once, for each SM, if it can choose: half of the L2 cache of an
-// H100, from which each step but the first loads them.
+// A target for the bytes of rows that the grid computes at once, for each SM. On an H100 that is half of the
+// L2 cache, from which all steps but the first load the rows.
 constexpr std::uint64_t grid_bytes_of_sm = 192 << 10;
-constexpr std::uint64_t min_group_vectors = 4096;  // of a row, for each CTA of the grid that shares it
+constexpr std::uint64_t min_group_vectors = 4096;  // vectors of a row for each CTA of the grid that shares it
 
 std::uint32_t pow2_ceil(std::uint64_t n) noexcept {
   return static_cast<std::uint32_t>(std::bit_ceil(std::max<std::uint64_t>(n, 1)));
@@ -109,7 +109,8 @@ class RowLayouts {
   [[nodiscard]] std::uint32_t most_elements(const std::vector<std::uint32_t>& contiguous) const {
     std::uint32_t widest = 1;
     for (const std::uint32_t k : contiguous) widest = std::max(widest, problem_.element_bytes(k));
-    // Elements of one or two bytes are converted at most 16 bytes at a time, those of strided operands, too.
+    // Kernels convert packs of at most 16 bytes of elements of one or two bytes. A strided operand is packed,
+    // too: its wider elements count as two bytes.
     for (std::uint32_t k = 0; k < nest_.operands; ++k)
       widest = std::max(widest, std::min(problem_.element_bytes(k), 2U));
     return max_row_vector_bytes / widest;
@@ -169,8 +170,8 @@ class RowLayouts {
     }
   }
 
-  /// Whether neighbouring threads take neighbouring rows: elements of a row are not neighbours in memory, but
-  /// those of neighbouring rows are.
+  /// Whether neighbouring threads take neighbouring rows: more bytes are contiguous across rows than along
+  /// them, or rows have fewer than 4 elements.
   [[nodiscard]] bool takes_columns() const {
     if (outer_dims() == 0) return false;
     std::uint64_t across = 0;
@@ -272,7 +273,7 @@ class RowLayouts {
     std::uint32_t cluster = 1;
     while (cluster < max_team_cluster && row_bytes > cluster * preferred_staged_bytes) cluster *= 2;
     cluster = filling_cluster(cluster, row_bytes / min_staged_bytes);
-    // A part is rounded up to a whole vector of each source.
+    // A CTA's part is rounded up to a whole vector of each source.
     if (row_bytes + problem_.sources() * staged_vector_bytes > std::uint64_t{cluster} * max_staged_bytes)
       return;
     add({.team = cluster > 1 ? RowTeam::cluster : RowTeam::cta,
@@ -357,9 +358,10 @@ class RowLayouts {
   }
 
   /// Adds teams for rows that are too long for an SM to run two CTAs that hold one: a CTA and clusters that
-  /// hold as many vectors as their registers allow, CTAs that hold their part in shared memory, and CTAs that
-  /// load a row again for each step. Small CTAs come before large ones: some load while others wait for their
-  /// cluster.
+  /// hold as many vectors as their registers allow, CTAs that hold their part in shared memory, groups of
+  /// CTAs of the grid, and a CTA that loads a row again for each step. A CTA that holds a whole row comes
+  /// first. Clusters of small CTAs come before those of large ones: some CTAs of an SM load while others wait
+  /// for their cluster.
   template <class Ctas>
   void add_long_rows(const Ctas& ctas, std::uint32_t turns, std::uint32_t held) {
     const std::uint64_t vectors = vectors_of_row();
@@ -394,7 +396,7 @@ class RowLayouts {
     if (layout.scratch_bytes(reductions_of(*row_.steps, row_.results)) <= scratch_zeros)
       layouts_.push_back(layout);
   }
-  /// Adds groups of CTAs of the grid. All CTAs that an SM is certain to run at once take part.
+  /// Adds groups of CTAs of the grid. As many CTAs take part as are certain to be resident at once.
   void add_grid(std::uint32_t turns) {
     RowTuning tuning{
         .team = RowTeam::grid, .turns = turns, .threads = max_team_threads, .team_threads = max_team_threads};

@@ -18,13 +18,13 @@ enum class RowTeam : std::uint32_t {
 };
 /// How a row's elements of an operand are accessed.
 enum class RowAccess : std::uint32_t {
-  elements,    ///< one by one, at any distance
+  elements,    ///< one by one, with any strides
   vectors,     ///< vectors at multiples of their size; those that contain an end of a row are loaded whole
   words,       ///< whole vectors that begin at any element, loaded by words
   one,         ///< the same element throughout the row; only sources
   number,      ///< the number that the launch passes; only sources
   exact,       ///< like `vectors`, but no element outside of a row is loaded
-  neighbours,  ///< one by one, side by side
+  neighbours,  ///< one by one; a row is contiguous
 };
 
 /// The free parameters of a layout.
@@ -35,7 +35,7 @@ struct RowTuning {
   std::uint32_t threads = 32;       ///< threads of a CTA
   std::uint32_t team_threads = 32;  ///< threads of a CTA that share a row
   std::uint32_t cluster = 1;        ///< CTAs of a cluster, which share a row
-  std::uint32_t group = 0;          ///< CTAs of the grid that share a row; 0: a row has a CTA or a cluster
+  std::uint32_t group = 0;          ///< CTAs of the grid that share a row; 0 for other teams
   bool staged = false;              ///< CTAs hold their parts of a row in shared memory
   friend bool operator==(const RowTuning&, const RowTuning&) = default;
 };
@@ -48,7 +48,7 @@ struct RowLayout {
   bool staggered = false;    ///< a row may begin within a vector
   std::uint32_t anchor = 0;  ///< if staggered: the operand whose vectors are aligned
   bool reloads = false;      ///< a row does not fit into the registers of its team
-  bool slim = false;         ///< a thread has at most 64 registers, so that an SM has 1,024 threads
+  bool slim = false;         ///< a thread has at most 64 registers, so that an SM holds 1,024 threads
   std::array<RowAccess, max_operands> access{};
   std::array<bool, max_operands> late{};  ///< a source that is loaded when results are stored, not before
   std::array<bool, max_operands> in_shared{};  ///< a source that shared memory holds, if the layout is staged
@@ -57,8 +57,7 @@ struct RowLayout {
   std::uint64_t groups = 0;  ///< rows that the grid computes at once, if CTAs of the grid share one
 
   [[nodiscard]] std::uint64_t ctas() const noexcept;
-  /// Scratch memory in which CTAs of the grid exchange states of this number of reductions. 0: they need
-  /// none.
+  /// Scratch memory in which CTAs of the grid exchange the states of this many reductions; 0 for other teams.
   [[nodiscard]] std::uint64_t scratch_bytes(std::uint32_t reductions) const noexcept;
   /// Vectors of a row, at most. The first and the last one may be incomplete.
   [[nodiscard]] std::uint64_t vectors() const noexcept;
@@ -74,8 +73,8 @@ inline constexpr std::uint32_t max_team_cluster = 16;   ///< CTAs of a cluster, 
 inline constexpr std::uint32_t staged_vector_bytes = 16;
 /// Shared memory of a CTA for a row's elements, at most.
 inline constexpr std::uint32_t max_staged_bytes = 208 * 1024;
-/// Threads of a CTA of columns, at most: the states of all its reductions, `state_bytes` of each thread, are
-/// in static shared memory. A power of two.
+/// Threads of a CTA of columns, at most; a power of two. Static shared memory must hold the states of all
+/// reductions, `state_bytes` of each thread.
 [[nodiscard]] std::uint32_t max_column_threads(std::uint32_t state_bytes) noexcept;
 /// Threads of an SM if each has 64 registers.
 inline constexpr std::uint32_t slim_threads_per_sm = 1024;

@@ -83,7 +83,7 @@ bool calls_function(std::string_view text) {
   return false;
 }
 
-/// Whether a reduction's values are equal for all elements of a row, and the result is that value. Its
+/// Whether one element gives a reduction's result, as its values are equal for all elements of a row. Its
 /// expression may read only the sources `once`, which have one element for a row, and values of the row.
 bool reduces_constant(const RowStep& step, std::span<const RowStep> steps, std::uint32_t once) {
   using enum ReductionOp;

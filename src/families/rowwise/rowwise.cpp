@@ -34,13 +34,13 @@ struct RowFacts {
   Flag many_rows = 0;  ///< rows are numbered in several dimensions
   Flag wide = 0;
   std::uint32_t sources = 1;
-  std::uint32_t numbers = 0;  ///< the last of the sources, which the launch passes
+  std::uint32_t numbers = 0;  ///< how many sources, the last ones, the launch passes as numbers
   std::uint32_t destinations = 1;
   std::array<std::uint32_t, max_operands> type{};    ///< ElementType of each operand
   std::array<std::uint32_t, max_operands> access{};  ///< RowAccess of each operand
   std::array<Flag, max_operands> late{};             ///< sources that are loaded when results are stored
   std::array<Flag, max_operands> in_shared{};        ///< sources that shared memory holds
-  std::array<std::uint32_t, max_inputs> results{};   ///< for each destination k: it is y_results[k]
+  std::array<std::uint32_t, max_inputs> results{};   ///< destination k is the steps' y_results[k]
 
   [[nodiscard]] std::uint32_t tensors() const noexcept { return sources - numbers; }
   [[nodiscard]] std::uint32_t operands() const noexcept { return sources + destinations; }
@@ -215,7 +215,7 @@ class RowwiseFamily final : public RowBase {
       footprint.static_shared_bytes = state_bytes * max_column_threads(state_bytes);
     } else if (tuning.team != RowTeam::lanes) {
       const std::uint32_t uses =
-          tuning.team == RowTeam::grid ? 2 : 1;                 // the CTA's states, then those of its group
+          tuning.team == RowTeam::grid ? 2 : 1;                 // states of the CTA, then of its group
       footprint.static_shared_bytes = uses * state_bytes * 32;  // of each warp
     }
     std::fill_n(footprint.box.begin(), problem.nest.rank, 1U);
@@ -380,7 +380,7 @@ class RowwiseFamily final : public RowBase {
   }
 
  private:
-  /// Calls `f` with a constant of 2 to 16.
+  /// Calls `f` with `count`, 2 to 16, as a constant.
   template <class F>
   static void with_operands(std::uint32_t count, const F& f) {
     if (count <= 8) return with_constant(count, f);

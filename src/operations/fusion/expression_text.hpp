@@ -12,10 +12,10 @@
 
 TMAJIT_BEGIN
 
-/// Texts that replace names of an expression.
+/// Names of an expression, and the texts that replace them.
 using Renames = std::map<std::string, std::string, std::less<>>;
 
-/// The text with its names replaced, except names of members.
+/// The text with its names replaced. Names of members, as in a.x, stay.
 [[nodiscard]] std::string renamed(std::string_view text, const Renames& names);
 
 /// An expression for the value of an element of `type` after `expression` is stored in it: "as_bf16(x * 2)".

@@ -44,7 +44,7 @@ std::uint64_t bytes_of(const Tensor& tensor) {
   return bytes;
 }
 
-/// Whether a move replaces all elements of its destination, whatever they were.
+/// Whether a move is known to overwrite all elements of its destination without reading them.
 bool replaces_all(const Move& move) {
   return is_any_of<Copy, Padding, Map, Stencil, Reduction, Scan, Rowwise>(move);
 }
@@ -61,11 +61,11 @@ bool covers(const Tensor& whole, const Tensor& part) {
 /// The kernels that read an intermediate tensor before a later kernel replaces all of it.
 struct Readers {
   std::vector<std::size_t> kernels;
-  bool is_overwritten = false;  ///< a later kernel writes parts of it, so that readers may get other elements
+  bool is_overwritten = false;  ///< a later kernel writes parts of it, or overwrites it in place
 };
 
-/// Fuses one chain. In all functions, p is the number of the kernel that writes an intermediate tensor by its
-/// move k, and c is the number of a kernel that reads it.
+/// Fuses one chain. In all functions, move k of kernel p (producer) writes an intermediate tensor, and kernel
+/// c (consumer) reads it.
 class ChainFusion {
  public:
   ChainFusion(List<Operation> chain, List<Tensor> unused)
@@ -203,7 +203,7 @@ class ChainFusion {
     return true;
   }
 
-  /// Does the work of a reader where a kernel stores its results, and removes the reader.
+  /// Computes a reader's results where kernel p stores its own, and removes the reader.
   bool fuse_reader(std::size_t p, std::size_t k, std::size_t c, bool has_other_readers) {
     const ChainKernel& writer = kernels_[p];
     const ChainKernel& reader = kernels_[c];

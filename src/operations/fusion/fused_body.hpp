@@ -31,17 +31,17 @@ void set_expression(Move& move, std::string expression);
 
 inline constexpr std::string_view other_type = "as it reads the bits as elements of another type";
 
-/// The moves of a consumer, which compute a map's expression in place of its results. The limits of sources
-/// and expressions are not checked.
+/// The moves of a consumer, which compute a map's expression instead of loading the map's results. The limits
+/// of sources and expressions are not checked.
 [[nodiscard]] FusedMoves inline_map(const Move& producer, std::span<const Move> consumer);
 /// The gather of the map's sources, which stores the map's expression.
 [[nodiscard]] FusedMoves fuse_into_gather(const Move& map, const Move& gather);
-/// The gather with this destination, which stores a map's expression. The map reads the gather's results as
-/// `read`.
+/// The gather to this destination, which stores the map's expression. `read` is the map's source that holds
+/// the gather's results.
 [[nodiscard]] FusedMoves fuse_after_gather(const Move& gather, const Move& map, const Tensor& read,
                                            const Tensor& destination);
 
-/// The elements of a pad's destination that its source covers. Nothing if the pad crops its source.
+/// The part of a pad's destination that receives its source; nothing if the pad crops its source.
 [[nodiscard]] std::optional<Tensor> interior_of(const Move& pad);
 /// Moves that write the pad's value to the elements around the interior, each once.
 [[nodiscard]] std::vector<Move> border_of(const Move& pad);

@@ -53,7 +53,7 @@ FusedMoves fuse_into_gather(const Move& map, const Move& gather) {
   if (const std::string obstacle = map_obstacle(map, gather); !obstacle.empty())
     return refused("{}", obstacle);
   Gather what = std::get<Gather>(gather.body);
-  // The elements that the gather reads, as the destination of a map of its own.
+  // A copy or map that stands for the gather's loads: inline_map() computes the producer's map in it.
   Move elements{.destination = gather.sources.front(), .sources = {gather.sources.front()}, .body = Copy{}};
   if (!what.expression.empty()) elements.body = Map{what.expression};
   Move fused = gather;
@@ -83,7 +83,8 @@ FusedMoves fuse_after_gather(const Move& gather, const Move& map, const Tensor& 
   const ElementType type = gather.destination.view.type;
   if (what.expression.empty() && gather.sources.front().view.type != type)
     return refused("as the gather moves the bits of another type");
-  // Kernels store the value of absent elements without the expression. Zero is zero in every type.
+  // For indices out of range kernels store the value without the expression. Only zero is the same in every
+  // type.
   const bool keeps_value = expression == "x" && std::bit_cast<std::uint64_t>(what.value) == 0;
   if (what.out_of_range == OutOfRange::skip && !keeps_value)
     return refused(

@@ -13,7 +13,7 @@ std::int64_t extent(const TensorView& view, std::uint32_t d) noexcept {
   return static_cast<std::int64_t>(view.shape[d]);
 }
 
-/// The dimensions with more than one element, those of the largest steps in memory first.
+/// The dimensions with more than one element, those with the largest strides first.
 std::vector<std::uint32_t> by_stride(const TensorView& view) {
   std::vector<std::uint32_t> order;
   for (std::uint32_t d = 0; d < view.rank; ++d)
@@ -23,7 +23,8 @@ std::vector<std::uint32_t> by_stride(const TensorView& view) {
   return order;
 }
 
-/// Sets `first` to the index of the element that is `distance` elements after the whole's element 0.
+/// Sets `first` to the index of the element `distance` elements after the whole's element 0. Returns whether
+/// there is one.
 bool find_first(const TensorView& whole, std::int64_t distance, IndexMap& map) {
   const std::vector<std::uint32_t> order = by_stride(whole);
   for (const std::uint32_t d : order)

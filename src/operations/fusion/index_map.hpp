@@ -18,7 +18,7 @@ struct IndexMap {
   std::array<std::int64_t, max_view_rank> first{};
   std::array<std::array<std::int64_t, max_view_rank>, max_view_rank> step{};
 
-  /// Whether each element of the view has the same index in the whole, and both have one shape.
+  /// Whether both have the same shape, and each element has the same index in both.
   [[nodiscard]] bool is_identity() const noexcept;
 };
 

@@ -52,7 +52,7 @@ FusedMoves fuse_copy(const Move& producer, std::span<const Move> consumer) {
       if (!found) return refused("{}", other_elements);
       Tensor read = pulled(found->map, found->sources.front());
       read.view.type = source.view.type;
-      // Kernels of rows and scans are slow without neighbours: a copy that makes some is worth its pass.
+      // Scans and rowwise kernels are slow on strided rows: a copy that makes rows contiguous pays off.
       if (is_any_of<Scan, Rowwise>(move) && has_neighbours(source.view) && !has_neighbours(read.view))
         return refused("as it would load elements that are not neighbours in memory");
       source = read;
@@ -67,7 +67,7 @@ struct InlinedMap {
   FusedSources::Slots slots;  ///< of the map's sources
 };
 
-/// The rowwise operation with a first step for each source that is computed.
+/// The steps of `rows`, after a step for each source that is computed.
 std::string with_first_steps(const Rowwise& rows, const Renames& own, const Map& map, ElementType type,
                              const FusedSources& sources, std::span<const InlinedMap> inlined,
                              std::span<const Tensor> consumer_sources) {
@@ -82,7 +82,7 @@ std::string with_first_steps(const Rowwise& rows, const Renames& own, const Map&
   return first + renamed(rows.steps, names);
 }
 
-/// The new names of the numbers alone. In an epilogue, x is not a source.
+/// The new names of the numbers only: in an epilogue, x is the result, not a source.
 Renames names_of_numbers(std::span<const Tensor> sources, const Renames& names) {
   Renames numbers;
   for (std::size_t k = 0; k < sources.size(); ++k) {

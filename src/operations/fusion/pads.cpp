@@ -15,7 +15,7 @@
 TMAJIT_BEGIN
 namespace {
 
-/// A double as an expression. Its conversion to the destination's type is that of a pad's value.
+/// A double as an expression. A map converts it to the destination's type as a pad converts its value.
 std::string number_text(double value) {
   if (std::isnan(value)) return "NAN";
   if (std::isinf(value)) return value < 0 ? "-INFINITY" : "INFINITY";
@@ -29,7 +29,7 @@ struct Widths {
   std::uint64_t after = 0;
 };
 
-/// Nothing if the pad crops its source.
+/// The extents of dimension d; nothing if the pad crops its source.
 std::optional<Widths> widths_of(const Move& pad, std::uint32_t d) {
   const std::int64_t first = std::get<Padding>(pad.body).before[d];
   const std::uint64_t inside = pad.sources.front().view.shape[d];
@@ -39,8 +39,8 @@ std::optional<Widths> widths_of(const Move& pad, std::uint32_t d) {
   return Widths{before, inside, whole - inside - before};
 }
 
-/// The sides of a border that are perpendicular to dimension `axis`. Two sides of one width are one tensor,
-/// with a further dimension.
+/// The two sides of a border before and after the source along dimension `axis`. Sides of the same width are
+/// one tensor with a further dimension.
 std::vector<Tensor> sides(const Tensor& whole, std::uint32_t axis, const Widths& widths) {
   const Tensor first = part_of(whole, axis, 0, widths.before);
   if (widths.before == widths.after && whole.view.rank < max_view_rank) {

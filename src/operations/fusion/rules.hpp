@@ -29,12 +29,12 @@ template <class... Bodies>
 /// Whether two tensors may share a byte.
 [[nodiscard]] bool may_overlap(const Tensor& a, const Tensor& b);
 
-/// The moves of the kernel `consumer`, which compute the elements of the destination of `producer` where they
-/// would load them. The producer is a map or a copy.
+/// The moves of the kernel `consumer`, which compute the elements of the producer's destination instead of
+/// loading them. The producer is a map or a copy.
 [[nodiscard]] FusedMoves fuse_into_loads(const Move& producer, std::span<const Move> consumer);
 
-/// The moves of the kernel `producer`, which do the work of `consumer` where they store the destination of
-/// move `k`. If `keeps`, they also store that destination.
+/// The moves of the kernel `producer`, which compute the results of `consumer` instead of storing the
+/// destination of move `k`. If `keeps` is set, they also store that destination.
 [[nodiscard]] FusedMoves fuse_into_stores(std::span<const Move> producer, std::size_t k, const Move& consumer,
                                           bool keeps);
 

@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view other_order =
     "as it does not read each result once, in dimensions that are permuted or reversed";
 
-/// The producer's moves, of which move k has this destination and this body.
+/// The producer's moves, where move k gets this destination and this body.
 FusedMoves with_destination(std::span<const Move> producer, std::size_t k, const Tensor& destination,
                             const MoveBody& body, std::string how) {
   std::vector<Move> moves(producer.begin(), producer.end());
@@ -30,7 +30,7 @@ FusedMoves with_destination(std::span<const Move> producer, std::size_t k, const
   return checked(std::move(moves), std::move(how));
 }
 
-/// Whether the consumer is a map of the one tensor and of numbers, without coordinates.
+/// Whether the consumer is a map of one tensor and of numbers, without coordinates.
 bool is_function_of_result(const Move& consumer) {
   return consumer.sources.size() == 1 + count_numbers(consumer.sources) &&
          !reads(expression_of(consumer), "g");
@@ -66,7 +66,7 @@ FusedMoves fuse_epilogue(std::span<const Move> producer, const Move& consumer, c
   return checked({std::move(fused)}, "which is its epilogue");
 }
 
-/// Whether a scan's results lose nothing when they are stored as f32.
+/// Whether a scan accumulates in f32 and stores f32, so that no bits are lost before a cast.
 bool accumulates_in_f32(const Move& scan) {
   const ElementType type = scan.destination.view.type;
   if (type != ElementType::f32 && type != ElementType::f32_ftz) return false;
@@ -154,7 +154,7 @@ FusedMoves fuse_step(std::span<const Move> producer, std::size_t k, const MapOfR
   const StepSources all = step_sources(producer, computed, intermediate, what);
   if (!all.obstacle.empty()) return refused("{}", all.obstacle);
 
-  // The names of the rows' steps: the result's step gets another name, and with it the destinations.
+  // The result's step is renamed to `value`. The destination y becomes y0: there may be a second one.
   Renames names = all.sources.renames(all.own);
   const std::string added = fmt::format("y{}", keeps ? producer.size() : result);
   const std::string value = keeps ? fmt::format("y{}", result) : unused_name(rows.steps, expression);

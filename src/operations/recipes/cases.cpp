@@ -22,7 +22,7 @@ ElementType type_for(TestCaseDraw& draw, OperandElements elements) {
   }
 }
 
-/// The shape, or the same with an extent of 1 at the axis if the operand may have it.
+/// The operand's shape. An operand that lacks the axis may get it with an extent of 1.
 Shape drawn_shape(TestCaseDraw& draw, const OperandInfo& operand, const TensorView& view, std::size_t axis,
                   std::size_t rank) {
   Shape shape(view.shape.begin(), view.shape.begin() + view.rank);

@@ -62,7 +62,7 @@ Tensor with_new_axis(Tensor tensor, std::uint32_t axis) {
   return tensor;
 }
 
-/// The shapes of one call's operands, and the tensors of its rowwise operation.
+/// Checks the operands of one call, and makes the tensors of its rowwise operation.
 class RecipeCall {
  public:
   /// `rows` are the shape and the type of the source `row_source()`.
@@ -117,7 +117,7 @@ class RecipeCall {
     return row_.info.destinations.size() - (is_joined() && row_.info.destinations.size() > 1 ? 1 : 0);
   }
 
-  /// The shape of an operand, in its form without extents of 1.
+  /// The shape of an operand; one number for each row has no dimension for the axis.
   [[nodiscard]] std::vector<std::uint64_t> shape_of_operand(const OperandInfo& one) const {
     switch (one.shape) {
       case row: return without(rows_, axis_);
@@ -162,7 +162,7 @@ class RecipeCall {
     require_shape(one, tensor);
     add(one, tensor, to);
     if (one.shape == OperandShape::axis) {
-      // Weights lie along the axis, whichever it is.
+      // Weights extend along the axis, and are broadcast along all other dimensions.
       TensorView& view = to.back().view;
       const std::int64_t stride = view.strides[0];
       view = TensorView::contiguous(
@@ -268,7 +268,7 @@ class RecipeCall {
     return made;
   }
 
-  /// One of the two halves of each row, or every second element.
+  /// Half `number`, 0 or 1, of each row; in the layout "pairs", every second element from that number on.
   [[nodiscard]] Tensor part(const Tensor& tensor, std::uint32_t number) const {
     if (!pairs_) return part_of(tensor, axis_, number * rows_[axis_], rows_[axis_]);
     std::array<Slice, max_view_rank> slices{};

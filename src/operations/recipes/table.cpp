@@ -122,7 +122,7 @@ constexpr std::array turned_y{OperandInfo{"y", halves}};
 
 using Facts = RecipeFacts;
 
-/// " * x2", if the optional source 2 is given.
+/// " * x2" for source 2; empty if that optional source is not given.
 std::string times(const Facts& facts, std::size_t source) {
   return facts.source_count > source ? " * x" + std::to_string(source) : std::string();
 }
@@ -139,7 +139,7 @@ std::string log_softmax_steps(const Facts& /*facts*/) {
 std::string log_softmax_backward_steps(const Facts& /*facts*/) {
   return "y0 = x0 - EXP(x1) * sum(x0)";
 }
-/// A maximum that is infinite or NaN is not subtracted: ∞ − ∞ is NaN.
+/// A maximum that is infinite or NaN is the result: the sum is NaN then, as ∞ − ∞ is.
 std::string logsumexp_steps(const Facts& /*facts*/) {
   return "m = max(x0); s = sum(EXP(x0 - m)); y0 = m - m == 0 ? log@(s) + m : m";
 }
@@ -161,11 +161,11 @@ std::string layer_norm_backward_steps(const Facts& facts) {
   return "u = mean(x1); c = x1 - u; r = rsqrt@(mean(c * c) + p0); h = c * r; g = x0" + times(facts, 2) +
          "; p = mean(g); q = mean(g * h); y0 = r * (g - p - h * q)";
 }
-/// Written so that NaN propagates, which fmax would drop.
+/// fmax would drop a NaN; the conditional expression propagates it.
 std::string l2_normalize_steps(const Facts& /*facts*/) {
   return "l = sqrt@(sum(x0 * x0)); r = 1.0@ / (l < p0 ? p0 : l); y0 = x0 * r";
 }
-/// The label of a row as an index, or -1 if it is none.
+/// The label of a row as an index, or -1 if it is out of range.
 constexpr std::string_view label_steps = "t = max(LABELS); k = t < 0 ? -1 : t < n ? (int)t : -1; ";
 
 std::string with_label(std::string_view source, std::string_view steps) {
@@ -192,7 +192,8 @@ std::string cross_entropy_backward_steps(const Facts& /*facts*/) {
 std::string max_with_index_steps(const Facts& /*facts*/) {
   return "y0 = max(x0); y1 = arg_max(x0)";
 }
-/// Rows of numbers below 1e-30, whose scale could not be inverted, become zeros with the scale 1.
+/// Rows whose magnitudes are below 1e-30 become zeros with the scale 1: the inverse of a tiny scale could
+/// overflow.
 std::string quantize_steps(const Facts& facts) {
   const std::string_view most = facts.to == ElementType::e4m3   ? "448.0@"
                                 : facts.to == ElementType::e5m2 ? "57344.0@"
@@ -300,7 +301,7 @@ constexpr RecipeRow made(const Row& row) {
 template <std::size_t number>
 constexpr RecipeRow recipe = made(rows_of_table[number]);
 
-/// The number of the row of that name. A name without a row does not compile.
+/// The number of the row with that name. An unknown name does not compile.
 consteval std::size_t row_named(std::string_view name) {
   std::size_t number = 0;
   while (rows_of_table[number].name != name) ++number;
