@@ -68,13 +68,13 @@ void check_operation(std::span<const Move> moves) {
   for (std::size_t i = 0; i < moves.size(); ++i) {
     const OperationRules& rules = rules_of_move(moves[i]);
     if (count_numbers(moves[i].sources) > 0 && !takes_numbers(moves[i])) {
-      violations.add(
-          {.rule = "number.operation",
-           .subject = destination_name(moves, i),
-           .found = "a source that is a number",
-           .need = "tensors: this operation has no expression that reads numbers",
-           .legal = "map, stencil, reduce, scan, rowwise and gather, whose expressions read p0, p1 …",
-           .source = source_of_rules});
+      violations.add({.rule = "number.operation",
+                      .subject = destination_name(moves, i),
+                      .found = "a source that is a number",
+                      .need = "tensors: this operation has no expression that reads numbers",
+                      .legal = "map, stencil, reduce, scan, rowwise and gather, whose expressions read p0, "
+                               "p1 …, and cast_transpose",
+                      .source = source_of_rules});
       continue;
     }
     if (rules.check_alone != nullptr) {

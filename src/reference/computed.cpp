@@ -164,8 +164,11 @@ double stored_error(tmajit::ElementType type, const Computed& computed) {
   if (is_exact(computed.error)) return computed.error;
   const double value = as_double(computed.value);
   const double middle = as_double(stored(type, computed.value));
-  return std::max(std::fabs(as_double(stored(type, value + computed.error)) - middle),
-                  std::fabs(as_double(stored(type, value - computed.error)) - middle));
+  const double above = as_double(stored(type, value + computed.error));
+  const double below = as_double(stored(type, value - computed.error));
+  // Values of both signs may be stored as zeros.
+  const double least = std::signbit(above) == std::signbit(below) ? 0 : either_zero;
+  return std::max({std::fabs(above - middle), std::fabs(below - middle), least});
 }
 
 }  // namespace reference

@@ -76,7 +76,7 @@ __device__ __forceinline__ void sum_vector(const Plan& plan) {
   for (u64 first = 0; first < plan.terms; first += terms_at_once) add_terms(plan, place, first, sums);
   Value<Destination::Element> results[pack_count];
 #pragma unroll
-  for (u32 i = 0; i < pack_count; ++i) results[i] = result_of(sums[i]);
+  for (u32 i = 0; i < pack_count; ++i) results[i] = convert<Value<Destination::Element>>(sums[i]);
   Pack<Destination::Element, pack_count> pack;
   pack.encode(results);
   if (number > last) return;

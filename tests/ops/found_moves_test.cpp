@@ -165,3 +165,16 @@ TEST_CASE("found: a number of 8 bytes does not shorten the vectors of unaligned 
         {rows}, {rows}, shift));
   }
 }
+
+TEST_CASE("found: sums of selected elements saturate in bytes, as all conversions from floating point do") {
+  for (const ElementType to : {ElementType::i8, u8}) {
+    TestCase made = reference::dense_case(
+        "gather_sum", {{"axes", Dims{0}}}, {TensorView::contiguous(to, {5, 40})},
+        {TensorView::contiguous(u8, {20, 40}), TensorView::contiguous(ElementType::i32, {5, 30}),
+         TensorView::contiguous(f32, {5, 30})});
+    made.contents = reference::Contents::whole;
+    made.indices = {{.source = 1, .extent = 20}};
+    INFO(made.text());
+    CHECK(tests::run_candidates(simulated(), made, 1) == "");
+  }
+}

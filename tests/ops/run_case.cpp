@@ -126,7 +126,7 @@ std::string run_case(Runtime& runtime, const TestCase& test_case, const MakeMemo
   if (n % 4 == 2) {
     // A third launch, on the results of the second one.
     plan(memory->stream());
-    const Expected again = expected(test_case, right.buffers);
+    const Expected again = expected(test_case, found);
     if (const std::string wrong = difference(test_case, again, memory->read(before)); !wrong.empty())
       return "again, " + wrong;
   }

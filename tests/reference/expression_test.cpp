@@ -92,6 +92,13 @@ TEST_CASE("a product with zero may have either sign if a factor's error allows b
   CHECK(error(1.0, 0.0) == 0);
 }
 
+TEST_CASE("a value that may have either sign may be stored as either zero") {
+  using reference::either_zero, reference::stored_error;
+  CHECK(stored_error(tmajit::ElementType::e5m2, Computed(-1e-9F, 1e-8)) == either_zero);
+  CHECK(stored_error(tmajit::ElementType::e5m2, Computed(1e-9F, 1e-10)) == 0);
+  CHECK(stored_error(tmajit::ElementType::i8, Computed(0.2F, 0.4)) == 0);
+}
+
 TEST_CASE("texts outside the supported syntax are not parsed") {
   for (const char* text : {"",       "x +",    "x >",      "g[0]",       "int(g[8])", "n",    "erf(x)",
                            "expf x", "expf(x", "fmaxf(x)", "expf(x, x)", "x8",        "1u",   "(x",

@@ -2,7 +2,7 @@
 """Random softmaxes and norms by tmajit.rowwise, other libraries' kernels and PyTorch's copy, timed on a GPU.
 
 Tensors of 2^24 to 2^27 elements in bf16 or f32; rows of 32 to 262,144 elements, six in ten rounded down to a
-multiple of 64. Each result is compared with PyTorch's in f32. --lengths draws rows of other lengths; a tensor
+multiple of 64. Each result is compared with PyTorch's in f64. --lengths draws rows of other lengths; a tensor
 has at least one row.
 
 The peers: eager PyTorch; torch.compile, for one shape at a time; one Triton program for each row, as in
@@ -105,7 +105,7 @@ PEERS = {
 
 
 def error_of(y, wanted, number):
-    return ((y.float() - wanted).abs() / (wanted.abs() + (1e-2 if number else 1e-6))).max().item()
+    return ((y.double() - wanted).abs() / (wanted.abs() + (1e-2 if number else 1e-6))).max().item()
 
 
 def measure(draw, lengths, peers, refusals):
@@ -120,7 +120,7 @@ def measure(draw, lengths, peers, refusals):
     sources += [torch.randn(length, device="cuda").to(dtype) for _ in range(number)]
     y = torch.empty_like(sources[0])
     tmajit.rowwise(sources, STEPS[number], out=y)
-    wanted = EAGER[number](*(source.float() for source in sources))
+    wanted = EAGER[number](*(source.double() for source in sources))
     limit = 2e-2 if dtype == torch.bfloat16 else 2e-4
     if not (error := error_of(y, wanted, number)) <= limit:  # it may be NaN
         sys.exit(f"{STEPS[number]} of {rows} x {length} {dtype} is wrong by {error}")

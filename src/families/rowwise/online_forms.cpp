@@ -94,9 +94,23 @@ bool is_difference_safe(std::string_view value) {
   return value.find_first_of("?<>=&|^,") == std::string_view::npos;
 }
 
+/// Whether a value is of floating point: the sources that it reads are, and no name in it is that of a type
+/// of integers.
+bool is_real(std::span<const RowStep> steps, std::uint32_t number, std::uint32_t real_sources) {
+  const RowStep& step = steps[number];
+  if ((step.sources & ~real_sources) != 0) return false;
+  for (const std::string_view word : {"int", "long", "short", "char", "unsigned", "as_i", "as_u"}) {
+    if (step.expression.find(word) != std::string::npos) return false;
+  }
+  return std::ranges::all_of(step.reads, [&](std::uint32_t read) {
+    return steps[read].by_row() || is_real(steps, read, real_sources);
+  });
+}
+
 }  // namespace
 
-std::vector<OnlinePair> online_pairs(std::span<const RowStep> steps, const std::vector<bool>& needed) {
+std::vector<OnlinePair> online_pairs(std::span<const RowStep> steps, const std::vector<bool>& needed,
+                                     std::uint32_t real_sources) {
   const ElementTexts texts(steps);
   std::vector<OnlinePair> pairs;
   const auto is_paired = [&](std::uint32_t number) {
@@ -111,7 +125,7 @@ std::vector<OnlinePair> online_pairs(std::span<const RowStep> steps, const std::
       if (!needed[first] || !extreme || is_paired(first)) continue;
       if (*extreme != ReductionOp::max && *extreme != ReductionOp::mean) continue;
       const std::string value = texts.of(first);
-      if (!is_difference_safe(value)) continue;
+      if (!is_difference_safe(value) || !is_real(steps, first, real_sources)) continue;
       const std::string_view reducer = online_reducer(*extreme, value, steps[first].name, texts.of(second));
       if (reducer.empty()) continue;
       pairs.push_back(

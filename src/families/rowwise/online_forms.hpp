@@ -18,10 +18,12 @@ struct OnlinePair {
   bool is_mean = false;      ///< the second result is divided by the number of elements
 };
 
-/// The pairs among the needed steps. A reduction is in one pair at most. Expressions are compared as texts:
-/// names of steps with a value for each element are replaced by their expressions, and spaces and redundant
-/// parentheses are ignored.
+/// The pairs among the needed steps, of values that are computed from sources of floating point alone: bit s
+/// of `real_sources` tells that source s is one. A reduction is in one pair at most. Expressions are compared
+/// as texts: names of steps with a value for each element are replaced by their expressions, and spaces and
+/// redundant parentheses are ignored.
 [[nodiscard]] std::vector<OnlinePair> online_pairs(std::span<const RowStep> steps,
-                                                   const std::vector<bool>& needed);
+                                                   const std::vector<bool>& needed,
+                                                   std::uint32_t real_sources);
 
 TMAJIT_END

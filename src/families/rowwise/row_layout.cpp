@@ -273,9 +273,8 @@ class RowLayouts {
     std::uint32_t cluster = 1;
     while (cluster < max_team_cluster && row_bytes > cluster * preferred_staged_bytes) cluster *= 2;
     cluster = filling_cluster(cluster, row_bytes / min_staged_bytes);
-    // A CTA's part is rounded up to a whole vector of each source.
-    if (row_bytes + problem_.sources() * staged_vector_bytes > std::uint64_t{cluster} * max_staged_bytes)
-      return;
+    const auto staged = static_cast<std::uint64_t>(std::ranges::count(base_.in_shared, true));
+    if (ceil_div(vectors_of_row(), cluster) * staged * staged_vector_bytes > max_staged_bytes) return;
     add({.team = cluster > 1 ? RowTeam::cluster : RowTeam::cta,
          .turns = staged_turns,
          .threads = staged_threads,

@@ -47,6 +47,12 @@ struct RowFacts {
   [[nodiscard]] std::uint32_t destination_operand(std::uint32_t k) const noexcept {
     return k == 0 ? 0 : sources + k;
   }
+  /// Bit s: source s is of floating point.
+  [[nodiscard]] std::uint32_t real_sources() const {
+    std::uint32_t bits = 0;
+    for (std::uint32_t s = 0; s < sources; ++s) bits |= (is_float(type_of(s + 1)) ? 1U : 0U) << s;
+    return bits;
+  }
   [[nodiscard]] ElementType type_of(std::uint32_t operand) const {
     return static_cast<ElementType>(type.at(operand));
   }
@@ -79,6 +85,14 @@ RowFacts facts_of_layout(const RowLayout& layout, const Problem& problem) {
   }
   std::ranges::copy(rows.results, facts.results.begin());
   return facts;
+}
+
+/// The pairs of reductions that take one pass over a row. Columns exchange states through static shared
+/// memory, which is too small for those of pairs.
+std::vector<OnlinePair> pairs_of(RowTeam team, const RowFacts& facts, std::span<const RowStep> steps,
+                                 std::span<const std::uint32_t> results) {
+  if (facts.reloads == 0 || team == RowTeam::columns) return {};
+  return online_pairs(steps, needed_steps(steps, results), facts.real_sources());
 }
 
 struct RowChoice {
@@ -238,10 +252,13 @@ class RowwiseFamily final : public RowBase {
       footprint.by_engine = true;
     }
     if (layout.reloads) {
-      footprint.reread_bytes = static_cast<double>(problem.bytes_read()) * reductions;
-      footprint.waits = static_cast<double>(
-          (reductions + 1) * layout.length /
-          (std::uint64_t{tuning.team_threads} * std::max(tuning.group, 1U) * tuning.turns * layout.vector));
+      const auto passes = static_cast<std::uint32_t>(
+          reductions -
+          pairs_of(tuning.team, facts_of<RowFacts>(candidate), *rows.steps, rows.results).size());
+      footprint.reread_bytes = static_cast<double>(problem.bytes_read()) * passes;
+      const std::uint64_t vectors_at_once =
+          std::uint64_t{tuning.team_threads} * std::max(tuning.group, 1U) * tuning.turns;
+      footprint.waits = static_cast<double>((passes + 1) * layout.length / (vectors_at_once * layout.vector));
     }
     // An estimate: 4 for each element of each step, and 2 for each load of a vector.
     footprint.instructions =
@@ -354,8 +371,7 @@ class RowwiseFamily final : public RowBase {
                                                              : "WholeVectors");
     parts.facts += policy_fact("Rows", facts.many_rows != 0 ? "ManyDimensionsOfRows" : "OneDimensionOfRows");
     parts.facts += policy_fact("RowShape", facts.nested != 0 ? "ManyDimensions" : "OneDimension");
-    const std::vector<OnlinePair> pairs =
-        facts.reloads != 0 ? online_pairs(steps, needed_steps(steps, results)) : std::vector<OnlinePair>{};
+    const std::vector<OnlinePair> pairs = pairs_of(team, facts, steps, results);
     parts.set("online", !pairs.empty());
     for (const OnlinePair& pair : pairs) {
       const std::string declaration = fmt::format("template <class Value>\nstruct {};\n", pair.reducer);

@@ -156,7 +156,7 @@ class RowWalk {
   static constexpr std::size_t max_known_rows = 1 << 16;  // bounds the memory
   /// A kernel may compute the mean of a row of at least so many elements together with the squares of the
   /// differences from it, by steps that round (templates/kernels/online_reducers.cuh).
-  static constexpr std::uint64_t online_length = 8192;
+  static constexpr std::uint64_t online_length = 512;
 
  public:
   explicit RowWalk(const tmajit::Move& move)
