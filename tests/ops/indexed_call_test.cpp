@@ -1,5 +1,5 @@
 /// One call of gather, scatter, scatter_add and gather_sum: each argument is in the key of the call's plan.
-#include "runtime/fake_device.hpp"
+#include "ops/call_fixture.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/operations.hpp>
@@ -14,17 +14,7 @@
 using namespace tmajit;
 
 namespace indexed_call_test {
-namespace {
-
-constexpr DevicePtr called_destination = 0x7f00'0000'0000;
-constexpr DevicePtr called_source = 0x7e00'0000'0000;
-
-Tensor tensor_of(const std::vector<std::uint64_t>& shape, DevicePtr address,
-                 ElementType type = ElementType::f32) {
-  return {TensorView::contiguous(type, shape), address};
-}
-
-}  // namespace
+using tests::called_destination, tests::called_source, tests::tensor_of;
 
 TEST_CASE("indexed calls that differ in one argument get plans of their own") {
   const auto device = std::make_shared<FakeDevice>();

@@ -134,6 +134,11 @@ class ChainDraw {
     }
   }
 
+  /// A number of the launch, different in most operations. Products with it are exact.
+  Tensor drawn_number() {
+    return number(reference::one_of(random_, std::array{0.25F, 0.5F, 2.0F, 4.0F, -2.0F}));
+  }
+
   void add_operation() {
     const Tensor from = any_view();
     const Shape shape = shape_of(from);
@@ -141,7 +146,7 @@ class ChainDraw {
     std::string one = one_of(texts_.one);
     if (shape.empty() && one.find('g') != std::string::npos) one = "x";
     const auto with_number = [&](const std::string& text) {
-      if (text.find("p0") != std::string::npos) sources.push_back(number(2.0F));
+      if (text.find("p0") != std::string::npos) sources.push_back(drawn_number());
       return text;
     };
     const std::uint64_t kind = between(random_, 0, shape.empty() ? 3 : 15);
@@ -224,7 +229,7 @@ class ChainDraw {
     if (one_in(random_, 3)) what.value = 3;
     const bool computes = one_in(random_, 3) && !expression.empty();
     if (computes) what.expression = expression;
-    if (what.expression.find("p0") != std::string::npos) index.push_back(number(2.0F));
+    if (what.expression.find("p0") != std::string::npos) index.push_back(drawn_number());
     std::vector<Tensor> sources{from};
     sources.insert(sources.end(), index.begin(), index.end());
     current_ = computes ? destination(shape, sources) : destination(shape, sources, from.view.type);
