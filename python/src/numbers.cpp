@@ -22,7 +22,7 @@ NumberValue value_of(PyObject* object) {
   }
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
-  if (overflow != 0) refuse("an int of more than 64 bits; legal is -2^63 to 2^63 - 1, or a float");
+  if (overflow != 0) refuse("an int out of range; legal is -2^63 to 2^63 - 1, or a float");
   return std::int64_t{value};
 }
 

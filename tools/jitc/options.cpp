@@ -52,9 +52,8 @@ void add_tensor_options(CLI::App& command, ProblemOptions& values) {
   group.add("--offset", values.offset, "N",
             "Offset of the inputs from a 256-byte boundary of device memory, in elements");
   group.add("--out-offset", values.out_offset, "N", "The same for the outputs");
-  group.add(
-      "--inputs", values.inputs, "N",
-      "Number of inputs of map or concat without files; default: as many as --expr reads, 2 for concat");
+  group.add("--inputs", values.inputs, "N",
+            "Number of inputs without files; default: as many as --expr reads, 2 for concat, else the least");
   group.add_list(
       "--number", values.numbers, "VALUE",
       "A number that expressions read: 2 or 0.5; repeat the option for p0, p1 …. All values share a "

@@ -176,9 +176,10 @@ class ChainFusion {
       return false;
     }
     if (!saves_bytes(p, readers.size())) {
-      refuse_fusion(p, readers.front(),
-                    fmt::format("as {} operations read the result, which would load more bytes than it has",
-                                readers.size()));
+      refuse_fusion(
+          p, readers.front(),
+          fmt::format("as {} operations read the result, and together would load more bytes than this saves",
+                      readers.size()));
       return false;
     }
     std::vector<FusedMoves> fused;
