@@ -60,18 +60,6 @@ struct Gathers {
 
 using Stored = Raw<sizeof(Destination::Element), pack_count>;
 
-// The value of source i, a number of the launch.
-template <u32 i>
-__device__ __forceinline__ auto number_of(const Plan& plan) {
-  using Element = typename Source<i>::Element;
-  SourceInput<i, 2> input;  // a pack has at least two elements
-  input.bits = {};
-  take_number(input, plan.number[i - 1]);
-  Value<Element> values[2];
-  to_pack<Element, 2>(input.bits).decode(values);
-  return values[0];
-}
-
 // The expression of each element of a vector.
 template <u32 tensor, u32... numbers>
 __device__ __forceinline__ Stored computed(const Plan& plan, const Piece& piece, Indices<tensor, numbers...>) {
@@ -80,7 +68,7 @@ __device__ __forceinline__ Stored computed(const Plan& plan, const Piece& piece,
   to_pack<Element, pack_count>(piece).decode(values);
   Value<Destination::Element> results[pack_count] = {};
 #pragma unroll
-  for (u32 k = 0; k < vector; ++k) results[k] = result_of(evaluate(values[k], number_of<numbers>(plan)...));
+  for (u32 k = 0; k < vector; ++k) results[k] = result_of(evaluate(values[k], value_of_number<typename Source<numbers>::Element>(plan.number[numbers - 1])...));
   Pack<Destination::Element, pack_count> pack;
   pack.encode(results);
   return to_raw<Destination::Element, pack_count>(pack);

@@ -57,7 +57,6 @@ __device__ __forceinline__ auto padding_bits(double value) {
   return to_raw<Destination::Element, 2>(pack).get(0);
 }
 
-
 // The value of a number that the launch passes in place of a source's address.
 template <class Element>
 __device__ __forceinline__ Value<Element> value_of_number(const u8* in_place_of_address) {

@@ -26,23 +26,12 @@
 #include <catch2/catch_test_macros.hpp>
 
 using namespace tmajit;
-using reference::between, reference::Random;
-using tests::RandomChain;
+using reference::Random;
+using tests::random_contents, tests::RandomChain;
 
 namespace {
 
 using Bytes = std::vector<std::byte>;
-
-std::vector<Bytes> random_contents(const RandomChain& chain, Random& random) {
-  std::vector<Bytes> buffers;
-  for (const Tensor& tensor : chain.tensors) {
-    const std::size_t size = size_of(tensor.view.type);
-    Bytes& bytes = buffers.emplace_back(tensor.view.elements() * size);
-    for (std::size_t at = 0; at < bytes.size(); at += size)
-      reference::encode(tensor.view.type, static_cast<std::int32_t>(between(random, 0, 5)), &bytes[at]);
-  }
-  return buffers;
-}
 
 std::vector<DevicePtr> addresses_of(std::vector<Bytes>& buffers) {
   std::vector<DevicePtr> addresses;

@@ -2,7 +2,6 @@
 #include "ops/random_chains.hpp"
 #include "ptx_alone.hpp"
 #include "reference/random.hpp"
-#include "reference/scalar.hpp"
 #include "seed.hpp"
 
 #include <tmajit/error.hpp>
@@ -62,17 +61,6 @@ class ChainMemory {
   std::vector<std::uint64_t> sizes_;
 };
 
-std::vector<Bytes> small_numbers(const RandomChain& chain, Random& random) {
-  std::vector<Bytes> all;
-  for (const Tensor& tensor : chain.tensors) {
-    const std::size_t size = size_of(tensor.view.type);
-    Bytes& bytes = all.emplace_back(tensor.view.elements() * size);
-    for (std::size_t at = 0; at < bytes.size(); at += size)
-      reference::encode(tensor.view.type, static_cast<std::int32_t>(between(random, 0, 5)), &bytes[at]);
-  }
-  return all;
-}
-
 }  // namespace moved_chain_test
 
 using namespace moved_chain_test;
@@ -90,7 +78,7 @@ TEST_CASE("random chains on other memory give the bits of chains that were plann
     std::vector<Tensor> unused;
     for (const std::size_t buffer : chain.unused) unused.push_back(chain.tensors[buffer]);
     const Fusion fusion = fuse(chain.operations, unused);
-    const std::vector<Bytes> before = small_numbers(chain, random);
+    const std::vector<Bytes> before = tests::random_contents(chain, random);
 
     ChainMemory planned(device, chain, random);
     planned.fill(before);

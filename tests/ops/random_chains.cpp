@@ -1,5 +1,7 @@
 #include "ops/random_chains.hpp"
 
+#include "reference/scalar.hpp"
+
 #include <tmajit/operations.hpp>
 
 #include <algorithm>
@@ -255,6 +257,17 @@ Tensor placed(Tensor tensor, const std::vector<DevicePtr>& buffers) {
   const std::size_t buffer = (tensor.address >> buffer_bits) - 1;
   tensor.address = buffers.at(buffer) + (tensor.address & ((DevicePtr{1} << buffer_bits) - 1));
   return tensor;
+}
+
+std::vector<std::vector<std::byte>> random_contents(const RandomChain& chain, Random& random) {
+  std::vector<std::vector<std::byte>> buffers;
+  for (const Tensor& tensor : chain.tensors) {
+    const std::size_t size = size_of(tensor.view.type);
+    std::vector<std::byte>& bytes = buffers.emplace_back(tensor.view.elements() * size);
+    for (std::size_t at = 0; at < bytes.size(); at += size)
+      reference::encode(tensor.view.type, static_cast<std::int32_t>(between(random, 0, 5)), &bytes[at]);
+  }
+  return buffers;
 }
 
 std::vector<Operation> placed(const std::vector<Operation>& operations,

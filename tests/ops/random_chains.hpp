@@ -24,6 +24,10 @@ inline constexpr unsigned buffer_bits = 24;
 /// order it adds.
 [[nodiscard]] RandomChain random_chain(reference::Random& random, bool exact);
 
+/// The bytes of each tensor of the chain: whole numbers from 0 to 5.
+[[nodiscard]] std::vector<std::vector<std::byte>> random_contents(const RandomChain& chain,
+                                                                  reference::Random& random);
+
 /// The tensor in buffers at these addresses.
 [[nodiscard]] tmajit::Tensor placed(tmajit::Tensor tensor, const std::vector<tmajit::DevicePtr>& buffers);
 /// The operations on buffers at these addresses.

@@ -94,8 +94,8 @@ bool is_difference_safe(std::string_view value) {
   return value.find_first_of("?<>=&|^,") == std::string_view::npos;
 }
 
-/// Whether a value is of floating point: the sources that it reads are, and no name in it is that of a type
-/// of integers.
+/// Whether a value is certain to be of floating point: the sources that it reads are, and its text contains
+/// no name of a type of integers, not even within another word ("rint").
 bool is_real(std::span<const RowStep> steps, std::uint32_t number, std::uint32_t real_sources) {
   const RowStep& step = steps[number];
   if ((step.sources & ~real_sources) != 0) return false;

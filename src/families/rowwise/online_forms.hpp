@@ -2,7 +2,7 @@
 
 #include "kernel/row_steps.hpp"
 
-#include <optional>
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>

@@ -15,8 +15,8 @@ constexpr std::uint32_t max_row_vector_bytes = 16;
 constexpr std::uint32_t max_held_words = 96;  // registers of a thread for elements and kept values
 constexpr std::uint32_t max_row_turns = 8;    // more take too long to compile
 constexpr std::uint32_t column_lanes = 32;    // neighbouring rows of a CTA
-constexpr std::uint32_t max_static_bytes =
-    48 * 1024;  // of shared memory (CUDA C++ Programming Guide, "Compute Capabilities")
+// Static shared memory of a CTA (CUDA C++ Programming Guide, "Compute Capabilities").
+constexpr std::uint32_t max_static_bytes = 48 * 1024;
 // An estimate: with at most this many values of 4 bytes, 64 registers suffice without many spills.
 constexpr std::uint32_t max_slim_words = 72;
 // Measured (docs/measurements.md, "Rows"): shorter rows of incomplete vectors are faster by elements.
