@@ -71,6 +71,7 @@ TMAJIT_FOR_EACH_OPERATION(TMAJIT_TEST_CASES)
 
 TEST_CASE("random cases of few kernel seeds in several threads equal the reference, as in the GPU test") {
   const std::uint64_t seed = tests::seed(20261121);
+  const std::uint64_t cases = tests::from_environment("TMAJIT_CASES", 60);
   SimOptions options;
   options.threads = 1;
   Runtime runtime({.device = make_sim_device(options),
@@ -78,10 +79,11 @@ TEST_CASE("random cases of few kernel seeds in several threads equal the referen
                    .compile = tests::ptx_without_lines});
   const tests::RandomRunResult result =
       tests::run_random_cases(runtime, {.seed = seed,
-                                        .cases = tests::from_environment("TMAJIT_CASES", 60),
+                                        .cases = cases,
                                         .kernel_seeds = tests::from_environment("TMAJIT_KERNEL_SEEDS", 17),
                                         .threads = 3,
                                         .limits = {.elements = 2000, .max_elements = 12'000}});
   std::cout << "TMAJIT_SEED=" << seed << ": " << result.text();
   for (const std::string& failure : result.failures) FAIL_CHECK(failure);
+  CHECK(result.cases == cases);
 }
