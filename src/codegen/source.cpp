@@ -74,6 +74,7 @@ Flags flags_of(const SourceParts& parts, std::string_view expression, std::strin
     const std::string conversion = fmt::format("as_{}", name(type));
     if (reads(expression, conversion) || reads(epilogue, conversion)) flags.set_element(type);
   }
+  flags.set("fast_exp", reads(expression, "fast_exp") || reads(epilogue, "fast_exp"));
   const std::string_view result = value_type(parts.result);
   const bool converts = computes || parts.pads;
   flags.set("integer_result", converts && result != "float" && result != "double");

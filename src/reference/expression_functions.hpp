@@ -53,6 +53,7 @@ inline double quotient(double a, double b) {
 inline constexpr std::array functions{MathFunction{"exp", 1, exponential, false, 3},
                                       MathFunction{"expf", 1, exponential, true, 3},
                                       MathFunction{"__expf", 1, exponential, true, 3, 1.2},
+                                      MathFunction{"fast_exp", 1, exponential, true, 3, 1.2, 0x1p-126},
                                       MathFunction{"log", 1, logarithm, false, 3},
                                       MathFunction{"logf", 1, logarithm, true, 3},
                                       MathFunction{"__logf", 1, logarithm, true, 4, 0, 0x1p-21},

@@ -2,6 +2,7 @@
 // a load of rows that are loaded again for each reduction.
 //@ # The structs have the members of those in reducers.cuh; result() returns both results.
 #pragma once
+#include "tmajit/fast_exp.cuh"
 #include "tmajit/reducers.cuh"
 
 namespace tmajit {
@@ -41,7 +42,7 @@ struct ExpSum {
  private:
   static __device__ __forceinline__ Real power(Real x) {
     if constexpr (fast && sizeof(Real) == 4) {
-      return __expf(x);
+      return fast_exp(x);
     } else {
       return exp(x);
     }

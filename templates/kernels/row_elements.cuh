@@ -33,6 +33,7 @@ struct HeldElements {
   __device__ __forceinline__ void load(const Plan& plan, const Team& team, const Row& row) {
 #pragma unroll
     for (u32 turn = 0; turn < turns; ++turn) {
+      if (is_idle(plan, turn)) break;
       const i32 first = first_element(team, row, turn);
       range[turn] = elements_at(row, first);
       if (range[turn].begin < range[turn].end) load_inputs<false>(inputs[turn], plan, row, first, range[turn]);
@@ -41,9 +42,10 @@ struct HeldElements {
   // Calls visit(inputs, turn, first, range) for each vector of the thread, without late sources. If lanes share a row, `range` may be
   // empty: that costs less than a branch.
   template <class Visit>
-  __device__ __forceinline__ void each(const Plan&, const Team& team, const Row& row, const Visit& visit) const {
+  __device__ __forceinline__ void each(const Plan& plan, const Team& team, const Row& row, const Visit& visit) const {
 #pragma unroll
     for (u32 turn = 0; turn < turns; ++turn) {
+      if (is_idle(plan, turn)) break;
       if (Team::lanes_only || range[turn].begin < range[turn].end) visit(inputs[turn], turn, first_element(team, row, turn), range[turn]);
     }
   }
@@ -54,14 +56,22 @@ struct HeldElements {
     if (range[0].begin < range[0].end) load_inputs<true>(next, plan, row, first_element(team, row, 0), range[0]);
 #pragma unroll
     for (u32 turn = 0; turn < turns; ++turn) {
+      if (is_idle(plan, turn)) break;
       const AllInputs now = next;
-      if (turn + 1 < turns) {
+      if (turn + 1 < turns && !is_idle(plan, turn + 1)) {
         next = inputs[turn + 1];
         const Range ahead = range[turn + 1];
         if (ahead.begin < ahead.end) load_inputs<true>(next, plan, row, first_element(team, row, turn + 1), ahead);
       }
       if (range[turn].begin < range[turn].end) visit(now, turn, first_element(team, row, turn), range[turn]);
     }
+  }
+
+ private:
+  // Whether no lane has a vector in this turn. The row needs more than half of the kernel's turns. In other teams the ranges of
+  // whole warps are empty.
+  static __device__ __forceinline__ bool is_idle(const Plan& plan, u32 turn) {
+    return Team::lanes_only && turn > turns / 2 && turn >= plan.turns;
   }
 };
 // A thread loads its elements for each step.

@@ -4,6 +4,9 @@
 #pragma once
 #include "tmajit/element.cuh"
 #include "tmajit/raw.cuh"
+//@ if fast_exp
+#include "tmajit/fast_exp.cuh"
+//@ end
 
 namespace tmajit {
 

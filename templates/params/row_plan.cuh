@@ -42,6 +42,7 @@ struct RowPlan {
   i32 first_place;  // the first element's index in the user's row
   i32 place_step;   // from one element to the next, if a row has one dimension
   u32 group;  // CTAs of the grid that share a row, or 0
+  u32 turns;  // if lanes share a row: the turns that a row needs, at most those of the kernel
 };
 
 //@ if host
@@ -54,7 +55,7 @@ struct RowPlanLayout : RowPlanLayout<operands - 1> {
   static_assert(TMAJIT_OFFSET(Plan, step) == 8 * operands && TMAJIT_OFFSET(Plan, reach) == 16 * operands);
   static_assert(TMAJIT_OFFSET(Plan, digit) == 32 * operands);
   static_assert(TMAJIT_OFFSET(Plan, rows) == numbers && TMAJIT_OFFSET(Plan, length) == numbers + 8);
-  static_assert(TMAJIT_OFFSET(Plan, threads) == numbers + 20 && sizeof(Plan) == numbers + 40 && alignof(Plan) == 8);
+  static_assert(TMAJIT_OFFSET(Plan, threads) == numbers + 20 && sizeof(Plan) == numbers + 48 && alignof(Plan) == 8);
 };
 template <>
 struct RowPlanLayout<0> {};

@@ -103,6 +103,8 @@ std::vector<HeaderRow> other_rows() {
   }
   add_matrices(rows);
   add_tensor_map_edits(rows);
+  rows.push_back({"out[0] = __float_as_uint(ptx::exp2(__uint_as_float(narrow)));",
+                  "ex2.approx.ftz.f32 out0, wide;", "MUFU.EX2"});
   rows.push_back({"ptx::raise_registers<232>();", "setmaxnreg.inc.sync.aligned.u32 232;", "USETMAXREG"});
   rows.push_back({"ptx::lower_registers<40>();", "setmaxnreg.dec.sync.aligned.u32 40;", "USETMAXREG"});
   return rows;

@@ -145,6 +145,8 @@ TEST_CASE(
     CHECK(between(computed("x2 - x0 * x1", {a, b, c}), std::fma(-a, b, c)));
     CHECK(between(computed("(x0 * x1 + x2) * x0 - x1", {a, b, c}), std::fma(std::fma(a, b, c), a, -b)));
     CHECK(between(computed("__expf(x0) * x1", {a, b}), std::exp(static_cast<double>(a)) * b));
+    CHECK(between(computed("fast_exp(x0) * x1", {a, b}), std::exp(static_cast<double>(a)) * b));
+    CHECK(between(computed("fast_exp(x0 - 100)", {a}), 0));  // results below 2^-126 are 0
     CHECK(between(computed("tanhf(x0) > 9 ? x1 : expf(x1)", {a, b}), std::exp(static_cast<double>(b))));
   }
 }

@@ -80,7 +80,7 @@ std::string_view online_reducer(ReductionOp first, const std::string& value, con
   for (const std::string& difference : differences) {
     if (first == ReductionOp::max) {
       if (second == "expf(" + difference + ")" || second == "exp(" + difference + ")") return "MaxExpSum";
-      if (second == "__expf(" + difference + ")") return "FastMaxExpSum";
+      if (second == "fast_exp(" + difference + ")") return "FastMaxExpSum";
     } else if (second == "(" + difference + ")*(" + difference + ")") {
       return "MeanSquares";
     }

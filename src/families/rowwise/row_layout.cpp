@@ -219,7 +219,7 @@ class RowLayouts {
     if (tuning.team == RowTeam::lanes) return false;
     std::uint32_t words = tuning.turns * tuning.rows_at_once * held_bytes() / 4;
     for (std::uint32_t k = 0; k < nest_.operands; ++k) words += is_one(k) ? 0 : base_.vector;
-    if (base_.cut) words += base_.vector;
+    if (base_.cut) words += base_.vector + 2 * tuning.turns;
     return words <= max_slim_words;
   }
 
@@ -295,19 +295,21 @@ class RowLayouts {
     std::uint32_t team = by_elements ? 2 : min_vector_lanes;
     while (ceil_div(vectors, team) > most) team *= 2;
     const auto turns = static_cast<std::uint32_t>(ceil_div(vectors, team));
-    lanes(by_elements ? (turns + 1) / 2 * 2 : turns, 1, 128);
+    lanes(turns, 1, 128);
   }
 
   void add_rows() {
     if (base_.cut && vectors_of_row() < min_cut_vectors) use_elements();
     const std::uint64_t vectors = vectors_of_row();
     const std::uint32_t held = held_vectors();
+    // Teams of lanes that need at most these turns. Kernels with the next power of two serve.
     const auto lanes = [&](std::uint32_t turns, std::uint32_t rows_at_once, std::uint32_t threads) {
+      const std::uint32_t team = pow2_ceil(ceil_div(vectors, turns));
       add({.team = RowTeam::lanes,
-           .turns = turns,
+           .turns = pow2_ceil(ceil_div(vectors, team)),
            .rows_at_once = rows_at_once,
            .threads = threads,
-           .team_threads = pow2_ceil(ceil_div(vectors, turns))});
+           .team_threads = team});
     };
     const auto ctas = [&](std::uint32_t turns, std::uint32_t cluster) {
       const std::uint64_t threads = round_up(ceil_div(vectors, std::uint64_t{turns} * cluster), 32);
@@ -321,10 +323,16 @@ class RowLayouts {
     const std::uint32_t turns = std::min(held, 4U);
     const std::uint32_t rows_at_once = std::min(held, 4U);
     if (base_.cut || base_.vector == 1) add_turns_of_lanes(lanes);
+    // Lanes without elements take as long as the others.
+    const std::uint32_t few_lanes = pow2_ceil(ceil_div(vectors, turns));
+    const bool few_are_full = ceil_div(vectors, few_lanes) * few_lanes < pow2_ceil(vectors);
+    if (vectors <= 16 && few_are_full) lanes(turns, 1, 128);
     if (vectors <= 16) {
       lanes(1, rows_at_once, 128);
       lanes(1, 1, 128);
     }
+    if (base_.cut && vectors > std::uint64_t{32} * turns && vectors <= std::uint64_t{32} * max_row_turns)
+      lanes(max_row_turns, 1, 128);
     if (vectors <= std::uint64_t{32} * turns) {
       lanes(turns, 1, 128);
       if (vectors <= 32) lanes(1, 1, 128);

@@ -72,13 +72,14 @@ class RowStepsWriter {
   std::vector<bool> kept_;
 };
 
-/// Whether an expression calls a function. Intrinsics, whose names begin with two underscores, are computed
-/// again rather than kept: they are a few instructions.
+/// Whether an expression calls a function. fast_exp and intrinsics, whose names begin with two underscores,
+/// are computed again rather than kept: they are a few instructions.
 bool calls_function(std::string_view text) {
   for (std::size_t open = text.find('('); open != std::string_view::npos; open = text.find('(', open + 1)) {
     std::size_t begin = open;
     while (begin > 0 && is_word(text[begin - 1])) --begin;
-    if (begin < open && !text.substr(begin).starts_with("__")) return true;
+    const std::string_view name = text.substr(begin, open - begin);
+    if (!name.empty() && !name.starts_with("__") && name != "fast_exp") return true;
   }
   return false;
 }

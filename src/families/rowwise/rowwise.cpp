@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <limits>
 
@@ -162,6 +163,7 @@ params::RowPlan<operands> plan_of(const RowLayout& layout, const Problem& proble
   plan.threads = layout.tuning.team_threads;
   plan.part = layout.part();
   plan.group = layout.tuning.group;
+  plan.turns = static_cast<std::uint32_t>(ceil_div(layout.vectors(), plan.threads));
   plan.first_place = static_cast<std::int32_t>(problem.nest.first_place);
   plan.place_step = row_dims > 0 ? static_cast<std::int32_t>(problem.nest.place[rank - 1]) : 0;
   return plan;
@@ -260,10 +262,7 @@ class RowwiseFamily final : public RowBase {
           std::uint64_t{tuning.team_threads} * std::max(tuning.group, 1U) * tuning.turns;
       footprint.waits = static_cast<double>((passes + 1) * layout.length / (vectors_at_once * layout.vector));
     }
-    // An estimate: 4 for each element of each step, and 2 for each load of a vector.
-    footprint.instructions =
-        static_cast<double>(problem.nest.elements()) *
-        (4.0 * static_cast<double>(rows.steps->size()) + 2.0 * problem.sources() / layout.vector);
+    footprint.instructions = instructions_of(layout, problem, reductions);
     return footprint;
   }
 
@@ -396,6 +395,20 @@ class RowwiseFamily final : public RowBase {
   }
 
  private:
+  /// An estimate: 4 for each element of each step, 2 for each load of a vector, and 6 for each shuffle of a
+  /// reduction. Lanes without elements execute the instructions of their warp.
+  [[nodiscard]] static double instructions_of(const RowLayout& layout, const Problem& problem,
+                                              std::uint32_t reductions) {
+    const RowTuning& tuning = layout.tuning;
+    const double of_element = 4.0 * static_cast<double>(problem.as<RowwiseProblem>().steps->size()) +
+                              2.0 * problem.sources() / layout.vector;
+    if (tuning.team != RowTeam::lanes) return static_cast<double>(problem.nest.elements()) * of_element;
+    const std::uint64_t turns = ceil_div(layout.vectors(), tuning.team_threads);
+    const std::uint32_t shuffles =
+        reductions * static_cast<std::uint32_t>(std::countr_zero(tuning.team_threads));
+    return static_cast<double>(layout.rows) * tuning.team_threads *
+           (static_cast<double>(turns) * layout.vector * of_element + 6.0 * shuffles);
+  }
   /// Calls `f` with `count`, 2 to 16, as a constant.
   template <class F>
   static void with_operands(std::uint32_t count, const F& f) {

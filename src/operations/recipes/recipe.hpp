@@ -21,7 +21,7 @@ struct RecipeRow {
   double eps = 0;  ///< the default of the argument eps
   /// The steps. Sources are x0 …, destinations y0 …; an operand that is split in halves has two numbers.
   /// `@` after a number or a function's name stands for the suffix f, or for nothing if a source is f64. EXP
-  /// stands for exp@, or for __expf if all floating-point sources have at most 2 bytes. p0 is the argument
+  /// stands for exp@, or for fast_exp if all floating-point sources have at most 2 bytes. p0 is the argument
   /// eps, a number of the launch.
   std::string (*steps)(const RecipeFacts& facts) = nullptr;
 };

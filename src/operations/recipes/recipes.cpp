@@ -374,7 +374,7 @@ Operation make_recipe(const RecipeRow& row, std::span<const Tensor> destinations
     call.add_destination(row.info.destinations[k], destinations[k], to);
 
   const RecipeFacts facts{.source_count = sources.size(), .to = quantised_type(row, destinations, given)};
-  const std::string with_exp = replaced(row.steps(facts), "EXP", is_narrow ? "__expf" : "exp@");
+  const std::string with_exp = replaced(row.steps(facts), "EXP", is_narrow ? "fast_exp" : "exp@");
   const std::string steps = replaced(with_exp, "@", is_f64 ? "" : "f");
   if (std::ranges::find(row.info.arguments, "eps", &Argument::name) != row.info.arguments.end()) {
     from.push_back(number(eps_of(row, given), is_f64 ? ElementType::f64 : ElementType::f32));
