@@ -179,14 +179,16 @@ __device__ __forceinline__ void store_target(const Plan& plan, const Position& a
 //@ if has_amax
 using Reduced = Greatest<float>;
 
-// Combines the greatest magnitudes of all threads of the grid. The last CTA stores the result.
-__device__ __forceinline__ void store_amax(const Plan& plan, float most, u8* scratch) {
+// Combines the greatest magnitudes of all threads of the grid. The last CTA stores the result. Threads store their blocks while memory
+// counts their CTA: counting waits for earlier stores.
+template <class StoreBlock>
+__device__ __forceinline__ void store_amax(const Plan& plan, float most, u8* scratch, const StoreBlock& store_own_block) {
   extern __shared__ __align__(16) u8 meeting[];
   const Place place = place_of(plan.team);
   const auto meet = [] { __syncthreads(); };
   Reduced::State state[1] = {most};
   combine_threads<Reduced>(state, plan.team, place, meeting, meet);
-  if (!combine_parts<Reduced>(state, plan.team, place, true, 0, blockIdx.x, scratch, meeting, meet)) return;
+  if (!combine_parts<Reduced>(state, plan.team, place, true, 0, blockIdx.x, scratch, meeting, meet, store_own_block)) return;
   if (place.thread == 0) *reinterpret_cast<float*>(plan.amax) = state[0];
 }
 
@@ -198,14 +200,15 @@ __device__ __forceinline__ void cast_tile(const Plan& plan) {
 //@ if has_amax
   float most = 0;
 //@ end
-  if (at.rows > 0 && at.columns > 0) {
+  const bool exists = at.rows > 0 && at.columns > 0;
+  Converted block{};
+  if (exists) {
     const float scale = Scale::of(plan);
     Line line[side] = {};
 #pragma unroll
     for (u32 i = 0; i < side; ++i) {
       if (!Edges::cuts || i < at.rows) Load::load(line[i], at.source + i * plan.row, plan.column, at.columns);
     }
-    Converted block;
 #pragma unroll
     for (u32 i = 0; i < side; ++i) {
       float values[side];
@@ -216,11 +219,16 @@ __device__ __forceinline__ void cast_tile(const Plan& plan) {
 //@ end
       block.row[i] = __builtin_bit_cast(Vector<to_bytes * side>, converted(values, scale));
     }
+  }
+  const auto store_own_block = [&] {
+    if (!exists) return;
     store_target<0>(plan, at, block);
     if constexpr (targets > 1) store_target<targets - 1>(plan, at, block);
-  }
+  };
 //@ if has_amax
-  store_amax(plan, most, scratch);
+  store_amax(plan, most, scratch, store_own_block);
+//@ else
+  store_own_block();
 //@ end
 }
 

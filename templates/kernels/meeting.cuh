@@ -74,20 +74,26 @@ __device__ __forceinline__ void combine_threads(typename Reduced::State (&state)
 }
 //@ end
 
-// Writes the CTA's states to scratch memory and counts the CTA. Returns whether it is the last of `all`, which resets the count.
-template <class State, u32 n, class Meet>
+// Writes the CTA's states to scratch memory and counts the CTA. Returns whether it is the last of `all`, which resets the count. All
+// threads call meanwhile() while memory counts the CTA.
+template <class State, u32 n, class Meet, class Meanwhile>
 __device__ __forceinline__ bool publish_part(const State (&state)[n], State* to, u32 tile_items, bool writes, u32* count, u32 all,
-                                           const Meet& meet) {
+                                           const Meet& meet, const Meanwhile& meanwhile) {
   __shared__ u32 before;
   if (writes) {
 #pragma unroll
     for (u32 k = 0; k < n; ++k) to[k * tile_items] = state[k];
   }
   meet();
+  u32 counted = 0;
   if (threadIdx.x == 0) {
     __threadfence();  // orders the writes of all threads of the CTA: they came before the barrier
-    before = atomicAdd(count, 1);
-    __threadfence();
+    counted = atomicAdd(count, 1);
+  }
+  meanwhile();
+  if (threadIdx.x == 0) {
+    before = counted;
+    if (counted + 1 == all) __threadfence();  // orders the reads of the other CTAs' parts: they come after the barrier
   }
   meet();
   const bool last = before + 1 == all;
@@ -98,11 +104,12 @@ __device__ __forceinline__ bool publish_part(const State (&state)[n], State* to,
 
 // Writes the CTA's part to scratch memory, whose first bytes count the published parts of each tile. The last CTA of a group
 // combines the group's parts, and the last group combines the groups. Returns whether the CTA is the last of all: thread 0 of
-// each item then has the total. All threads call it; `exists` tells whether the thread has results.
-template <class Reduced, u32 n, class Meet>
+// each item then has the total. All threads call it; `exists` tells whether the thread has results. Each thread calls meanwhile()
+// once.
+template <class Reduced, u32 n, class Meet, class Meanwhile>
 __device__ __forceinline__ bool combine_parts(typename Reduced::State (&state)[n], const params::ReductionTeam& team,
                                                    Place place, bool exists, u32 tile, u32 part, u8* scratch, u8* shared,
-                                                   const Meet& meet) {
+                                                   const Meet& meet, const Meanwhile& meanwhile) {
   using State = typename Reduced::State;
   const u32 width = team.tile_items * n;
   State* const partials = reinterpret_cast<State*>(scratch + team.partials);
@@ -127,10 +134,11 @@ __device__ __forceinline__ bool combine_parts(typename Reduced::State (&state)[n
   const u32 group = part / team.group;
   const u32 first = group * team.group;
   const u32 members = team.parts - first < team.group ? team.parts - first : team.group;
-  if (!publish_part(state, parts + part * width, team.tile_items, writes, counts + 1 + group, members, meet)) return false;
+  if (!publish_part(state, parts + part * width, team.tile_items, writes, counts + 1 + group, members, meet, meanwhile))
+    return false;
   combine(first, 1, members);
   if (team.groups == 1) return true;
-  if (!publish_part(state, parts + first * width, team.tile_items, writes, counts, team.groups, meet)) return false;
+  if (!publish_part(state, parts + first * width, team.tile_items, writes, counts, team.groups, meet, [] {})) return false;
   combine(0, team.group, team.groups);
   return true;
 }

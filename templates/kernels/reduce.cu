@@ -319,7 +319,7 @@ __device__ __forceinline__ void reduce_tile(const Plan& plan) {
   const auto meet = [] { __syncthreads(); };
   combine_threads<Reduced>(result, plan.team, place, meeting, meet);
 //@ if split
-  if (!combine_parts<Reduced>(result, plan.team, place, exists, tile, part, scratch, meeting, meet)) return;
+  if (!combine_parts<Reduced>(result, plan.team, place, exists, tile, part, scratch, meeting, meet, [] {})) return;
 //@ end
   if (!exists || place.thread != 0) return;
   u8* const to = plan.destination + destination_of(plan, result_item);

@@ -74,7 +74,8 @@ struct HeldElements {
     return Team::lanes_only && turn > turns / 2 && turn >= plan.turns;
   }
 };
-// A thread loads its elements for each step.
+// A thread loads its elements for each step. Results are stored from the end of the row to its beginning: the L2 cache still holds what
+// the last reduction loaded last.
 struct ReloadedElements {
   __device__ __forceinline__ void wait() const {}
   __device__ __forceinline__ void load(const Plan&, const Team&, const Row&) {}
@@ -91,8 +92,10 @@ struct ReloadedElements {
   template <bool complete, class Visit>
   __device__ __forceinline__ void walk(const Plan& plan, const Team& team, const Row& row, const Visit& visit) const {
     const u32 vectors = (plan.length + static_cast<u32>(row.before) + vector - 1) / vector;
+    const u32 rounds = (vectors + turns * team.size - 1) / (turns * team.size);
 #pragma unroll 1
-    for (u32 turn = 0; turn * team.size < vectors; turn += turns) {
+    for (u32 round = 0; round < rounds; ++round) {
+      const u32 turn = (complete ? rounds - 1 - round : round) * turns;
       AllInputs inputs[turns];
       Range range[turns];
 #pragma unroll
