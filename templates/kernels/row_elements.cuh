@@ -36,7 +36,7 @@ struct HeldElements {
       if (is_idle(plan, turn)) break;
       const i32 first = first_element(team, row, turn);
       range[turn] = elements_at(row, first);
-      if (range[turn].begin < range[turn].end) load_inputs<false>(inputs[turn], plan, row, first, range[turn]);
+      if (is_accessed(range[turn])) load_inputs<false>(inputs[turn], plan, row, first, range[turn]);
     }
   }
   // Calls visit(inputs, turn, first, range) for each vector of the thread, without late sources. If lanes share a row, `range` may be
@@ -53,7 +53,7 @@ struct HeldElements {
   template <class Visit>
   __device__ __forceinline__ void each_complete(const Plan& plan, const Team& team, const Row& row, const Visit& visit) const {
     AllInputs next = inputs[0];
-    if (range[0].begin < range[0].end) load_inputs<true>(next, plan, row, first_element(team, row, 0), range[0]);
+    if (is_accessed(range[0])) load_inputs<true>(next, plan, row, first_element(team, row, 0), range[0]);
 #pragma unroll
     for (u32 turn = 0; turn < turns; ++turn) {
       if (is_idle(plan, turn)) break;
@@ -61,13 +61,15 @@ struct HeldElements {
       if (turn + 1 < turns && !is_idle(plan, turn + 1)) {
         next = inputs[turn + 1];
         const Range ahead = range[turn + 1];
-        if (ahead.begin < ahead.end) load_inputs<true>(next, plan, row, first_element(team, row, turn + 1), ahead);
+        if (is_accessed(ahead)) load_inputs<true>(next, plan, row, first_element(team, row, turn + 1), ahead);
       }
-      if (range[turn].begin < range[turn].end) visit(now, turn, first_element(team, row, turn), range[turn]);
+      if (is_accessed(range[turn])) visit(now, turn, first_element(team, row, turn), range[turn]);
     }
   }
 
  private:
+  // Single elements are accessed by predicated instructions, which cost less than branches.
+  static __device__ __forceinline__ bool is_accessed(Range range) { return vector == 1 || range.begin < range.end; }
   // Whether no lane has a vector in this turn. The row needs more than half of the kernel's turns. In other teams the ranges of
   // whole warps are empty.
   static __device__ __forceinline__ bool is_idle(const Plan& plan, u32 turn) {
