@@ -132,6 +132,16 @@ TEST_CASE("found: a row that is loaded again is not overwritten before all its d
   CHECK(tests::run_candidates(runtime, made, 1) == "");
 }
 
+TEST_CASE("found: a team without a row loads no element that another team overwrites") {
+  Runtime runtime = sim_runtime(5);
+  for (const std::uint64_t rows : {1, 3}) {
+    TestCase made = dense_rows(steps[0], ElementType::f32, rows, 1, 0);
+    made.sources[0] = made.destinations[0];
+    INFO(made.text());
+    CHECK(tests::run_candidates(runtime, made, rows) == "");
+  }
+}
+
 TEST_CASE("rows of half a MiB are shared by clusters of 16 CTAs") {
   Runtime runtime = sim_runtime(1);
   const Operation operation = reference::operation_of(dense_rows(steps[0], ElementType::bf16, 2, 262'144, 0),
