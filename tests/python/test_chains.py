@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -88,6 +91,22 @@ def test_reductions_that_are_broadcast_back_are_one_kernel(rows):
     np.testing.assert_allclose(chain.run(shares), long / 3000, rtol=1e-6)
     assert len(chain.kernels) == 2
     assert "the rows do not fit on the chip" in chain.sentences[0]
+
+
+def test_chains_of_the_benchmark(rows):
+    file = Path(__file__).parents[2] / "tools" / "bench" / "chains.py"
+    specification = importlib.util.spec_from_file_location("chains", file)
+    benchmark = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(benchmark)
+    x = rows()
+    kernels = {}
+    for name, (recorded, separate) in benchmark.chains(tmajit).items():
+        chain = tmajit.Chain()
+        np.testing.assert_allclose(chain.run(recorded(chain, x)), separate(x), rtol=2**-20, err_msg=name)
+        kernels[name] = len(chain.kernels)
+    # A transposition before rows stays a kernel of its own.
+    assert kernels.pop("permute, softmax") == 2
+    assert kernels and set(kernels.values()) == {1}
 
 
 def test_gathers_and_pads(rows):
