@@ -40,9 +40,10 @@ struct FoundProgram {
 /// The order of a producer's rows among the elements of a consumer.
 class RowOrder {
  public:
-  /// The order of the elements that a consumer of shape `elements` computes of `result`, which it reads as
-  /// `read`. A result with one value for each row is broadcast along the rows, unless `by_row` is set: the
-  /// consumer then has one value for each row, too. Nothing if no element of the rows is that of an element.
+  /// The order of the elements of a consumer of shape `elements`, which reads `result` as `read`. A result
+  /// with one value for each row is broadcast along the rows; if `by_row` is set, the consumer has one value
+  /// for each row, too. Nothing if no strides describe the order, or if the result is broadcast along other
+  /// dimensions.
   static std::optional<RowOrder> find(const RowProgram& rows, const RowProgram::Result& result,
                                       const Tensor& read, const TensorView& elements, bool by_row);
 

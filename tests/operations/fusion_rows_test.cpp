@@ -256,6 +256,24 @@ TEST_CASE("reductions and maps that one kernel of rows would not compute faster,
                             {s}),
                ContainsSubstring("a later operation overwrites the intermediate tensor"));
   }
+  SECTION("one of two results that is overwritten before it is read") {
+    const Tensor z = dense(23, {8, 6});
+    const Operation rows = operation::rowwise({z, e}, {.steps = "y0 = x - max(x); y1 = x * 2"}, {x});
+    CHECK_THAT(
+        sentences_of({rows, operation::map(z, "x + 1", {y}), operation::map(y, "x0 + x1", {e, z})}, {e}),
+        ContainsSubstring("as another of its sources is overwritten between them"));
+  }
+  SECTION("a stored result that is overwritten or read between them") {
+    const Tensor z = dense(23, {8, 6});
+    const Operation rows = operation::rowwise({z, e}, {.steps = "y0 = x - max(x); y1 = x * 2"}, {x});
+    const Operation reads_z = operation::scan(dense(24, {8, 6}), {}, {z});
+    const Operation reads_y = operation::scan(dense(25, {8, 6}), {}, {y});
+    const Operation doubled = operation::map(y, "x * 2", {e});
+    // The map runs before `z` is read; it must not run before `y` is read.
+    CHECK(fuse({rows, reads_z, doubled}, {e}).operations.size() == 2);
+    CHECK_THAT(sentences_of({rows, reads_z, reads_y, doubled}, {e}),
+               ContainsSubstring("as an operation between them reads or writes their tensors"));
+  }
   SECTION("a value for each row, and a further tensor") {
     const Operation rows = operation::rowwise({m}, {.steps = "y = max(x)"}, {x});
     CHECK_THAT(sentences_of({rows, operation::map(dense(8, {8}), "x0 * x1", {m, dense(9, {8})})}, {m}),

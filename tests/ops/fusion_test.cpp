@@ -253,6 +253,6 @@ TEST_CASE("random chains: the kernels of the fused operations give the bits of t
   const std::uint64_t fusions = count_all(fused);
   std::cout << "  " << cases << " chains of kernels: " << fusions << " fusions, " << count_passes(fused)
             << " of them of a reduction and its elements\n";
-  CHECK(fusions > cases);
+  CHECK(fusions > cases / 2);
   CHECK(count_passes(fused) > cases / 8);
 }

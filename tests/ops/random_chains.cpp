@@ -45,7 +45,7 @@ const Texts any_texts{
     {"m = max(x); e = expf(x - m); y = e / sum(e)", "y = x * rsqrtf(mean(x * x) + 1.0f)"},
     {"y = max(x)", "y = mean(x * x)"},
     {"m = max(x); y0 = expf(x - m); y1 = x - m", "y0 = x * 0.3f; y1 = x / sum(x * x + 1)"},
-    {"", "sqrtf(x * x / n)", "1.0f / (n + x * x)", "x * p0"},
+    {"", "sqrtf(x * x / n)", "x + 1 / n", "x * p0"},
     {"expf(x0 * 0.1f - x1)", "x0 / (x1 * x1 + 1.0f)", "(x0 - x1) * (x0 - x1)", "x0 * x1 * p0"},
     {"y = (x0 - x1) / (sum(x0 * x0) + 1)", "m = mean(x0 * x1); y0 = x0 + m; y1 = m"},
     {"0.3f * x(-1) - x(1)", "x(2) * x"}};
@@ -181,7 +181,11 @@ class ChainDraw {
       with_number(one);
       const bool is_whole = from == current_ && std::ranges::count(chain_.tensors, from) > 0;
       current_ = is_whole && one_in(random_, 6) ? from : destination(shape, sources);
-      return add(operation::map(current_, one, sources));
+      add(operation::map(current_, one, sources));
+      // A pad of a map of coordinates is seldom drawn by itself.
+      if (one.find('g') == std::string::npos || !one_in(random_, 4)) return;
+      leave_unused(current_);
+      return add_pad(Tensor(current_));
     }
     if (kind == 3 || kind == 4) {
       Shape other = shape;
