@@ -50,11 +50,10 @@ std::string_view expression_of(const Move& move) {
   return text.empty() ? "x" : text;
 }
 
-void set_expression(Move& move, std::string expression) {
-  if (auto* const map = std::get_if<Map>(&move.body)) map->expression = std::move(expression);
-  if (auto* const reduction = std::get_if<Reduction>(&move.body))
-    reduction->expression = std::move(expression);
-  if (auto* const scan = std::get_if<Scan>(&move.body)) scan->expression = std::move(expression);
+void set_expression(Move& move, std::string_view expression) {
+  if (auto* const map = std::get_if<Map>(&move.body)) map->expression = expression;
+  if (auto* const reduction = std::get_if<Reduction>(&move.body)) reduction->expression = expression;
+  if (auto* const scan = std::get_if<Scan>(&move.body)) scan->expression = expression;
 }
 
 std::string name_obstacle(std::string_view steps, std::string_view expression) {

@@ -22,7 +22,7 @@ template <class... Values>
 
 /// The expression of a map, a reduction, a scan or a gather; "x" if it has none.
 [[nodiscard]] std::string_view expression_of(const Move& move);
-void set_expression(Move& move, std::string expression);
+void set_expression(Move& move, std::string_view expression);
 
 /// Why these steps cannot contain an expression of another operation: it reads a name that steps define.
 /// Empty if they can.

@@ -4,6 +4,8 @@
 #include "fusion/fused_body.hpp"
 #include "kernel/problem.hpp"
 #include "kernel/row_steps.hpp"
+#include "operations/shared/shapes.hpp"
+#include "spec/views.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -13,13 +15,6 @@
 
 TMAJIT_BEGIN
 namespace {
-
-std::array<bool, max_view_rank> row_dimensions(const Dims& axes, std::uint32_t rank) {
-  std::array<bool, max_view_rank> in_row{};
-  for (const std::int64_t axis : axes)
-    in_row.at(static_cast<std::size_t>(axis < 0 ? axis + rank : axis)) = true;
-  return in_row;
-}
 
 /// Why an expression of another operation cannot be a step; empty if it can.
 std::string step_obstacle(std::string_view expression) {
