@@ -218,7 +218,7 @@ class ChainDraw {
       current_ = one_in(random_, 2) ? first : second;
       return add(operation::rowwise({first, second}, {.steps = one_of(texts_.pairs), .axes = axes}, sources));
     }
-    if (kind > 18) return add_centred(from, axis, between(random_, 1, 2));
+    if (kind > 18) return add_centred(from, some_axes(shape.size()), between(random_, 1, 2));
     if (kind == 18) return add_concat(from, axis);
     if (kind == 17) return add_recipe(from, axis);
     if (kind == 16) return add_stencil(from, axis);
@@ -242,14 +242,24 @@ class ChainDraw {
     add(operation::reduce(current_, what, sources));
   }
 
-  /// A value of each row along an axis, and an operation of the elements and that value, some times over.
-  void add_centred(const Tensor& elements, std::size_t axis, std::uint64_t times) {
+  /// Some of `rank` dimensions, at least one.
+  std::vector<std::int64_t> some_axes(std::size_t rank) {
+    std::vector<std::int64_t> axes = any_axes(rank);
+    if (rank > 1) axes.resize(one_in(random_, 3) ? between(random_, 1, rank) : 1);
+    return axes;
+  }
+
+  /// A value of each row along axes, and an operation of the elements and that value, some times over.
+  void add_centred(const Tensor& elements, const std::vector<std::int64_t>& axes, std::uint64_t times) {
     const Shape shape = shape_of(elements);
-    const Dims axes{static_cast<std::int64_t>(axis)};
     Shape one = shape;
-    one[axis] = 1;
-    Shape kept = shape;
-    kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(axis));
+    Shape kept;
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      if (std::ranges::count(axes, static_cast<std::int64_t>(d)) > 0)
+        one[d] = 1;
+      else
+        kept.push_back(shape[d]);
+    }
     std::vector<Tensor> sources{elements};
     // A value of each row as a source for its elements.
     const auto add_value = [&](const std::string& expression) {
@@ -278,7 +288,7 @@ class ChainDraw {
     }
     if (times == 1) return;
     leave_unused(current_);
-    add_centred(current_, axis, times - 1);
+    add_centred(current_, axes, times - 1);
   }
 
   void add_stencil(const Tensor& from, std::size_t axis) {
