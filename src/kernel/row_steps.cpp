@@ -62,6 +62,22 @@ std::optional<ReductionOp> reduction_named(std::string_view text) noexcept {
   return found == all_reduction_ops.end() ? std::nullopt : std::optional(*found);
 }
 
+/// Calls visit(step) for each step that is not empty.
+template <class Visit>
+void for_each_step(std::string_view text, const Visit& visit) {
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(';', begin), text.size());
+    const std::string_view step = trimmed(text.substr(begin, end - begin));
+    if (!step.empty()) visit(step);
+    begin = end + 1;
+  }
+}
+
+/// The name that a step assigns: the text before the first `=`.
+std::string_view assigned_by(std::string_view step) noexcept {
+  return trimmed(step.substr(0, std::min(step.find('='), step.size())));
+}
+
 /// Calls visit(begin, end) for each name in C text. Numbers such as 1e5f are no names.
 template <class Visit>
 void for_each_name(std::string_view text, const Visit& visit) {
@@ -83,12 +99,10 @@ class RowStepParser {
       : text_(text), sources_(tensors), numbers_(numbers) {}
 
   std::vector<RowStep> parse() {
-    for (std::size_t begin = 0; begin <= text_.size();) {
-      const std::size_t end = std::min(text_.find(';', begin), text_.size());
-      step_ = trimmed(text_.substr(begin, end - begin));
-      if (!step_.empty()) add_assignment();
-      begin = end + 1;
-    }
+    for_each_step(text_, [&](std::string_view step) {
+      step_ = step;
+      add_assignment();
+    });
     require_destinations();
     return needed();
   }
@@ -101,7 +115,7 @@ class RowStepParser {
 
   void add_assignment() {
     const std::size_t equals = step_.find('=');
-    const std::string_view name = trimmed(step_.substr(0, std::min(equals, step_.size())));
+    const std::string_view name = assigned_by(step_);
     const bool is_name = !name.empty() && is_letter(name.front()) && std::ranges::all_of(name, is_word);
     if (equals == std::string_view::npos || !is_name || step_.substr(equals).starts_with("==")) {
       reject("a step is \"name = expression\", such as \"m = max(x)\"");
@@ -109,7 +123,7 @@ class RowStepParser {
     require_free(name);
     const std::string_view value = trimmed(step_.substr(equals + 1));
     if (value.empty()) reject("the expression is missing");
-    add(std::string(name), value, numbered(name, 'y'));
+    add(std::string(name), value, destination_number(name));
   }
 
   void require_free(std::string_view name) const {
@@ -256,6 +270,16 @@ class RowStepParser {
 
 std::vector<RowStep> parse_row_steps(std::string_view text, std::uint32_t tensors, std::uint32_t numbers) {
   return RowStepParser(text, tensors, numbers).parse();
+}
+
+std::vector<std::string> assigned_names(std::string_view text) {
+  std::vector<std::string> names;
+  for_each_step(text, [&](std::string_view step) { names.emplace_back(assigned_by(step)); });
+  return names;
+}
+
+std::optional<std::uint32_t> destination_number(std::string_view name) noexcept {
+  return numbered(name, 'y');
 }
 
 const RowStep& step_of_destination(const std::vector<RowStep>& steps, std::uint32_t k) {

@@ -36,6 +36,12 @@ inline constexpr std::uint32_t max_row_steps = 32;
 [[nodiscard]] std::vector<RowStep> parse_row_steps(std::string_view text, std::uint32_t tensors,
                                                    std::uint32_t numbers = 0);
 
+/// The names that steps assign, in order. Unlike parse_row_steps(), lists steps that no destination needs,
+/// and no reductions within expressions.
+[[nodiscard]] std::vector<std::string> assigned_names(std::string_view text);
+/// The number of the destination of that name: k for y_k, 0 for y; nullopt for any other name.
+[[nodiscard]] std::optional<std::uint32_t> destination_number(std::string_view name) noexcept;
+
 /// The step that computes destination `k` of parsed steps.
 [[nodiscard]] const RowStep& step_of_destination(const std::vector<RowStep>& steps, std::uint32_t k);
 [[nodiscard]] std::uint32_t destination_count(const std::vector<RowStep>& steps) noexcept;

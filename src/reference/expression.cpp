@@ -125,10 +125,12 @@ class ExpressionParser {
     }
     if (takes('+')) return unary(depth + 1);
     if (takes('(')) {
+      const std::size_t open = at_;
       const std::size_t type = cast_of(word());
-      if (type == casts.size()) return conditional(depth + 1) && takes(')');
       at_ += word().size();
-      return takes(')') && converted(depth, type, false);
+      if (type != casts.size() && takes(')')) return converted(depth, type, false);
+      at_ = open;  // "(float(x) + 1)" begins with a cast, but is none
+      return conditional(depth + 1) && takes(')');
     }
     const std::string_view name = word();
     if (name.empty()) return number();

@@ -55,7 +55,8 @@ struct RowSteps {
   template <template <class> class Reducer, u32... read, class Element>
   __device__ __forceinline__ auto reduced_constant(Indices<read...>, const Element& element) const {
     AllInputs inputs = {};
-    (load_input<read>(static_cast<Input<read>&>(inputs), plan, row, 0, Range{0, 1}), ...);
+    // A team without a row loads nothing: another team may overwrite the element of the first row.
+    if (row.length > 0) (load_input<read>(static_cast<Input<read>&>(inputs), plan, row, 0, Range{0, 1}), ...);
     return constant<Reducer>(AllSources{}, inputs, element);
   }
 

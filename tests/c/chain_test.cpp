@@ -10,6 +10,7 @@
 #include <iostream>
 #include <random>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -92,6 +93,104 @@ tmajit_operation* map_of(const tmajit_tensor& to, const char* expression, const 
   return made;
 }
 
+/// Draws operations of matrices, most of which are legal.
+class DrawnOperations {
+ public:
+  DrawnOperations(std::mt19937_64& random, const std::array<tmajit_tensor, 6>& tensors)
+      : random_(random), tensors_(tensors) {}
+
+  bool one_in(std::uint64_t n) { return random_() % n == 0; }
+  /// One of the matrices; one in six has another member.
+  tmajit_tensor any() {
+    tmajit_tensor tensor = tensors_[random_() % tensors_.size()];
+    if (one_in(30)) tensor.size = random_() % 200;
+    if (one_in(30)) tensor.rank = static_cast<std::uint32_t>(random_() % 12);
+    if (one_in(30)) tensor.extents[0] = static_cast<std::int64_t>(random_() % 9) - 2;
+    if (one_in(30)) tensor.address += random_() % 64;
+    if (one_in(30)) tensor.dtype = static_cast<tmajit_dtype>(random_() % 20);
+    return tensor;
+  }
+  /// An operation of one of the kinds; nothing if it is illegal.
+  tmajit_operation* draw() {
+    tests::CallError error;
+    tmajit_operation* made = nullptr;
+    const std::size_t kind = random_() % kinds.size();
+    const tmajit_status status = draw_kind(kinds[kind], made, error);
+    CHECK(status != TMAJIT_INTERNAL);
+    CHECK((made != nullptr) == (status == TMAJIT_OK));
+    if (made == nullptr) return made;
+    ++legal[kind];
+    before_last = last;
+    last = to_;
+    return made;
+  }
+
+  static constexpr std::array<std::string_view, 4> kinds{"flip", "permute", "map", "reduce"};
+  std::array<std::uint64_t, kinds.size()> legal{};  ///< operations of each kind that were made
+  tmajit_tensor last{};                             ///< the destination of the last one
+  tmajit_tensor before_last{};
+
+ private:
+  template <class Arguments>
+  static Arguments sized() {
+    Arguments arguments{};
+    arguments.size = sizeof arguments;
+    return arguments;
+  }
+  /// A matrix with one value for each row.
+  tmajit_tensor any_column() {
+    tmajit_tensor column = any();
+    column.extents[1] = 1;
+    return column;
+  }
+  std::int64_t any_axis() { return static_cast<std::int64_t>(random_() % 4) - 1; }
+
+  tmajit_status draw_kind(std::string_view kind, tmajit_operation*& made, tests::CallError& error) {
+    const tmajit_tensor from = last.size != 0 && !one_in(4) ? last : any();
+    to_ = any();
+    if (kind == "flip") {
+      auto flip = sized<tmajit_flip_arguments>();
+      flip.axes.count = 1;
+      flip.axes.values[0] = any_axis();
+      return tmajit_flip_operation(&to_, &from, &flip, &made, error.out());
+    }
+    if (kind == "permute") {
+      auto permute = sized<tmajit_permute_arguments>();
+      permute.axes.count = 2;
+      permute.axes.values[0] = one_in(8) ? any_axis() : 1;
+      std::swap(to_.extents[0], to_.extents[1]);
+      return tmajit_permute_operation(&to_, &from, &permute, &made, error.out());
+    }
+    if (kind == "map") {
+      auto map = sized<tmajit_map_arguments>();
+      const std::size_t sources = 1 + random_() % 2;
+      map.expression = sources == 1 ? "x * 2" : "x0 - x1";
+      if (one_in(16)) map.expression = "x0 + x2";
+      // A reduction that is broadcast back to its source, if the last operation is one.
+      const bool centres = last.size != 0 && last.extents[1] == 1;
+      const std::array<tmajit_tensor, 2> both{centres ? last_source_ : from, centres     ? last
+                                                                             : one_in(2) ? any()
+                                                                                         : any_column()};
+      return tmajit_map_operation(&to_, both.data(), sources, &map, &made, error.out());
+    }
+    constexpr std::array<const char*, 4> ops{"sum", "max", "arg_max", "most"};
+    auto reduce = sized<tmajit_reduce_arguments>();
+    reduce.op = ops[random_() % (one_in(8) ? 4 : 2)];
+    reduce.axes.count = 1;
+    reduce.axes.values[0] = one_in(8) ? any_axis() : 1;
+    reduce.keep_dims = one_in(8) ? "no" : "yes";
+    if (one_in(4)) reduce.epilogue = "x * 0.5f";
+    to_.extents[1] = 1;
+    last_source_ = from;
+    return tmajit_reduce_operation(&to_, &from, 1, &reduce, &made, error.out());
+  }
+
+  std::mt19937_64& random_;
+  std::array<tmajit_tensor, 6> tensors_;
+  tmajit_tensor to_{};           ///< the destination that is drawn
+  tmajit_tensor last_source_{};  ///< of the last reduction
+};
+
 /// A map, and a softmax of its result: the second operation reads what the first one writes.
 std::array<tmajit_operation*, 2> map_and_softmax(const tmajit_tensor& to, const tmajit_tensor& between,
                                                  const tmajit_tensor& from) {
@@ -166,39 +265,60 @@ TEST_CASE("a chain by the C interface is one kernel, runs elsewhere, and outlive
   tmajit_plan_destroy(plan);
 }
 
+TEST_CASE("a reduction by the C interface that is broadcast back to its elements is one kernel with them") {
+  Device device;
+  tests::CallError& error = device.error;
+  Matrix ramp{};
+  for (std::size_t i = 0; i < ramp.size(); ++i) ramp[i] = static_cast<float>(i % 7);
+  const tmajit_tensor x = device.matrix(ramp);
+  tmajit_tensor greatest = device.matrix({});
+  greatest.extents[1] = 1;
+  const tmajit_tensor y = device.matrix({});
+  tmajit_reduce_arguments reduce{};
+  reduce.size = sizeof reduce;
+  reduce.op = "max";
+  reduce.axes.count = 1;
+  reduce.axes.values[0] = 1;
+  reduce.keep_dims = "yes";
+  tmajit_map_arguments map{};
+  map.size = sizeof map;
+  map.expression = "x0 - x1";
+  const std::array both{x, greatest};
+  std::array<tmajit_operation*, 2> operations{};
+  REQUIRE(tmajit_reduce_operation(&greatest, &x, 1, &reduce, &operations[0], error.out()) == TMAJIT_OK);
+  REQUIRE(tmajit_map_operation(&y, both.data(), 2, &map, &operations[1], error.out()) == TMAJIT_OK);
+  tmajit_plan* plan = nullptr;
+  REQUIRE(tmajit_chain_plan(device.runtime, operations.data(), 2, &greatest, 1, &plan, error.out()) ==
+          TMAJIT_OK);
+  for (tmajit_operation* const one : operations) tmajit_operation_destroy(one);
+  CHECK(tmajit_plan_kernel_count(plan) == 1);
+  CHECK_THAT(tmajit_plan_sentence(plan, 0), ContainsSubstring("as steps of rows"));
+  REQUIRE(tmajit_plan_launch(plan, nullptr, error.out()) == TMAJIT_OK);
+  const Matrix found = device.values(y);
+  for (std::size_t i = 0; i < ramp.size(); ++i) CHECK(found[i] == ramp[i] - 6);
+  tmajit_plan_destroy(plan);
+}
+
 TEST_CASE("arbitrary chains, unused tensors and addresses give plans and launches, or errors") {
   const std::uint64_t seed = tests::seed(20261202);
   INFO("TMAJIT_SEED=" << seed);
   std::mt19937_64 random(seed);
   Device device;
-  std::array<tmajit_tensor, 4> tensors{};
+  std::array<tmajit_tensor, 6> tensors{};
   for (tmajit_tensor& tensor : tensors) tensor = device.matrix({});
-  const auto any = [&] {
-    tmajit_tensor tensor = tensors[random() % tensors.size()];
-    if (random() % 16 == 0) tensor.size = random() % 200;
-    if (random() % 16 == 0) tensor.rank = static_cast<std::uint32_t>(random() % 12);
-    if (random() % 16 == 0) tensor.extents[0] = static_cast<std::int64_t>(random() % 9) - 2;
-    if (random() % 16 == 0) tensor.address += random() % 64;
-    if (random() % 16 == 0) tensor.dtype = static_cast<tmajit_dtype>(random() % 20);
-    return tensor;
-  };
+  DrawnOperations draw(random, tensors);
+  const auto any = [&] { return draw.any(); };
+  std::uint64_t fused = 0;
   std::array<std::uint64_t, 2> outcomes{};
-  for (int n = 0; n < 200; ++n) {
+  for (int n = 0; n < 600; ++n) {
     INFO("chain " << n);
     std::vector<tmajit_operation*> chain;
-    for (std::uint64_t k = random() % 4; k > 0; --k) {
-      const tmajit_tensor to = any();
-      const tmajit_tensor from = any();
-      tmajit_operation* made = nullptr;
-      tmajit_flip_arguments flip{};
-      flip.size = sizeof flip;
-      flip.axes.count = 1;
-      flip.axes.values[0] = static_cast<std::int64_t>(random() % 4) - 1;
-      const tmajit_status status = tmajit_flip_operation(&to, &from, &flip, &made, device.error.out());
-      CHECK((made != nullptr) == (status == TMAJIT_OK));
+    for (std::uint64_t k = random() % 5; k > 0; --k) {
+      tmajit_operation* const made = draw.draw();
       if (made != nullptr || random() % 4 == 0) chain.push_back(made);
     }
-    const std::vector<tmajit_tensor> unused{any(), any()};
+    std::vector<tmajit_tensor> unused{any(), any()};
+    if (draw.before_last.size != 0 && !draw.one_in(4)) unused[0] = draw.before_last;
     tmajit_plan* plan = nullptr;
     const tmajit_status status = tmajit_chain_plan(
         device.runtime, random() % 16 == 0 ? nullptr : chain.data(), chain.size(),
@@ -207,6 +327,8 @@ TEST_CASE("arbitrary chains, unused tensors and addresses give plans and launche
     REQUIRE((plan != nullptr) == (status == TMAJIT_OK));
     ++outcomes[status == TMAJIT_OK ? 0 : 1];
     if (plan != nullptr) {
+      for (std::size_t k = 0; const char* const sentence = tmajit_plan_sentence(plan, k); ++k)
+        fused += std::string_view(sentence).find(" is fused into ") != std::string_view::npos ? 1 : 0;
       const std::vector<tmajit_tensor> moved{any(), any()};
       const std::array<std::uint64_t, 2> addresses{any().address, any().address};
       const tmajit_status launched = tmajit_plan_launch_moved(
@@ -221,7 +343,13 @@ TEST_CASE("arbitrary chains, unused tensors and addresses give plans and launche
     // Launches beyond the end of a buffer are reported, and end here.
     static_cast<void>(tmajit_synchronize(device.runtime, nullptr, device.error.out()));
   }
-  std::cout << "  chains: " << outcomes[0] << " plans and launches, " << outcomes[1] << " errors\n";
+  std::cout << "  chains: " << outcomes[0] << " plans and launches, " << outcomes[1] << " errors, " << fused
+            << " fusions\n";
+  for (std::size_t kind = 0; kind < draw.legal.size(); ++kind) {
+    INFO(DrawnOperations::kinds[kind]);
+    CHECK(draw.legal[kind] > 10);
+  }
+  CHECK(fused > 0);
   CHECK(outcomes[0] > 0);
   CHECK(outcomes[1] > 0);
 }

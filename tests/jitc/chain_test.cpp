@@ -110,6 +110,12 @@ TEST_CASE("the report of a chain has its operations, sentences and kernels, and 
   CHECK_THAT(plan.at("sentences").at(0).get<std::string>(), ContainsSubstring("is not fused"));
   CHECK(plan.at("plans").size() == 2);
   CHECK(plan.at("plans").at(1).at("steps").size() == 1);
+  // A reduction of rows' results along the rows is a step of them.
+  const auto rows = jitc_json(
+      {"explain", "softmax", "--shape", "64x64", "--then", "reduce --op max --axes 1", "--device", "h200"});
+  REQUIRE(rows.at("sentences").size() == 1);
+  CHECK_THAT(rows.at("sentences").at(0).get<std::string>(), ContainsSubstring("as steps of rows"));
+  CHECK(rows.at("plans").size() == 1);
 }
 
 TEST_CASE("booleans stay booleans along a chain that moves bits") {

@@ -119,16 +119,6 @@ TEST_CASE("a map is computed where its readers load elements, rounded to the int
   }
 }
 
-TEST_CASE(
-    "a map of two results of the same rows is not a further step, which would read one before it is stored") {
-  const Tensor z = dense(6, {8, 6});
-  const Operation rows = operation::rowwise({z, b}, {.steps = "y0 = x - max(x); y1 = x * 2"}, {a});
-  for (const List<Tensor> unused : {List<Tensor>{}, List<Tensor>{z}, List<Tensor>{z, b}}) {
-    CHECK_THAT(obstacle({rows, operation::map(y, "x0 + x1", {z, b})}, unused),
-               ContainsSubstring("as it reads several results of the rows"));
-  }
-}
-
 TEST_CASE("rows read a permuted source directly only if its elements stay neighbours") {
   const Tensor turned = dense(6, {6, 8}, f32);
   const auto softmax_after = [&](const Tensor& source) {

@@ -22,7 +22,7 @@
 using namespace tmajit;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using reference::between, reference::Random;
+using reference::between, reference::one_in, reference::Random;
 using tests::RandomChain;
 
 namespace moved_chain_test {
@@ -95,6 +95,52 @@ TEST_CASE("random chains on other memory give the bits of chains that were plann
     elsewhere(moved);
     REQUIRE(given.contents() == planned.contents());
   }
+}
+
+TEST_CASE("random chains whose tensors are partly elsewhere write those, and leave the planned ones alone") {
+  const std::uint64_t seed = tests::seed(20261204);
+  const std::uint64_t cases = tests::from_environment("TMAJIT_CASES", 25);
+  const std::shared_ptr<Device> device = make_sim_device({.seed = seed});
+  const Runtime runtime(
+      {.device = device, .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
+  std::uint64_t parts = 0;  // cases that move some tensors, but not all
+  for (std::uint64_t n = 0; n < cases; ++n) {
+    INFO("TMAJIT_SEED=" << seed + n);
+    Random random(seed + n);
+    const RandomChain chain = tests::random_chain(random, true);
+    std::vector<Tensor> unused;
+    for (const std::size_t buffer : chain.unused) unused.push_back(chain.tensors[buffer]);
+    const Fusion fusion = fuse(chain.operations, unused);
+    const std::vector<Bytes> before = tests::random_contents(chain, random);
+
+    ChainMemory planned(device, chain, random);
+    planned.fill(before);
+    const ChainPlan here = plan(
+        runtime, Fusion{.operations = tests::placed(fusion.operations, planned.addresses), .sentences = {}});
+    here();
+    const std::vector<Bytes> right = planned.contents();
+
+    planned.fill(before);
+    ChainMemory given(device, chain, random);
+    given.fill(before);
+    std::vector<MovedTensor> moved;
+    std::vector<bool> is_moved;
+    for (std::size_t b = 0; b < chain.tensors.size(); ++b) {
+      is_moved.push_back(one_in(random, 2));
+      if (is_moved[b])
+        moved.push_back({tests::placed(chain.tensors[b], planned.addresses), given.addresses[b]});
+    }
+    parts += !moved.empty() && moved.size() < chain.tensors.size() ? 1 : 0;
+    here(moved);
+    const std::vector<Bytes> elsewhere = given.contents();
+    const std::vector<Bytes> kept = planned.contents();
+    for (std::size_t b = 0; b < chain.tensors.size(); ++b) {
+      INFO("buffer " << b << (is_moved[b] ? ", moved" : ""));
+      REQUIRE((is_moved[b] ? elsewhere : kept)[b] == right[b]);
+      REQUIRE((is_moved[b] ? kept : elsewhere)[b] == before[b]);
+    }
+  }
+  CHECK(parts > cases / 2);
 }
 
 TEST_CASE("a chain on other memory: tensors move as a whole, and share no other bytes than planned") {

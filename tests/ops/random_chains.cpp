@@ -25,17 +25,30 @@ struct Texts {
   std::vector<const char*> rows;   ///< steps with a value for each element
   std::vector<const char*> means;  ///< steps with a value for each row
   std::vector<const char*> pairs;  ///< steps with two destinations
+  std::vector<const char*> epilogues;
+  std::vector<const char*> centred;    ///< of elements x0 and a value x1 of their row
+  std::vector<const char*> row_steps;  ///< steps of elements x0 and a value x1 of their row
+  std::vector<const char*> stencils;
 };
 const Texts exact_texts{{"x", "x * 2 + 1", "x > 3 ? 3 : x", "-x", "x + p0", "x * 0.5f", "x + int(g[0])"},
                         {"x0 + x1", "x0 - x1 * 2", "x0 > x1 ? x0 : x1", "x1 + p0 - x0"},
                         {"y = x - max(x)", "m = min(x); y = x + m + i", "y = x > mean(x) ? 1 : 0"},
                         {"y = max(x) - min(x)", "y = arg_max(x)"},
-                        {"y0 = x - max(x); y1 = x + i", "y0 = min(x) - x; y1 = y0 * 2"}};
-const Texts any_texts{{"x", "x * 2.7f + 1", "x * x", "expf(x * 0.1f)", "x + p0", "x / 3", "x * float(g[0])"},
-                      {"x0 * x1", "x0 * x1 - 0.3f", "x0 > x1 ? x0 : x1", "x1 * p0 - x0"},
-                      {"m = max(x); e = expf(x - m); y = e / sum(e)", "y = x * rsqrtf(mean(x * x) + 1.0f)"},
-                      {"y = max(x)", "y = mean(x * x)"},
-                      {"m = max(x); y0 = expf(x - m); y1 = x - m", "y0 = x * 0.3f; y1 = x / sum(x * x + 1)"}};
+                        {"y0 = x - max(x); y1 = x + i", "y0 = min(x) - x; y1 = y0 * 2"},
+                        {"", "x * 2 + n", "x > 3 ? 3 : x", "x + p0"},
+                        {"x0 - x1", "x1 + p0 - x0", "x0 > x1 ? x0 : x1 * 2", "x1 - x0 * 2"},
+                        {"y = x0 - x1 + max(x0)", "m = min(x0 - x1); y0 = x0 + m; y1 = m"},
+                        {"x(-1) + x(1)", "x(2) - x * 2"}};
+const Texts any_texts{
+    {"x", "x * 2.7f + 1", "x * x", "expf(x * 0.1f)", "x + p0", "x / 3", "x * float(g[0])"},
+    {"x0 * x1", "x0 * x1 - 0.3f", "x0 > x1 ? x0 : x1", "x1 * p0 - x0"},
+    {"m = max(x); e = expf(x - m); y = e / sum(e)", "y = x * rsqrtf(mean(x * x) + 1.0f)"},
+    {"y = max(x)", "y = mean(x * x)"},
+    {"m = max(x); y0 = expf(x - m); y1 = x - m", "y0 = x * 0.3f; y1 = x / sum(x * x + 1)"},
+    {"", "sqrtf(x * x / n)", "x + 1 / n", "x * p0"},
+    {"expf(x0 * 0.1f - x1)", "x0 / (x1 * x1 + 1.0f)", "(x0 - x1) * (x0 - x1)", "x0 * x1 * p0"},
+    {"y = (x0 - x1) / (sum(x0 * x0) + 1)", "m = mean(x0 * x1); y0 = x0 + m; y1 = m"},
+    {"0.3f * x(-1) - x(1)", "x(2) * x"}};
 
 class ChainDraw {
  public:
@@ -50,9 +63,7 @@ class ChainDraw {
     for (std::uint64_t n = 0; n < count; ++n) {
       const Tensor before = current_;
       add_operation();
-      const std::size_t buffer = buffer_of(before);
-      if (n > 0 && !one_in(random_, 6) && !std::ranges::count(chain_.unused, buffer))
-        chain_.unused.push_back(buffer);
+      if (n > 0) leave_unused(before);
       if (one_in(random_, 8)) current_ = before;
     }
     // The last results are read after the chain.
@@ -96,6 +107,12 @@ class ChainDraw {
     return tensor;
   }
   Tensor add_tensor(const Shape& shape) { return add_tensor(shape, any_type()); }
+
+  /// Most intermediate tensors are not read after the chain.
+  void leave_unused(const Tensor& tensor) {
+    const std::size_t buffer = buffer_of(tensor);
+    if (!one_in(random_, 6) && !std::ranges::count(chain_.unused, buffer)) chain_.unused.push_back(buffer);
+  }
 
   static std::size_t buffer_of(const Tensor& tensor) { return (tensor.address >> buffer_bits) - 1; }
   /// A new tensor, or one that an earlier operation reads or writes, but none in a buffer of these sources.
@@ -151,7 +168,7 @@ class ChainDraw {
       if (text.find("p0") != std::string::npos) sources.push_back(drawn_number());
       return text;
     };
-    const std::uint64_t kind = between(random_, 0, shape.empty() ? 3 : 15);
+    const std::uint64_t kind = between(random_, 0, shape.empty() ? 3 : 23);
     if (kind == 0) {
       current_ = destination(shape, sources, from.view.type);
       return add(operation::copy(current_, from));
@@ -164,7 +181,11 @@ class ChainDraw {
       with_number(one);
       const bool is_whole = from == current_ && std::ranges::count(chain_.tensors, from) > 0;
       current_ = is_whole && one_in(random_, 6) ? from : destination(shape, sources);
-      return add(operation::map(current_, one, sources));
+      add(operation::map(current_, one, sources));
+      // A pad of a map of coordinates is seldom drawn by itself.
+      if (one.find('g') == std::string::npos || !one_in(random_, 4)) return;
+      leave_unused(current_);
+      return add_pad(Tensor(current_));
     }
     if (kind == 3 || kind == 4) {
       Shape other = shape;
@@ -179,10 +200,8 @@ class ChainDraw {
     kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(axis));
     const Dims axes{static_cast<std::int64_t>(axis)};
     if (kind == 5) {
-      constexpr std::array ops{ReductionOp::sum, ReductionOp::max, ReductionOp::any, ReductionOp::mean};
       current_ = destination(kept, sources);
-      return add(operation::reduce(current_, {.op = ops[between(random_, 0, exact_ ? 2 : 3)], .axes = axes},
-                                   sources));
+      return add_reduction(sources, axes);
     }
     if (kind == 6) {
       current_ = destination(shape, sources);
@@ -199,10 +218,113 @@ class ChainDraw {
       current_ = one_in(random_, 2) ? first : second;
       return add(operation::rowwise({first, second}, {.steps = one_of(texts_.pairs), .axes = axes}, sources));
     }
+    if (kind > 18) return add_centred(from, some_axes(shape.size()), between(random_, 1, 2));
+    if (kind == 18) return add_concat(from, axis);
+    if (kind == 17) return add_recipe(from, axis);
+    if (kind == 16) return add_stencil(from, axis);
     if (kind > 12) return add_pad(from);
     if (kind > 9) return add_gather(from, axis, one.find('g') == std::string::npos ? one : "");
     current_ = destination(shape, sources);
     add(operation::rowwise({current_}, {.steps = one_of(texts_.rows), .axes = axes}, sources));
+  }
+
+  /// A reduction of an expression of the sources to the current tensor.
+  void add_reduction(std::vector<Tensor> sources, const Dims& axes, const std::string& expression = "") {
+    using enum ReductionOp;
+    constexpr std::array ops{sum, max, any, arg_max, min, mean};
+    Reduction what{.op = ops[between(random_, 0, exact_ ? 4 : 5)], .axes = axes};
+    // References compare exact values only, and so do arg_max and any.
+    if (!exact_ && (what.op == any || what.op == arg_max)) what.op = sum;
+    what.keep_dims = current_.view.rank == sources.front().view.rank;
+    what.expression = expression;
+    what.epilogue = one_of(texts_.epilogues);
+    if ((what.expression + what.epilogue).find("p0") != std::string::npos) sources.push_back(drawn_number());
+    add(operation::reduce(current_, what, sources));
+  }
+
+  /// Some of `rank` dimensions, at least one.
+  std::vector<std::int64_t> some_axes(std::size_t rank) {
+    std::vector<std::int64_t> axes = any_axes(rank);
+    if (rank > 1) axes.resize(one_in(random_, 3) ? between(random_, 1, rank) : 1);
+    return axes;
+  }
+
+  /// A value of each row along axes, and an operation of the elements and that value, some times over.
+  void add_centred(const Tensor& elements, const std::vector<std::int64_t>& axes, std::uint64_t times) {
+    const Shape shape = shape_of(elements);
+    Shape one = shape;
+    Shape kept;
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      if (std::ranges::count(axes, static_cast<std::int64_t>(d)) > 0)
+        one[d] = 1;
+      else
+        kept.push_back(shape[d]);
+    }
+    std::vector<Tensor> sources{elements};
+    // A value of each row as a source for its elements.
+    const auto add_value = [&](const std::string& expression) {
+      current_ = destination(one_in(random_, 2) ? one : kept, sources);
+      if (sources.size() == 1 && one_in(random_, 4)) {
+        add(operation::rowwise({current_}, {.steps = one_of(texts_.means), .axes = axes}, sources));
+      } else {
+        add_reduction(sources, axes, expression);
+      }
+      leave_unused(current_);
+      return broadcast(reshaped(current_, one), shape);
+    };
+    sources.push_back(add_value(""));
+    if (one_in(random_, 4)) sources[1] = add_value(one_of(texts_.centred));
+    if (one_in(random_, 4)) {
+      const std::string steps = one_of(texts_.row_steps);
+      std::vector<Tensor> results{add_tensor(shape)};
+      if (steps.find("y1") != std::string::npos) results.push_back(add_tensor(kept));
+      add(operation::rowwise(results, {.steps = steps, .axes = axes}, sources));
+      current_ = results.front();
+    } else {
+      const std::string text = one_of(texts_.centred);
+      if (text.find("p0") != std::string::npos) sources.push_back(drawn_number());
+      current_ = destination(shape, sources);
+      add(operation::map(current_, text, sources));
+    }
+    if (times == 1) return;
+    leave_unused(current_);
+    add_centred(current_, axes, times - 1);
+  }
+
+  void add_stencil(const Tensor& from, std::size_t axis) {
+    using enum Boundary;
+    constexpr std::array boundaries{zero, constant, clamp, wrap};
+    current_ = destination(shape_of(from), {from});
+    add(operation::stencil(current_, one_of(texts_.stencils), {from},
+                           {.boundary = reference::one_of(random_, boundaries),
+                            .value = 2,
+                            .dims = {static_cast<std::int64_t>(axis)}}));
+  }
+
+  /// A recipe along an axis; the greatest element and its index if results must be exact.
+  void add_recipe(const Tensor& from, std::size_t axis) {
+    const RecipeOptions along{.axis = static_cast<std::int64_t>(axis)};
+    Shape shape = shape_of(from);
+    if (!exact_ && is_float(from.view.type)) {
+      current_ = add_tensor(shape, from.view.type);
+      const Recipe recipe = one_in(random_, 2) ? softmax : rms_norm;
+      return add(recipe({current_}, {from}, along));
+    }
+    shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
+    current_ = add_tensor(shape, from.view.type);
+    const Tensor index = add_tensor(shape, ElementType::i64);
+    add(max_with_index({current_, index}, {from}, along));
+  }
+
+  /// The source and a further tensor, one after the other along an axis.
+  void add_concat(const Tensor& from, std::size_t axis) {
+    Shape other = shape_of(from);
+    other[axis] = between(random_, 1, 4);
+    Shape whole = shape_of(from);
+    whole[axis] += other[axis];
+    const std::vector<Tensor> sources{from, add_tensor(other, from.view.type)};
+    current_ = destination(whole, sources, from.view.type);
+    add(operation::concat(current_, sources, static_cast<std::int64_t>(axis)));
   }
 
   /// A pad with a border of up to three elements on each side. In one of eight dimensions the source begins

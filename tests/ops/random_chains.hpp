@@ -10,9 +10,9 @@
 
 namespace tests {
 
-/// A random chain of two to four operations: each reads the result of an earlier one, or a view of it. Some
-/// write to a tensor that was read or written before, or work in place. Every tensor has a buffer of its
-/// own.
+/// A random chain of two to four parts, each an operation or a few that centre rows: each reads the result of
+/// an earlier one, or a view of it. Some write to a tensor that was read or written before, or work in place.
+/// Every tensor has a buffer of its own.
 struct RandomChain {
   std::vector<tmajit::Operation> operations;  ///< buffer b begins at address (b + 1) << buffer_bits
   std::vector<tmajit::Tensor> tensors;        ///< the whole tensor of each buffer

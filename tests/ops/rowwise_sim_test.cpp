@@ -6,9 +6,14 @@
 #include "ptx_alone.hpp"
 #include "seed.hpp"
 
+#include <tmajit/codegen.hpp>
 #include <tmajit/error.hpp>
 #include <tmajit/sim.hpp>
 
+#include <algorithm>
+#include <iterator>
+#include <regex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,6 +45,33 @@ TestCase dense_rows(const Steps& what, ElementType type, std::uint64_t rows, std
   return made;
 }
 
+std::vector<KernelPlan> candidates_of(const TestCase& test_case, const Chip& chip = {}) {
+  std::vector<DevicePtr> addresses;
+  const std::size_t tensors = test_case.destinations.size() + test_case.sources.size();
+  for (std::uint64_t k = 0; k < tensors; ++k) addresses.push_back((k + 1) << 30);
+  return candidates_of_kernel(reference::operation_of(test_case, addresses).moves, {.chip = chip});
+}
+
+/// The policies of the sources of all candidates: teams of threads such as "ClusterTeam", where elements stay
+/// ("ReloadedElements"), and the shape of rows.
+std::set<std::string> policies_of(const TestCase& test_case, const Chip& chip = {}) {
+  static const std::regex policy("using (Team|Elements|RowShape) = struct ([A-Za-z]+);");
+  std::set<std::string> policies;
+  for (const KernelPlan& plan : candidates_of(test_case, chip)) {
+    const std::string text = source(plan).text;
+    for (std::sregex_iterator found(text.begin(), text.end(), policy), end; found != end; ++found)
+      policies.insert((*found)[2]);
+  }
+  return policies;
+}
+
+/// Those of `expected` that are not among `found`.
+std::set<std::string> missing(const std::set<std::string>& found, const std::set<std::string>& expected) {
+  std::set<std::string> absent;
+  std::ranges::set_difference(expected, found, std::inserter(absent, absent.end()));
+  return absent;
+}
+
 Runtime sim_runtime(std::uint64_t seed) {
   return Runtime({.device = make_sim_device({.mode = SimOptions::Mode::random, .seed = seed}),
                   .cache_directory = tests::shared_kernels(),
@@ -58,6 +90,10 @@ TEST_CASE("columns have fewer threads if the states of all reductions would not 
     TestCase made = dense_rows(what, ElementType::f32, rows, 96, 0);
     made.arguments.set("axes", Dims{0});
     INFO(made.text());
+    CHECK(missing(policies_of(made), {"ColumnTeam"}).empty());
+    // A state has a value of 4 bytes, 4 unused bytes, and an index of 8; static shared memory has 48 KiB.
+    for (const KernelPlan& plan : candidates_of(made))
+      CHECK(plan.launch_shape().block[0] * 30 * 16 <= 48 * 1024);
     CHECK(tests::run_candidates(runtime, made, rows) == "");
   }
 }
@@ -69,15 +105,22 @@ TEST_CASE(
   Runtime runtime = sim_runtime(seed);
   // Lengths near which the planner changes the team; each is drawn from itself and its neighbours.
   constexpr std::uint64_t limits[] = {1, 4, 8, 16, 64, 128, 512, 1024, 4096, 16384};
+  std::set<std::string> policies;
   for (const std::uint64_t limit : limits) {
     const std::uint64_t length = limit + between(random, 0, 2) - (limit > 1 ? 1 : 0);
-    const ElementType type = one_in(random, 2) ? ElementType::bf16 : ElementType::f32;
+    // Rows of 16,383 elements of f32, not of bf16, exceed the registers of a CTA.
+    const bool is_short = limit < 16384 && one_in(random, 2);
+    const ElementType type = is_short ? ElementType::bf16 : ElementType::f32;
     const Steps& what = steps[between(random, 0, 2)];
     const TestCase made = dense_rows(what, type, between(random, 1, length > 1000 ? 3 : 40), length,
                                      one_in(random, 2) ? 0 : between(random, 1, 7));
     INFO("TMAJIT_SEED=" << seed << ": " << made.text());
+    policies.merge(policies_of(made));
     CHECK(tests::run_candidates(runtime, made, seed) == "");
   }
+  INFO("TMAJIT_SEED=" << seed);
+  CHECK(missing(policies, {"LaneTeam", "CtaTeam", "ClusterTeam", "HeldElements", "ReloadedElements"}) ==
+        std::set<std::string>{});
 }
 
 TEST_CASE("rows of two dimensions are loaded by vectors along the inner one, at any alignment") {
@@ -92,6 +135,7 @@ TEST_CASE("rows of two dimensions are loaded by vectors along the inner one, at 
         "rowwise", {{"steps", std::string(steps[inner == 8 ? 2 : 0].text)}, {"axes", Dims{0, 2}}}, {view},
         {view}, shift);
     INFO("TMAJIT_SEED=" << seed << ": " << made.text());
+    CHECK(missing(policies_of(made), {"ManyDimensions"}).empty());
     CHECK(tests::run_candidates(runtime, made, seed) == "");
   }
   using enum ElementType;
@@ -128,8 +172,19 @@ TEST_CASE("found: a row that is loaded again is not overwritten before all its d
                                         {view, view}, {view});
   made.contents = reference::Contents::whole;
   made.sources[0] = made.destinations[0];
+  CHECK(missing(policies_of(made), {"ReloadedElements"}).empty());
   Runtime runtime = sim_runtime(4);
   CHECK(tests::run_candidates(runtime, made, 1) == "");
+}
+
+TEST_CASE("found: a team without a row loads no element that another team overwrites") {
+  Runtime runtime = sim_runtime(5);
+  for (const std::uint64_t rows : {1, 3}) {
+    TestCase made = dense_rows(steps[0], ElementType::f32, rows, 1, 0);
+    made.sources[0] = made.destinations[0];
+    INFO(made.text());
+    CHECK(tests::run_candidates(runtime, made, rows) == "");
+  }
 }
 
 TEST_CASE("rows of half a MiB are shared by clusters of 16 CTAs") {
@@ -157,12 +212,8 @@ TEST_CASE("groups of CTAs anywhere on the GPU share long rows, one after the oth
         dense_rows(what, shorts ? ElementType::bf16 : ElementType::f32, between(random, 2, 5), length,
                    one_in(random, 2) ? 0 : between(random, 1, 7));
     INFO("TMAJIT_SEED=" << seed << ", " << sm_count << " SMs: " << made.text());
-    std::vector<DevicePtr> addresses;
-    for (std::uint64_t k = 0; k <= what.sources; ++k) addresses.push_back((k + 1) << 30);
     const Chip chip{.sm_count = sm_count};
-    for (const KernelPlan& plan :
-         candidates_of_kernel(reference::operation_of(made, addresses).moves, {.chip = chip}))
-      by_grid += plan.launch_shape().cooperative ? 1 : 0;
+    by_grid += policies_of(made, chip).contains("GridTeam") ? 1 : 0;
     CHECK(tests::run_candidates(runtime, made, seed, chip) == "");
   }
   CHECK(by_grid > 0);

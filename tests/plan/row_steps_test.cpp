@@ -30,6 +30,13 @@ TEST_CASE("steps say what they read, and whether they have a value for each elem
   CHECK(destination_count(steps) == 2);
 }
 
+TEST_CASE("all assigned names are listed, also those that no destination needs") {
+  CHECK(assigned_names(" m = max(x); unused = x; y0 = x == m ? 1 : 0 ;; y1=m;") ==
+        std::vector<std::string>{"m", "unused", "y0", "y1"});
+  CHECK((destination_number("y") == 0 && destination_number("y0") == 0 && destination_number("y7") == 7));
+  CHECK((!destination_number("y8") && !destination_number("ye") && !destination_number("x1")));
+}
+
 TEST_CASE("reductions are told from C's functions of the same name by their arguments") {
   const std::vector<RowStep> steps = parse_row_steps("y = max(x, 0) + min(max(x), 1e5f)", 1);
   REQUIRE(steps.size() == 2);

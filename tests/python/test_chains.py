@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -54,6 +57,56 @@ def test_views_and_operations_of_several_results(rows):
     np.testing.assert_array_equal(indices, x.argmax(1))
     parts = chain.split(turned, axis=0, parts=(10, 30))
     np.testing.assert_array_equal(chain.run(chain.map(parts[1], expression="x + 1")), x.T[10:] + 1)
+
+
+def test_reductions_that_are_broadcast_back_are_one_kernel(rows):
+    x, weight = rows(), rows()[0]
+    chain = tmajit.Chain()
+    greatest = chain.reduce(x, op="max", axes=-1, keep_dims=True)
+    powers = chain.map(x, greatest, expression="expf(x0 - x1)")
+    total = chain.reduce(powers, op="sum", axes=-1, keep_dims=True)
+    softmax = chain.map(powers, total, expression="x0 / x1")
+    right = tmajit.softmax(x)
+    np.testing.assert_allclose(chain.run(softmax), right, rtol=1e-6)
+    assert chain.kernels == ["tmajit_rowwise"]
+    assert chain.sentences[0] == (
+        "operation 1 (map) is fused into operation 0 (reduce), as steps of rows, "
+        "whose elements are loaded once."
+    )
+    # Results that are wanted are further destinations of the same kernel.
+    y, largest, sums = chain.run(softmax, greatest, total)
+    assert chain.kernels == ["tmajit_rowwise"]
+    np.testing.assert_allclose(y, right, rtol=1e-6)
+    np.testing.assert_array_equal(largest, x.max(-1, keepdims=True))
+    np.testing.assert_allclose(sums, np.exp(x - largest).sum(-1, keepdims=True), rtol=1e-6)
+    chain = tmajit.Chain()
+    squares = chain.reduce(chain.map(x, expression="x * x"), op="mean", axes=-1, keep_dims=True)
+    scale = chain.map(squares, 1e-5, expression="rsqrtf(x + p0)")
+    norm = chain.map(scale, x, weight, expression="x0 * x1 * x2")
+    np.testing.assert_allclose(chain.run(norm), tmajit.rms_norm(x, weight, eps=1e-5), rtol=1e-6)
+    assert chain.kernels == ["tmajit_rowwise"]
+    # The sum of a column that is longer than the registers of a CTA is a kernel of its own.
+    chain, long = tmajit.Chain(), np.ones((3000, 40), np.float32)
+    shares = chain.map(long, chain.reduce(long, op="sum", axes=0), expression="x0 / x1")
+    np.testing.assert_allclose(chain.run(shares), long / 3000, rtol=1e-6)
+    assert len(chain.kernels) == 2
+    assert "the rows do not fit on the chip" in chain.sentences[0]
+
+
+def test_chains_of_the_benchmark(rows):
+    file = Path(__file__).parents[2] / "tools" / "bench" / "chains.py"
+    specification = importlib.util.spec_from_file_location("chains", file)
+    benchmark = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(benchmark)
+    x = rows()
+    kernels = {}
+    for name, (recorded, separate) in benchmark.chains(tmajit).items():
+        chain = tmajit.Chain()
+        np.testing.assert_allclose(chain.run(recorded(chain, x)), separate(x), rtol=2**-20, err_msg=name)
+        kernels[name] = len(chain.kernels)
+    # A transposition before rows stays a kernel of its own.
+    assert kernels.pop("permute, softmax") == 2
+    assert kernels and set(kernels.values()) == {1}
 
 
 def test_gathers_and_pads(rows):

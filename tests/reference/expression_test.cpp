@@ -54,6 +54,10 @@ TEST_CASE("expressions have the types and values of C++") {
     CHECK(value_of("x * 0.1", {a}) == Scalar(a * 0.1));
     CHECK(value_of("(x + 200) * 2", {small}) == Scalar((small + 200) * 2));
     CHECK(value_of("x / 3", {small}) == Scalar(small / 3));
+    // A function-style cast after a bracket is no cast in brackets.
+    CHECK(value_of("(float(x) + 1) * 2", {small}) == Scalar((static_cast<float>(small) + 1) * 2));
+    CHECK(value_of("(as_u8(x))", {small}) == value_of("x", {small}));
+    CHECK(value_of("(float)x", {wide}) == Scalar(static_cast<float>(wide)));
     CHECK(value_of("fmaxf(x0, x1)", {a, b}) == Scalar(std::fmax(a, b)));
     CHECK(value_of("sqrt(fabs(x))", {wide}) == Scalar(std::sqrt(std::fabs(wide))));
     CHECK(value_of("__fdividef(x0, 2)", {a}) == Scalar(a / 2));

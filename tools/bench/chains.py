@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Chains of two operations, fused by tmajit.Chain and one by one, on a GPU.
+"""Chains of operations, fused by tmajit.Chain and one by one, on a GPU.
 
 Matrices of 16 MiB to 1 GiB in bf16 or f32, of 64 to 16,384 columns. The results are compared. A ratio is
-the time of the two operations one by one, divided by the time of the chain. Both allocate their results. The
+the time of the operations one by one, divided by the time of the chain. Both allocate their results. The
 chain is recorded and planned before it is timed.
 """
 
@@ -13,6 +13,7 @@ import math
 import random
 import statistics
 import sys
+from collections.abc import Callable
 from typing import Any
 
 LEAST_BYTES, MOST_BYTES = 16 << 20, 1 << 30
@@ -20,6 +21,17 @@ LEAST_BYTES, MOST_BYTES = 16 << 20, 1 << 30
 
 def chains(tmajit: Any) -> dict[str, tuple]:
     """For each name: a function that records the operations on a chain, and one that runs them one by one."""
+
+    def by_parts(operations: Callable) -> tuple:
+        return (
+            lambda chain, x: operations(
+                x,
+                lambda expression, *sources: chain.map(*sources, expression=expression),
+                lambda x, op: chain.reduce(x, op=op, axes=1, keep_dims=True),
+            ),
+            lambda x: operations(x, tmajit.map, lambda x, op: tmajit.reduce(x, op, 1, keep_dims=True)),
+        )
+
     return {
         "map, softmax": (
             lambda chain, x: chain.softmax(chain.map(x, expression="x * 0.125f")),
@@ -37,7 +49,30 @@ def chains(tmajit: Any) -> dict[str, tuple]:
             lambda chain, x: chain.softmax(chain.permute(x, axes=(1, 0))),
             lambda x: tmajit.softmax(tmajit.permute(x, (1, 0))),
         ),
+        "softmax in four operations": by_parts(softmax_of),
+        "RMSNorm in four operations": by_parts(rms_norm_of),
     }
+
+
+def softmax_of(x: Any, mapped: Callable, reduced: Callable) -> Any:
+    """The softmax of rows, by separate maps and reductions."""
+    powers = mapped("expf(x0 - x1)", x, reduced(x, "max"))
+    return mapped("x0 / x1", powers, reduced(powers, "sum"))
+
+
+def rms_norm_of(x: Any, mapped: Callable, reduced: Callable) -> Any:
+    """The RMSNorm of rows, by separate maps and a reduction."""
+    scale = mapped("rsqrtf(x + 1e-5f)", reduced(mapped("x * x", x), "mean"))
+    return mapped("x0 * x1", x, scale)
+
+
+def tolerances(dtype: Any) -> dict[str, float]:
+    """How far results may differ: sums of f32 by 2^-21 of their terms in either order (docs/reduce.md), each
+    of four rounded values by a unit in the last place, and values below the least normal one by that one."""
+    import torch
+
+    limits = torch.finfo(dtype)
+    return {"rtol": max(2**-20, 4 * limits.eps), "atol": limits.tiny}
 
 
 def measure(draw: random.Random) -> tuple[str, float]:
@@ -59,7 +94,7 @@ def measure(draw: random.Random) -> tuple[str, float]:
     def fused() -> Any:
         return chain.run(result)
 
-    if not torch.allclose(fused().float(), separate(x).float(), rtol=2e-2, atol=1e-5):
+    if not torch.allclose(fused().float(), separate(x).float(), **tolerances(dtype)):
         sys.exit(f"{name} of {rows} x {columns} {dtype}: results differ")
     time, separate_time = device_us(fused), device_us(lambda: separate(x))
     ratio = separate_time / time

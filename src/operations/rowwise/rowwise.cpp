@@ -31,15 +31,6 @@ std::vector<RowStep> steps_of(const Rowwise& what, std::span<const Tensor> sourc
   return parse_row_steps(what.steps, static_cast<std::uint32_t>(sources.size()) - numbers, numbers);
 }
 
-/// The dimensions of a row among `rank` dimensions.
-std::array<bool, max_view_rank> row_dimensions(const Dims& axes, std::size_t rank) {
-  std::array<bool, max_view_rank> in_row{};
-  for (const std::int64_t axis : axes) {
-    if (const auto d = dimension_of(axis, rank)) in_row[*d] = true;
-  }
-  return in_row;
-}
-
 /// Whether `axes` names dimensions of `rank`, each once.
 bool are_axes(const Dims& axes, std::size_t rank) {
   std::array<bool, max_view_rank> found{};

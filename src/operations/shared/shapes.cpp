@@ -33,6 +33,14 @@ std::vector<TensorView> elementwise(std::span<const TensorView> sources) {
   return dense(sources, common_shape(sources));
 }
 
+std::array<bool, max_view_rank> row_dimensions(const Dims& axes, std::size_t rank) noexcept {
+  std::array<bool, max_view_rank> in_row{};
+  for (const std::int64_t axis : axes) {
+    if (const auto d = dimension_of(axis, rank)) in_row[*d] = true;
+  }
+  return in_row;
+}
+
 TensorView without_dimension(TensorView view, std::uint32_t d) {
   --view.rank;
   for (std::uint32_t i = d; i < view.rank; ++i) {

@@ -3,6 +3,8 @@
 #include <tmajit/dims.hpp>
 #include <tmajit/tensor.hpp>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -22,6 +24,8 @@ TMAJIT_BEGIN
                                             const std::vector<std::uint64_t>& shape);
 /// The destination of an elementwise operation: a dense view of the common shape, in the first source's type.
 [[nodiscard]] std::vector<TensorView> elementwise(std::span<const TensorView> sources);
+/// Which of `rank` dimensions `axes` names. Other axes count as absent.
+[[nodiscard]] std::array<bool, max_view_rank> row_dimensions(const Dims& axes, std::size_t rank) noexcept;
 /// The view at index 0 of dimension `d`, without that dimension.
 [[nodiscard]] TensorView without_dimension(TensorView view, std::uint32_t d);
 

@@ -1,4 +1,4 @@
-#include "operations/fusion/rules.hpp"
+#include "fusion/rules.hpp"
 #include "operations/list.hpp"
 #include "spec/overlap.hpp"
 #include "spec/saturate.hpp"
@@ -116,8 +116,10 @@ class ChainFusion {
   }
 
   void refuse_fusion(std::size_t p, std::size_t c, std::string_view reason) {
-    obstacles_.push_back(
-        fmt::format("{} is not fused into {}, {}.", kernels_[p].text(), kernels_[c].text(), reason));
+    std::string sentence =
+        fmt::format("{} is not fused into {}, {}.", kernels_[p].text(), kernels_[c].text(), reason);
+    // A reader of several results is refused once.
+    if (std::ranges::count(obstacles_, sentence) == 0) obstacles_.push_back(std::move(sentence));
   }
 
   /// Fuses the kernel that writes a destination with kernels that read it. Returns whether any was fused.
@@ -139,8 +141,7 @@ class ChainFusion {
                            is_any_of<Padding>(kernels_[first].moves.front());
     const bool stores = is_map ? is_padded : !is_any_of<Copy>(kernels_[p].moves.front());
     if (!stores) return fuse_into_readers(p, readers.kernels);
-    return std::ranges::any_of(
-        readers.kernels, [&](std::size_t c) { return fuse_reader(p, k, c, readers.kernels.size() > 1); });
+    return std::ranges::any_of(readers.kernels, [&](std::size_t c) { return fuse_reader(p, k, c); });
   }
 
   /// Whether the condition holds for a kernel between p and c, or for another kernel of c's operation.
@@ -204,21 +205,39 @@ class ChainFusion {
     return true;
   }
 
+  /// The destinations of kernel p that the fused kernel stores, if kernel c reads its results there; nothing
+  /// if c does not read what p writes.
+  [[nodiscard]] std::optional<std::vector<bool>> kept_destinations(std::size_t p, std::size_t c) const {
+    std::vector<bool> keeps;
+    for (const Move& move : kernels_[p].moves) {
+      const Tensor& destination = move.destination;
+      if (!kernels_[c].reads(destination)) {
+        keeps.push_back(true);
+        continue;
+      }
+      const Readers readers = readers_of(p, destination);
+      if (readers.is_overwritten || !std::ranges::count(readers.kernels, c) || kernels_[p].reads(destination))
+        return std::nullopt;
+      keeps.push_back(readers.kernels.size() > 1 || !is_unused(destination));
+    }
+    return keeps;
+  }
+
   /// Computes a reader's results where kernel p stores its own, and removes the reader.
-  bool fuse_reader(std::size_t p, std::size_t k, std::size_t c, bool has_other_readers) {
+  bool fuse_reader(std::size_t p, std::size_t k, std::size_t c) {
     const ChainKernel& writer = kernels_[p];
     const ChainKernel& reader = kernels_[c];
-    const bool keeps = has_other_readers || !is_unused(writer.moves[k].destination);
-    if (reader.moves.size() != 1) {
-      refuse_fusion(p, c, "as the second has several destinations");
+    const std::optional<std::vector<bool>> keeps = kept_destinations(p, c);
+    if (!keeps) {
+      refuse_fusion(p, c, "as another of its sources is overwritten between them");
       return false;
     }
-    FusedMoves fused = fuse_into_stores(writer.moves, k, reader.moves.front(), keeps);
+    FusedMoves fused = fuse_into_stores(writer.moves, k, reader.moves, *keeps);
     if (!fused.is_fused()) {
       refuse_fusion(p, c, fused.sentence);
       return false;
     }
-    const bool is_late = can_run_late(p, k, c, keeps);
+    const bool is_late = can_run_late(p, c, *keeps);
     if (!is_late && !can_run_early(p, c)) {
       refuse_fusion(p, c, "as an operation between them reads or writes their tensors");
       return false;
@@ -237,24 +256,26 @@ class ChainFusion {
   }
 
   /// Whether the writer may run in the place of the reader.
-  [[nodiscard]] bool can_run_late(std::size_t p, std::size_t k, std::size_t c, bool keeps) const {
+  [[nodiscard]] bool can_run_late(std::size_t p, std::size_t c, const std::vector<bool>& keeps) const {
     const std::vector<Move>& moves = kernels_[p].moves;
     if (writes_sources(p, c, moves.front().sources)) return false;
     return !any_between(p, c, [&](const ChainKernel& kernel) {
-      for (std::size_t other = 0; other < moves.size(); ++other) {
-        const Tensor& destination = moves[other].destination;
-        if ((other != k || keeps) && (kernel.reads(destination) || kernel.writes(destination))) return true;
+      for (std::size_t k = 0; k < moves.size(); ++k) {
+        const Tensor& destination = moves[k].destination;
+        if (keeps[k] && (kernel.reads(destination) || kernel.writes(destination))) return true;
       }
       return false;
     });
   }
   /// Whether the reader may run in the place of the writer.
   [[nodiscard]] bool can_run_early(std::size_t p, std::size_t c) const {
-    const Move& move = kernels_[c].moves.front();
+    const std::vector<Move>& moves = kernels_[c].moves;
     return !any_between(p, c, [&](const ChainKernel& kernel) {
-      const bool writes_source =
-          std::ranges::any_of(move.sources, [&](const Tensor& source) { return kernel.writes(source); });
-      return writes_source || kernel.reads(move.destination) || kernel.writes(move.destination);
+      return std::ranges::any_of(moves.front().sources,
+                                 [&](const Tensor& source) { return kernel.writes(source); }) ||
+             std::ranges::any_of(moves, [&](const Move& move) {
+               return kernel.reads(move.destination) || kernel.writes(move.destination);
+             });
     });
   }
 

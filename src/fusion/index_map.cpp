@@ -1,4 +1,4 @@
-#include "operations/fusion/index_map.hpp"
+#include "fusion/index_map.hpp"
 
 #include "operations/shared/shapes.hpp"
 

@@ -1,4 +1,4 @@
-#include "operations/fusion/fused_body.hpp"
+#include "fusion/fused_body.hpp"
 #include "operations/shared/make.hpp"
 
 #include <tmajit/tile_options.hpp>

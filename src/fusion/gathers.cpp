@@ -1,7 +1,7 @@
+#include "fusion/expression_text.hpp"
+#include "fusion/fused_body.hpp"
+#include "fusion/index_map.hpp"
 #include "kernel/problem.hpp"
-#include "operations/fusion/expression_text.hpp"
-#include "operations/fusion/fused_body.hpp"
-#include "operations/fusion/index_map.hpp"
 #include "spec/saturate.hpp"
 #include "spec/views.hpp"
 

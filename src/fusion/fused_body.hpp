@@ -1,6 +1,6 @@
 #pragma once
 
-#include "operations/fusion/rules.hpp"
+#include "fusion/rules.hpp"
 
 #include <optional>
 #include <span>
@@ -22,14 +22,23 @@ template <class... Values>
 
 /// The expression of a map, a reduction, a scan or a gather; "x" if it has none.
 [[nodiscard]] std::string_view expression_of(const Move& move);
-void set_expression(Move& move, std::string expression);
+void set_expression(Move& move, std::string_view expression);
 
-/// Why the steps cannot contain an expression of another operation: it reads a name that the steps define.
+/// Why these steps cannot contain an expression of another operation: it reads a name that steps define.
 /// Empty if they can.
-[[nodiscard]] std::string name_obstacle(const Rowwise& rows, std::span<const Tensor> sources,
-                                        std::string_view expression);
+[[nodiscard]] std::string name_obstacle(std::string_view steps, std::string_view expression);
 
 inline constexpr std::string_view other_type = "as it reads the bits as elements of another type";
+inline constexpr std::string_view other_order =
+    "as it does not read each result once, in dimensions that are permuted or reversed";
+
+/// The number as a source of a move whose sources have the shape of `like`.
+[[nodiscard]] Tensor number_like(Tensor number, const TensorView& like);
+
+/// The moves of one kernel that computes a reduction or rows, and a map, a reduction or rows of their results
+/// as further steps. keeps[j]: it stores the destination of the producer's move j, too.
+[[nodiscard]] FusedMoves fuse_rows(std::span<const Move> producer, std::span<const Move> consumer,
+                                   const std::vector<bool>& keeps);
 
 /// The moves of a consumer, which compute a map's expression instead of loading the map's results. The limits
 /// of sources and expressions are not checked.

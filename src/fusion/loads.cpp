@@ -1,8 +1,8 @@
+#include "fusion/expression_text.hpp"
+#include "fusion/fused_body.hpp"
+#include "fusion/index_map.hpp"
+#include "fusion/rules.hpp"
 #include "kernel/problem.hpp"
-#include "operations/fusion/expression_text.hpp"
-#include "operations/fusion/fused_body.hpp"
-#include "operations/fusion/index_map.hpp"
-#include "operations/fusion/rules.hpp"
 #include "spec/views.hpp"
 
 #include <algorithm>
@@ -104,7 +104,7 @@ std::string inlining_obstacle(const Move& producer, std::span<const Move> consum
   if (reads(map.expression, "g") && !is_any_of<Copy, Map>(reader))
     return fmt::format("as {} knows no coordinates g", operation_name(reader));
   if (const auto* const rows = std::get_if<Rowwise>(&reader.body))
-    return name_obstacle(*rows, reader.sources, map.expression);
+    return name_obstacle(rows->steps, map.expression);
   return {};
 }
 

@@ -1,4 +1,4 @@
-#include "operations/fusion/fused_body.hpp"
+#include "fusion/fused_body.hpp"
 
 #include "kernel/problem.hpp"
 #include "kernel/row_steps.hpp"
@@ -50,23 +50,29 @@ std::string_view expression_of(const Move& move) {
   return text.empty() ? "x" : text;
 }
 
-void set_expression(Move& move, std::string expression) {
-  if (auto* const map = std::get_if<Map>(&move.body)) map->expression = std::move(expression);
-  if (auto* const reduction = std::get_if<Reduction>(&move.body))
-    reduction->expression = std::move(expression);
-  if (auto* const scan = std::get_if<Scan>(&move.body)) scan->expression = std::move(expression);
+void set_expression(Move& move, std::string_view expression) {
+  if (auto* const map = std::get_if<Map>(&move.body)) map->expression = expression;
+  if (auto* const reduction = std::get_if<Reduction>(&move.body)) reduction->expression = expression;
+  if (auto* const scan = std::get_if<Scan>(&move.body)) scan->expression = expression;
 }
 
-std::string name_obstacle(const Rowwise& rows, std::span<const Tensor> sources, std::string_view expression) {
-  const std::uint32_t numbers = count_numbers(sources);
-  std::vector<std::string> names{"i", "n"};
-  for (const RowStep& step :
-       parse_row_steps(rows.steps, static_cast<std::uint32_t>(sources.size()) - numbers, numbers))
-    names.push_back(step.name);
+std::string name_obstacle(std::string_view steps, std::string_view expression) {
+  std::vector<std::string> names = assigned_names(steps);
+  names.insert(names.end(), {"i", "n", "y"});
+  for (std::uint32_t k = 0; k < max_inputs; ++k) names.push_back(fmt::format("y{}", k));
   const auto read =
       std::ranges::find_if(names, [&](const std::string& name) { return reads(expression, name); });
   if (read == names.end()) return {};
   return fmt::format("as {} has another meaning in the steps", *read);
+}
+
+Tensor number_like(Tensor number, const TensorView& like) {
+  const ElementType type = number.view.type;
+  number.view = like;
+  number.view.type = type;
+  number.view.strides = {};
+  number.view.is_number = true;
+  return number;
 }
 
 FusedMoves checked(std::vector<Move> moves, std::string how) {

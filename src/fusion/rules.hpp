@@ -33,9 +33,9 @@ template <class... Bodies>
 /// loading them. The producer is a map or a copy.
 [[nodiscard]] FusedMoves fuse_into_loads(const Move& producer, std::span<const Move> consumer);
 
-/// The moves of the kernel `producer`, which compute the results of `consumer` instead of storing the
-/// destination of move `k`. If `keeps` is set, they also store that destination.
-[[nodiscard]] FusedMoves fuse_into_stores(std::span<const Move> producer, std::size_t k, const Move& consumer,
-                                          bool keeps);
+/// The moves of the kernel `producer`, which compute the results of the kernel `consumer` instead of storing
+/// the destinations that it reads, of move k among them. keeps[j]: they store the destination of move j, too.
+[[nodiscard]] FusedMoves fuse_into_stores(std::span<const Move> producer, std::size_t k,
+                                          std::span<const Move> consumer, const std::vector<bool>& keeps);
 
 TMAJIT_END

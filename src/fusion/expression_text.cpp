@@ -1,4 +1,4 @@
-#include "operations/fusion/expression_text.hpp"
+#include "fusion/expression_text.hpp"
 
 #include "kernel/problem.hpp"
 #include "spec/views.hpp"
