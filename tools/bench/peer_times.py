@@ -58,7 +58,7 @@ def require_gpu() -> None:
 
 
 def found(names: Iterable[str]) -> list[str]:
-    """Those of the peers whose modules can be imported. Prints the others with the reasons."""
+    """The peers whose modules can be imported. Prints the missing peers with the reasons."""
     result = []
     for name in names:
         try:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """tmajit.top_k beside torch.topk, CuPy, FlashInfer and vLLM, on a GPU.
 
-Routers of mixtures of experts: 512 to 65,536 tokens, 128, 256 or 384 experts, k = 8. Routers with weights:
-the same, after a softmax in f32; tmajit computes it in a launch of its own. Vocabularies of language models:
-1 to 512 rows of 32,000 to 262,144 elements, k = 1 to 1024. bf16 and f32. Compares values with PyTorch's,
-elements at the index with the values, and the index with a stable sort where rows are short.
+Routers of mixtures of experts: 512 to 65,536 tokens, 128, 256 or 384 experts, k = 8. Vocabularies of
+language models: 1 to 512 rows of 32,000 to 262,144 elements, k = 1 to 1024. Routers with weights: routers
+after a softmax in f32, which tmajit computes in a launch of its own. bf16 and f32. Compares values with
+PyTorch's, elements at the index with the values, and the index with a stable sort where rows are short.
 
 The copy moves as many bytes as the operation: x once, the values and the index. CuPy's peer is argpartition
 followed by a sort of its k results, for f32. FlashInfer sorts its results, too. vLLM's topk_softmax is a
@@ -131,8 +131,8 @@ def main() -> None:
     options, draw, contest = start(__doc__, ("eager", "compile", "CuPy", "FlashInfer", "vLLM"), 40)
     for kind, measure_case, draw_case in (
         ("router", measure, draw_router),
-        ("router with weights", measure_weights, draw_router),
         ("vocabulary", measure, draw_vocabulary),
+        ("router with weights", measure_weights, draw_router),
     ):
         for _ in range(options.cases):
             dtype = draw.choice((torch.bfloat16, torch.float32))
