@@ -1,7 +1,8 @@
 """TransformerEngine's kernels, by the C functions of its library, without its extension of PyTorch.
 
 Each function prepares a call on PyTorch's current stream, and returns it. A call returns the same tensors
-each time. The library ends the process if it refuses a call.
+each time. The library ends the process if it refuses a call. So the import of this module starts a process
+that tries all calls, and fails if that process does.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import ctypes
 import importlib.util
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from ctypes import c_bool, c_float, c_int, c_size_t, c_void_p
 from pathlib import Path
@@ -182,3 +185,28 @@ def quantize_blocks(x: Any, square: bool) -> Callable:
         return q, scales if square else scales.t()
 
     return run
+
+
+def try_calls() -> None:
+    """Calls everything once, on small tensors."""
+    x = torch.ones(256, 512, dtype=torch.bfloat16, device="cuda")
+    weight, scale = x[0].clone(), torch.ones(1, device="cuda")
+    for call in (
+        rms_norm(x, weight, 1e-6),
+        layer_norm(x, weight, weight, 1e-5),
+        cast_transpose(x, scale),
+        quantize_tensor(x),
+        quantize_blocks(x, square=False),
+        quantize_blocks(x, square=True),
+    ):
+        call()
+        torch.cuda.synchronize()
+
+
+if __name__ == "__main__":
+    try_calls()
+else:
+    trial = subprocess.run([sys.executable, __file__], capture_output=True, text=True, timeout=300)
+    if trial.returncode != 0:
+        reason = trial.stderr.strip().splitlines() or [f"exit code {trial.returncode}"]
+        raise RuntimeError(f"a call failed: {reason[-1]}")
