@@ -1,7 +1,7 @@
-"""Adds the folder of the benchmark's Python modules to sys.path."""
+"""Adds the folders of the benchmarks' Python modules to sys.path."""
 
 import sys
 from pathlib import Path
 
 MOVEMENT = Path(__file__).resolve().parents[2] / "tools" / "bench" / "movement"
-sys.path.insert(0, str(MOVEMENT))
+sys.path[:0] = [str(MOVEMENT), str(MOVEMENT.parent)]

@@ -1,297 +1,431 @@
 #!/usr/bin/env python3
-"""Random gathers and additions by index tensors beside PyTorch and CuPy, on a GPU.
+"""Random gathers and additions by index tensors beside PyTorch, CuPy, FlashInfer and vLLM, on a GPU.
 
 Rows: tables of 64 MiB to 4 GiB with rows of 64 bytes to 16 KiB, 2^12 to 2^20 random indices of 32 or 64
 bits. Along: one index for each element. Tokens: rows of activations, each taken by 8 experts, as a mixture
-of experts moves them, and added up again, times weights. With --paged only the moves of docs/paged.md: tokens
-of 8 heads of 128 to the slots of a paged cache and back, in both layouts, and repacked blocks. Bytes are those of the moved rows, read and written once, and of the indices.
-Compares each result with PyTorch's.
+of experts moves them, and added up again, times weights. Compares each result with PyTorch's. The copy moves
+as many bytes: those of the moved rows, read and written once, and of the indices.
 
-With --moe it measures moe_permute instead, for the hidden sizes, numbers of experts and tokens of a mixture
-of experts with 8 slots, and gather_sum, its inverse. moe_permute reads the tokens once and writes 8 rows of
+--moe measures moe_permute instead, for the hidden sizes, numbers of experts and tokens of a mixture of
+experts with 8 slots, and gather_sum, its inverse. moe_permute reads the tokens once and writes 8 rows of
 each; its bytes also count ids and positions. gather_sum reads 8 rows of each token and writes one.
+--paged measures the moves of docs/paged.md: keys and values of tokens of 8 heads of 128 to the slots of a
+paged cache, which takes tmajit and PyTorch two calls, blocks of the cache back, and repacked blocks.
 """
 
-import argparse
-import functools
+from __future__ import annotations
+
 import itertools
-import math
 import random
-import statistics
-import sys
+from collections.abc import Callable
+from typing import Any
 
-import cupy
-import torch
+from peer_times import NotApplicableError, compiled, differing_bits, start, tmajit, torch
 
-import tmajit
-from device_time import device_us
-
-DTYPES = (torch.uint8, torch.bfloat16, torch.float32)
+HEADS, WIDTH, SLOTS = 8, 128, 8
 
 
-def equal(y, wanted, what):
-    if not torch.equal(y.view(torch.uint8), wanted.view(torch.uint8)):
-        sys.exit(f"{what} is wrong")
+def compile_call(function: Callable, *operands: Any) -> Callable:
+    """A function that compiles, and returns the call."""
+
+    def make() -> Callable:
+        fast = compiled(function)
+        return lambda: fast(*operands)
+
+    return make
 
 
-def gather_rows(draw):
-    dtype = draw.choice(DTYPES)
-    row = int(2 ** draw.uniform(6, 14)) // dtype.itemsize
-    if draw.random() < 0.6:
-        row = max(64 // dtype.itemsize, row // 64 * 64)
+def as_bits(tensor: Any) -> Any:
+    """CuPy's array on a tensor's memory, of integers of the elements' size."""
+    import cupy
+
+    integers = {1: torch.uint8, 2: torch.int16, 4: torch.int32}
+    return cupy.from_dlpack(tensor.view(integers[tensor.element_size()]))
+
+
+def on_stream(function: Callable, result: Any) -> Callable:
+    """A call of CuPy on PyTorch's stream, whose result is a tensor."""
+    import cupy
+
+    stream = cupy.cuda.ExternalStream(torch.cuda.current_stream().cuda_stream)
+
+    def run() -> Any:
+        with stream:
+            function()
+        return result
+
+    return run
+
+
+def random_bits(*shape: int, dtype: Any) -> Any:
+    x = torch.empty(*shape, dtype=dtype, device="cuda")
+    x.view(torch.uint8).random_(0, 255)
+    return x
+
+
+def draw_row(draw: random.Random, dtype: Any, longest: int) -> int:
+    """The elements of a row of 64 to 2^longest bytes."""
+    row = int(2 ** draw.uniform(6, longest)) // dtype.itemsize
+    return max(64 // dtype.itemsize, row // 64 * 64) if draw.random() < 0.6 else row
+
+
+def take_rows(kind: str, case: str, x: Any, index: Any, moved: int, contest: Any) -> None:
+    """Measures a gather of rows."""
+    wanted = torch.index_select(x, 0, index)
+    y = torch.empty_like(wanted)
+
+    def by_cupy() -> Callable:
+        import cupy
+
+        to = torch.empty_like(wanted)
+        table, ids, bits = as_bits(x), cupy.from_dlpack(index), as_bits(to)
+        return on_stream(lambda: cupy.take(table, ids, 0, out=bits), to)
+
+    def by_pytorch() -> Callable:
+        to = torch.empty_like(wanted)
+        return lambda: torch.index_select(x, 0, index, out=to)
+
+    calls = {
+        "eager": by_pytorch,
+        "compile": compile_call(lambda x, index: torch.index_select(x, 0, index), x, index),
+        "CuPy": by_cupy,
+    }
+    contest.measure(
+        kind,
+        case,
+        moved,
+        lambda: tmajit.gather(x, index, 0, out=y),
+        calls,
+        lambda result: differing_bits(result, wanted),
+    )
+
+
+def gather_rows(draw: random.Random, contest: Any) -> None:
+    dtype = draw.choice((torch.uint8, torch.bfloat16, torch.float32))
+    row = draw_row(draw, dtype, 14)
     table = max(2, int(2 ** draw.uniform(26, 32)) // (row * dtype.itemsize))
     count = min(int(2 ** draw.uniform(12, 20)), (1 << 30) // (row * dtype.itemsize))
-    x = torch.empty(table, row, dtype=dtype, device="cuda")
-    x.view(torch.uint8).random_(0, 255)
     kind = draw.choice((torch.int32, torch.int64))
     index = torch.randint(0, table, (count,), device="cuda", dtype=kind)
-    y = torch.empty(count, row, dtype=dtype, device="cuda")
-    what = f"gather of {count} rows of {row} {dtype} from {table}"
-    equal(tmajit.gather(x, index, 0, out=y), torch.index_select(x, 0, index), what)
-    ours = device_us(lambda: tmajit.gather(x, index, 0, out=y))
-    other = cupy.empty((count, row), f"u{dtype.itemsize}")
-    table_of_bits = cupy.from_dlpack(
-        x.view((None, torch.uint8, torch.int16, None, torch.int32)[dtype.itemsize])
-    )
-    table_of_bits = table_of_bits.view(f"u{dtype.itemsize}")
-    cupy_index = cupy.from_dlpack(index)
-    peers = {
-        "index_select": device_us(lambda: torch.index_select(x, 0, index, out=y)),
-        "CuPy": device_us(lambda: cupy.take(table_of_bits, cupy_index, 0, out=other)),
-    }
     moved = count * (2 * row * dtype.itemsize + kind.itemsize)
-    return what, ours, moved, peers
+    case = f"{count} rows of {row} {dtype} from {table}"
+    take_rows("gather of rows", case, random_bits(table, row, dtype=dtype), index, moved, contest)
 
 
-def gather_along(draw):
-    dtype = draw.choice(DTYPES)
+def tokens(hidden: int, count: int, experts: int, contest: Any) -> None:
+    """Each token's row is copied once for each of its 8 experts, in the order of the experts."""
+    x = torch.randn(count, hidden, device="cuda").to(torch.bfloat16)
+    chosen = torch.rand(count, experts, device="cuda").topk(SLOTS).indices.flatten()
+    index = (torch.argsort(chosen, stable=True) // SLOTS).to(torch.int32)
+    moved = count * hidden * 2 * (1 + SLOTS) + SLOTS * count * 4
+    take_rows("tokens", f"{count} of {hidden} to {experts} experts", x, index, moved, contest)
+
+
+def gather_along(draw: random.Random, contest: Any) -> None:
+    dtype = draw.choice((torch.uint8, torch.bfloat16, torch.float32))
     shape = [int(2 ** draw.uniform(6, 13)) for _ in range(2)]
     shape[draw.randrange(2)] = max(1, int(2 ** draw.uniform(20, 25)) // shape[0])
     axis = draw.randrange(2)
-    x = torch.empty(shape, dtype=dtype, device="cuda")
-    x.view(torch.uint8).random_(0, 255)
+    x = random_bits(*shape, dtype=dtype)
     index = torch.randint(0, shape[axis], shape, device="cuda")
+    wanted = torch.take_along_dim(x, index, axis)
     y = torch.empty_like(x)
-    what = f"gather along {axis} of {shape} {dtype}"
-    equal(tmajit.gather(x, index, axis, along=True, out=y), torch.take_along_dim(x, index, axis), what)
-    ours = device_us(lambda: tmajit.gather(x, index, axis, along=True, out=y))
-    peers = {"take_along_dim": device_us(lambda: torch.take_along_dim(x, index, axis, out=y))}
-    return what, ours, x.numel() * (2 * dtype.itemsize + 8), peers
+
+    def by_cupy() -> Callable:
+        import cupy
+
+        to = torch.empty_like(x)
+        source, ids, bits = as_bits(x), cupy.from_dlpack(index), as_bits(to)
+        return on_stream(lambda: cupy.copyto(bits, cupy.take_along_axis(source, ids, axis)), to)
+
+    calls = {
+        "eager": lambda: lambda: torch.take_along_dim(x, index, axis),
+        "compile": compile_call(lambda x, index: torch.take_along_dim(x, index, axis), x, index),
+        "CuPy": by_cupy,
+    }
+    contest.measure(
+        "gather along",
+        f"{axis} of {shape} {dtype}",
+        x.numel() * (2 * dtype.itemsize + 8),
+        lambda: tmajit.gather(x, index, axis, along=True, out=y),
+        calls,
+        lambda result: differing_bits(result, wanted),
+    )
 
 
-def scatter_add_rows(draw):
-    dtype = draw.choice(DTYPES[1:])
-    row = int(2 ** draw.uniform(6, 13)) // dtype.itemsize
-    if draw.random() < 0.6:
-        row = max(64 // dtype.itemsize, row // 64 * 64)
+def scatter_add_rows(draw: random.Random, contest: Any) -> None:
+    """Only the first call's result is compared: each call adds to the same table."""
+    dtype = draw.choice((torch.bfloat16, torch.float32))
+    row = draw_row(draw, dtype, 13)
     table = max(2, int(2 ** draw.uniform(24, 30)) // (row * dtype.itemsize))
     count = min(int(2 ** draw.uniform(12, 18)), (1 << 30) // (row * dtype.itemsize))
     x = torch.randint(-4, 5, (count, row), device="cuda").to(dtype)  # sums are exact in any order
     index = torch.randint(0, table, (count,), device="cuda")
-    y, wanted = (torch.zeros(table, row, dtype=dtype, device="cuda") for _ in range(2))
-    what = f"scatter_add of {count} rows of {row} {dtype} to {table}"
-    tmajit.scatter_add(x, index, 0, out=y)
-    equal(y, wanted.index_add_(0, index, x), what)
-    ours = device_us(lambda: tmajit.scatter_add(x, index, 0, out=y))
-    peers = {"index_add_": device_us(lambda: wanted.index_add_(0, index, x))}
-    return what, ours, count * (3 * row * dtype.itemsize + 8), peers
 
+    def zeros() -> Any:
+        return torch.zeros(table, row, dtype=dtype, device="cuda")
 
-def tokens(hidden, count, experts):
-    """Each token's row is copied once for each of its 8 experts, in the order of the experts."""
-    x = torch.randn(count, hidden, device="cuda").to(torch.bfloat16)
-    chosen = torch.rand(count, experts, device="cuda").topk(8).indices.flatten()
-    index = (torch.argsort(chosen, stable=True) // 8).to(torch.int32)
-    y = torch.empty(8 * count, hidden, dtype=x.dtype, device="cuda")
-    what = f"{count} tokens of {hidden} to {experts} experts"
-    equal(tmajit.gather(x, index, 0, out=y), x[index], what)
-    ours = device_us(lambda: tmajit.gather(x, index, 0, out=y))
-    peers = {"index_select": device_us(lambda: torch.index_select(x, 0, index, out=y))}
-    return what, ours, count * hidden * 2 * 9 + 8 * count * 4, peers
+    wanted, y = zeros().index_add_(0, index, x), zeros()
 
+    def by_pytorch() -> Callable:
+        to = zeros()
+        return lambda: to.index_add_(0, index, x)
 
-def moe_permute(hidden, experts, count, slots=8):
-    """The rows of tokens sorted by expert, with positions and counts."""
-    x = torch.randn(count, hidden, device="cuda").to(torch.bfloat16)
-    chosen = torch.rand(count, experts, device="cuda").topk(slots).indices.to(torch.int32)
-    pairs = count * slots
-    out = (
-        torch.empty(pairs, hidden, dtype=x.dtype, device="cuda"),
-        *(torch.empty(n, dtype=torch.int32, device="cuda") for n in ((count, slots), experts, experts + 1)),
+    def by_cupy() -> Callable:
+        import cupy
+        import cupyx
+
+        if dtype != torch.float32:
+            raise NotApplicableError("CuPy does not compute with bf16")
+        to = zeros()
+        sums, ids, values = cupy.from_dlpack(to), cupy.from_dlpack(index), cupy.from_dlpack(x)
+        return on_stream(lambda: cupyx.scatter_add(sums, ids, values), to)
+
+    calls = {
+        "eager": by_pytorch,
+        "compile": lambda: compile_call(lambda y, index, x: y.index_add_(0, index, x), zeros(), index, x)(),
+        "CuPy": by_cupy,
+    }
+    contest.measure(
+        "scatter_add of rows",
+        f"{count} rows of {row} {dtype} to {table}",
+        count * (3 * row * dtype.itemsize + 8),
+        lambda: tmajit.scatter_add(x, index, 0, out=y),
+        calls,
+        lambda result: differing_bits(result, wanted),
     )
-    rows, positions, counts, _ = out
-    what = f"moe_permute of {count} tokens of {hidden} to {slots} of {experts} experts"
-    order = torch.argsort(chosen.flatten(), stable=True)
-    wanted = torch.empty(pairs, dtype=torch.int32, device="cuda")
-    wanted[order] = torch.arange(pairs, dtype=torch.int32, device="cuda")
-    tmajit.moe_permute(x, chosen, experts, out=out)
-    equal(rows, x[order // slots], what)
-    equal(positions.flatten(), wanted, f"{what}: positions")
-    equal(counts, chosen.flatten().bincount(minlength=experts).to(torch.int32), f"{what}: counts")
 
-    def by_pytorch():
+
+def moe_permute(hidden: int, experts: int, count: int, contest: Any) -> None:
+    """The rows of tokens sorted by expert, with positions and counts; peers need not count."""
+    x = torch.randn(count, hidden, device="cuda").to(torch.bfloat16)
+    chosen = torch.rand(count, experts, device="cuda").topk(SLOTS).indices.to(torch.int32)
+    pairs = count * SLOTS
+    numbers = torch.arange(pairs, dtype=torch.int32, device="cuda")
+
+    def define(x: Any, chosen: Any, numbers: Any) -> tuple:
         order = torch.argsort(chosen.flatten(), stable=True)
-        torch.index_select(x, 0, order // slots, out=rows)
+        positions = torch.empty_like(numbers)
+        positions[order] = numbers
+        return torch.index_select(x, 0, order // SLOTS), positions.view(chosen.shape)
 
-    ours = device_us(lambda: tmajit.moe_permute(x, chosen, experts, out=out))
-    peers = {"argsort and index_select": device_us(by_pytorch)}
-    if count == 32:
-        peers["an empty kernel"] = empty_kernel_us()
-    return what, ours, count * hidden * 2 * (1 + slots) + 2 * pairs * 4, peers
+    def integers(*shape: int, dtype: Any = torch.int32) -> Any:
+        return torch.empty(*shape, dtype=dtype, device="cuda")
 
+    def by_vllm() -> Callable:
+        rows = torch.empty(pairs, hidden, dtype=x.dtype, device="cuda")
+        positions, order = integers(*chosen.shape), integers(pairs)
+        offsets = integers(experts + 1, dtype=torch.int64)
+        size = torch.ops._moe_C.moe_permute_sort_workspace_size(pairs, experts)
+        scratch = integers(size, dtype=torch.int8), *(integers(*chosen.shape) for _ in range(3))
+        given = x, chosen, numbers.view(chosen.shape), None, experts, experts, SLOTS
 
-def gather_sum(hidden, experts, count, slots=8):
-    """The inverse: the weighted sum of each token's rows."""
-    chosen = torch.rand(count, experts, device="cuda").topk(slots).indices.flatten()
-    positions = torch.empty(count * slots, dtype=torch.int32, device="cuda")
-    positions[torch.argsort(chosen, stable=True)] = torch.arange(
-        count * slots, dtype=torch.int32, device="cuda"
+        def run() -> tuple:
+            torch.ops._moe_C.moe_permute_with_scratch(*given, rows, offsets, positions, order, *scratch)
+            return rows, positions
+
+        return run
+
+    rows = torch.empty(pairs, hidden, dtype=x.dtype, device="cuda")
+    out = rows, integers(*chosen.shape), integers(experts), integers(experts + 1)
+    wanted = define(x, chosen, numbers)
+    counts = chosen.flatten().bincount(minlength=experts).to(torch.int32)
+
+    def check_peer(results: Any) -> str | None:
+        return differing_bits(results[0], wanted[0]) or differing_bits(results[1], wanted[1])
+
+    calls = {
+        "eager": lambda: lambda: define(x, chosen, numbers),
+        "compile": compile_call(define, x, chosen, numbers),
+        "vLLM": by_vllm,
+    }
+    contest.measure(
+        "moe_permute",
+        f"{count} tokens of {hidden} to {SLOTS} of {experts} experts",
+        count * hidden * 2 * (1 + SLOTS) + 2 * pairs * 4,
+        lambda: tmajit.moe_permute(x, chosen, experts, out=out),
+        calls,
+        lambda results: check_peer(results) or differing_bits(results[2], counts),
+        check_peer,
     )
-    positions = positions.view(count, slots)
-    rows = torch.randint(-4, 5, (count * slots, hidden), device="cuda").to(torch.bfloat16)
-    weights = torch.full((count, slots), 0.25, device="cuda")  # sums are exact
-    y = torch.empty(count, hidden, dtype=rows.dtype, device="cuda")
-    what = f"gather_sum of {slots} rows for {count} tokens of {hidden}"
 
-    def by_pytorch():
-        taken = torch.index_select(rows, 0, positions.flatten()).view(count, slots, hidden)
+
+def gather_sum(hidden: int, experts: int, count: int, contest: Any) -> None:
+    """The inverse: the weighted sum of each token's rows."""
+    chosen = torch.rand(count, experts, device="cuda").topk(SLOTS).indices.flatten()
+    numbers = torch.arange(count * SLOTS, dtype=torch.int32, device="cuda")
+    positions = torch.empty_like(numbers)
+    positions[torch.argsort(chosen, stable=True)] = numbers
+    positions = positions.view(count, SLOTS)
+    rows = torch.randint(-4, 5, (count * SLOTS, hidden), device="cuda").to(torch.bfloat16)
+    weights = torch.full((count, SLOTS), 0.25, device="cuda")  # sums are exact
+    y = torch.empty(count, hidden, dtype=rows.dtype, device="cuda")
+
+    def define(rows: Any, positions: Any, weights: Any) -> Any:
+        taken = torch.index_select(rows, 0, positions.flatten()).view(count, SLOTS, hidden)
         return (taken * weights[:, :, None].to(rows.dtype)).sum(1)
 
-    tmajit.gather_sum(rows, positions, weights, out=y)
-    equal(y, by_pytorch(), what)
-    ours = device_us(lambda: tmajit.gather_sum(rows, positions, weights, out=y))
-    peers = {"index_select, product and sum": device_us(by_pytorch)}
-    return what, ours, (slots + 1) * count * hidden * 2, peers
+    def by_vllm() -> Callable:
+        to = torch.empty_like(y)
+
+        def run() -> Any:
+            torch.ops._moe_C.moe_unpermute(rows, weights, positions, None, SLOTS, to)
+            return to
+
+        return run
+
+    wanted = define(rows, positions, weights)
+    calls = {
+        "eager": lambda: lambda: define(rows, positions, weights),
+        "compile": compile_call(define, rows, positions, weights),
+        "vLLM": by_vllm,
+    }
+    contest.measure(
+        "gather_sum",
+        f"{SLOTS} rows for {count} tokens of {hidden}",
+        (SLOTS + 1) * count * hidden * 2,
+        lambda: tmajit.gather_sum(rows, positions, weights, out=y),
+        calls,
+        lambda result: differing_bits(result + 0.0, wanted + 0.0),  # zeros of either sign are equal
+    )
 
 
-@functools.cache
-def empty_kernel_us():
-    """The time of a launch in a chain of launches of a kernel that does nothing."""
-    nothing = cupy.RawKernel('extern "C" __global__ void nothing() {}', "nothing")
-    stream = cupy.cuda.ExternalStream(torch.cuda.current_stream().cuda_stream)
-
-    def launch():
-        with stream:
-            nothing((1,), (32,), ())
-
-    return device_us(launch)
-
-
-HEADS, WIDTH = 8, 128
-
-
-def cache_of(blocks, block_size, heads_first):
+def cache_of(blocks: int, block_size: int, heads_first: bool) -> Any:
     """A cache as (blocks, places, heads, width), whose heads may come before the places in memory."""
-    if heads_first:
-        return torch.zeros(blocks, HEADS, block_size, WIDTH, dtype=torch.bfloat16, device="cuda").transpose(
-            1, 2
-        )
-    return torch.zeros(blocks, block_size, HEADS, WIDTH, dtype=torch.bfloat16, device="cuda")
+    shape = (blocks, HEADS, block_size, WIDTH) if heads_first else (blocks, block_size, HEADS, WIDTH)
+    cache = torch.zeros(*shape, dtype=torch.bfloat16, device="cuda")
+    return cache.transpose(1, 2) if heads_first else cache
 
 
-def paged_write(count, block_size, heads_first):
+def paged_write(count: int, block_size: int, heads_first: bool, contest: Any) -> None:
+    """Keys and values of tokens to random slots."""
     blocks = 2 * count // block_size
-    keys = torch.randn(count, HEADS, WIDTH, device="cuda").to(torch.bfloat16)
+    tensors = [torch.randn(count, HEADS, WIDTH, device="cuda").to(torch.bfloat16) for _ in range(2)]
     slots = torch.randperm(blocks * block_size, device="cuda")[:count]
-    ours_cache, peers_cache = (cache_of(blocks, block_size, heads_first) for _ in range(2))
-    places = slots // block_size, slots % block_size
 
-    def call():
-        return tmajit.scatter(keys, slots, (0, 1), flat=True, out=ours_cache)
+    def caches() -> list:
+        return [cache_of(blocks, block_size, heads_first) for _ in tensors]
 
-    call()
-    peers_cache.index_put_(places, keys)
-    what = f"{count} tokens to blocks of {block_size}, {'HND' if heads_first else 'NHD'}"
-    equal(ours_cache.contiguous(), peers_cache.contiguous(), what)
-    ours = device_us(call)
-    peers = {"index_put_": device_us(lambda: peers_cache.index_put_(places, keys))}
-    return what, ours, count * (2 * HEADS * WIDTH * 2 + 8), peers
+    def store(caches: list, tensors: list, slots: Any) -> list:
+        for cache, tensor in zip(caches, tensors, strict=True):
+            cache.index_put_((slots // block_size, slots % block_size), tensor)
+        return caches
+
+    def by_vllm() -> Callable:
+        written, one = caches(), torch.ones(1, device="cuda")
+
+        def run() -> list:
+            torch.ops._C_cache_ops.reshape_and_cache_flash(*tensors, *written, slots, "auto", one, one)
+            return written
+
+        return run
+
+    def by_flashinfer() -> Callable:
+        from flashinfer import page
+
+        written = caches()
+        layout = "HND" if heads_first else "NHD"
+        paged = tuple(cache.transpose(1, 2) for cache in written) if heads_first else tuple(written)
+        # One sequence has all blocks, so a slot is a position in it.
+        of_sequence = torch.zeros(count, dtype=torch.int32, device="cuda"), slots.to(torch.int32)
+        pages = torch.arange(blocks, dtype=torch.int32, device="cuda")
+        first_pages = torch.tensor([0, blocks], dtype=torch.int32, device="cuda")
+        last_page = torch.tensor([block_size], dtype=torch.int32, device="cuda")
+        lengths = pages, first_pages, last_page
+
+        def run() -> list:
+            page.append_paged_kv_cache(*tensors, *of_sequence, paged, *lengths, kv_layout=layout)
+            return written
+
+        return run
+
+    ours_caches, wanted = caches(), store(caches(), tensors, slots)
+
+    def ours() -> list:
+        for cache, tensor in zip(ours_caches, tensors, strict=True):
+            tmajit.scatter(tensor, slots, (0, 1), flat=True, out=cache)
+        return ours_caches
+
+    def by_pytorch() -> Callable:
+        written = caches()
+        return lambda: store(written, tensors, slots)
+
+    calls = {
+        "eager": by_pytorch,
+        "compile": lambda: compile_call(store, caches(), tensors, slots)(),
+        "vLLM": by_vllm,
+        "FlashInfer": by_flashinfer,
+    }
+    contest.measure(
+        "paged write",
+        f"{count} tokens to blocks of {block_size}, {'HND' if heads_first else 'NHD'}",
+        2 * count * (2 * HEADS * WIDTH * 2 + 8),
+        ours,
+        calls,
+        lambda results: next(filter(None, map(differing_bits, results, wanted)), None),
+    )
 
 
-def paged_read(count, block_size, heads_first):
-    blocks = 2 * count // block_size
-    cache = cache_of(blocks, block_size, heads_first).normal_()
-    table = torch.randperm(blocks, device="cuda", dtype=torch.int32)[: count // block_size]
-    y = torch.empty(len(table), block_size, HEADS, WIDTH, dtype=cache.dtype, device="cuda")
-    what = f"{count} tokens from blocks of {block_size}, {'HND' if heads_first else 'NHD'}"
-    equal(tmajit.gather(cache, table, 0, out=y), torch.index_select(cache, 0, table).contiguous(), what)
-    ours = device_us(lambda: tmajit.gather(cache, table, 0, out=y))
-    peers = {"index_select": device_us(lambda: torch.index_select(cache, 0, table))}
-    return what, ours, count * 2 * HEADS * WIDTH * 2 + 4 * len(table), peers
+def take_blocks(kind: str, case: str, cache: Any, table: Any, contest: Any) -> None:
+    """Measures a gather of blocks of the view `cache`."""
+    wanted = torch.index_select(cache, 0, table).contiguous()
+    y = torch.empty_like(wanted)
+
+    def define(cache: Any, table: Any) -> Any:
+        return torch.index_select(cache, 0, table).contiguous()
+
+    calls = {"eager": lambda: lambda: define(cache, table), "compile": compile_call(define, cache, table)}
+    contest.measure(
+        kind,
+        case,
+        2 * wanted.nbytes + table.nbytes,
+        lambda: tmajit.gather(cache, table, 0, out=y),
+        calls,
+        lambda result: differing_bits(result, wanted),
+    )
 
 
-def paged_repack(count, block_size, heads_first):
+def paged_read(count: int, block_size: int, heads_first: bool, contest: Any) -> None:
+    cache = cache_of(2 * count // block_size, block_size, heads_first).normal_()
+    table = torch.randperm(len(cache), device="cuda", dtype=torch.int32)[: count // block_size]
+    case = f"{count} tokens from blocks of {block_size}, {'HND' if heads_first else 'NHD'}"
+    take_blocks("paged read", case, cache, table, contest)
+
+
+def paged_repack(count: int, block_size: int, heads_first: bool, contest: Any) -> None:
     """Blocks of one layout become dense blocks of the other one."""
-    blocks = 2 * count // block_size
-    cache = cache_of(blocks, block_size, heads_first).normal_()
-    turned = cache.transpose(1, 2) if not heads_first else cache
-    chosen = torch.randperm(blocks, device="cuda", dtype=torch.int32)[: count // block_size]
-    y = torch.empty(len(chosen), *turned.shape[1:], dtype=cache.dtype, device="cuda")
-    what = f"{count} tokens in blocks of {block_size}, {'HND to NHD' if heads_first else 'NHD to HND'}"
-    equal(tmajit.gather(turned, chosen, 0, out=y), torch.index_select(turned, 0, chosen).contiguous(), what)
-    ours = device_us(lambda: tmajit.gather(turned, chosen, 0, out=y))
-    peers = {"index_select": device_us(lambda: torch.index_select(turned, 0, chosen).contiguous())}
-    return what, ours, count * 2 * HEADS * WIDTH * 2 + 4 * len(chosen), peers
+    cache = cache_of(2 * count // block_size, block_size, heads_first).normal_()
+    turned = cache if heads_first else cache.transpose(1, 2)
+    table = torch.randperm(len(cache), device="cuda", dtype=torch.int32)[: count // block_size]
+    case = f"{count} tokens in blocks of {block_size}, {'HND to NHD' if heads_first else 'NHD to HND'}"
+    take_blocks("paged repack", case, turned, table, contest)
 
 
-parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("--cases", type=int, default=100, help="number of random cases (100)")
-parser.add_argument("--seed", type=int, default=random.randrange(1 << 32), help="default: any")
-parser.add_argument("--moe", action="store_true", help="measure moe_permute and gather_sum alone")
-parser.add_argument("--paged", action="store_true", help="only the moves of docs/paged.md")
-arguments = parser.parse_args()
-draw = random.Random(arguments.seed)
+def main() -> None:
+    def add_options(parser: Any) -> None:
+        parser.add_argument("--moe", action="store_true", help="measure moe_permute and gather_sum alone")
+        parser.add_argument("--paged", action="store_true", help="only the moves of docs/paged.md")
+
+    names = ("eager", "compile", "CuPy", "FlashInfer", "vLLM")
+    options, draw, contest = start(__doc__, names, 100, add_options)
+    hidden_sizes, counts = (2048, 4096, 7168), (32, 128, 512, 4096, 16384)
+    if options.moe:
+        for hidden, experts, count in itertools.product(hidden_sizes, (128, 256, 384), counts):
+            moe_permute(hidden, experts, count, contest)
+            gather_sum(hidden, experts, count, contest)
+    elif options.paged:
+        for move in (paged_write, paged_read, paged_repack):
+            for count, block_size, heads_first in itertools.product((4096, 65536), (16, 64), (False, True)):
+                move(count, block_size, heads_first, contest)
+    else:
+        for hidden, count in itertools.product(hidden_sizes, counts):
+            experts = draw.choice((128, 256, 384))
+            tokens(hidden, count, experts, contest)
+            gather_sum(hidden, experts, count, contest)
+        for _ in range(options.cases):
+            draw.choice((gather_rows, gather_rows, gather_along, scatter_add_rows))(draw, contest)
+    contest.finish()
 
 
-def copy_speed():
-    """Bytes in a microsecond, each counted when it is read and when it is written."""
-    to, source = (torch.empty(1 << 30, dtype=torch.uint8, device="cuda") for _ in range(2))
-    return (2 << 30) / device_us(lambda: to.copy_(source))
-
-
-copy = copy_speed()
-print(f"{torch.cuda.get_device_name()}, seed {arguments.seed}: a copy of 1 GiB at {copy / 1e6:.2f} TB/s")
-print("time; TB/s and its share of the copy's; times of peers, divided by tmajit's")
-ratios: dict[str, list[float]] = {}
-
-
-def report(what, ours, moved, peers):
-    texts = ", ".join(f"{name} {time / ours:.2f}" for name, time in peers.items())
-    print(
-        f"{what}: {ours:.1f} us, {moved / ours / 1e6:.2f} TB/s, {moved / ours / copy:.2f}; {texts}",
-        flush=True,
-    )
-    return min(peers.values()) / ours
-
-
-if arguments.moe:
-    for hidden, experts, count in itertools.product(
-        (2048, 4096, 7168), (128, 256, 384), (32, 128, 512, 4096, 16384)
-    ):
-        report(*moe_permute(hidden, experts, count))
-        report(*gather_sum(hidden, experts, count))
-    sys.exit()
-if arguments.paged:
-    for move in (paged_write, paged_read, paged_repack):
-        for count in (4096, 65536):
-            for block_size in (16, 64):
-                for heads_first in (False, True):
-                    report(*move(count, block_size, heads_first))
-    sys.exit()
-for hidden in (2048, 4096, 7168):
-    for count in (32, 128, 512, 4096, 16384):
-        experts = draw.choice((128, 256, 384))
-        report(*tokens(hidden, count, experts))
-        report(*gather_sum(hidden, experts, count))
-for _ in range(arguments.cases):
-    kind = draw.choice((gather_rows, gather_rows, gather_along, scatter_add_rows))
-    what, ours, moved, peers = kind(draw)
-    ratios.setdefault(kind.__name__, []).append(report(what, ours, moved, peers))
-for name, all_of in ratios.items():
-    ordered = sorted(all_of)
-    mean = math.exp(statistics.fmean(map(math.log, ordered)))
-    share = sum(ratio >= 0.97 for ratio in ordered) * 100 // len(ordered)
-    print(
-        f"{name}: {len(ordered)} cases, best peer {ordered[0]:.2f} to {ordered[-1]:.2f}, mean {mean:.2f}, "
-        f"{share} % at least 0.97"
-    )
+if __name__ == "__main__":
+    main()

@@ -6,6 +6,7 @@
 #include <sstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
@@ -141,8 +142,37 @@ void add_benchmark_cases(bench::CaseBuilder& list) {
   }
 }
 
+/// The calls of all neighbours in 3D up to `reach` away: those on the axes, or those in a whole box.
+std::string neighbours(bool star, int reach) {
+  std::vector<std::string> calls;
+  for (int i = -reach; i <= reach; ++i) {
+    for (int j = -reach; j <= reach; ++j) {
+      for (int k = -reach; k <= reach; ++k) {
+        const int zeros = (i == 0 ? 1 : 0) + (j == 0 ? 1 : 0) + (k == 0 ? 1 : 0);
+        if (zeros != 3 && (zeros == 2 || !star)) calls.push_back(fmt::format("x({},{},{})", i, j, k));
+      }
+    }
+  }
+  return fmt::format("0.5f * x + {}f * ({})", 0.5 / static_cast<double>(calls.size()),
+                     fmt::join(calls, " + "));
+}
+
+/// Draws a star of reach 1 or 2, or a box of reach 1, on a random 3D shape of 2^22 to 2^27 elements. The text
+/// of a box of reach 2 would be longer than expressions may be.
+bench::Case draw_benchmark_case(bench::BenchmarkCaseDraw& draw) {
+  const ElementType type = draw.random.one_in(2) ? ElementType::bf16 : ElementType::f32;
+  const bool star = !draw.random.one_in(3);
+  const int reach = star && draw.random.one_in(2) ? 2 : 1;
+  const Shape shape = draw.shape(3, std::uint64_t{1} << 22, std::uint64_t{1} << 27);
+  const std::string name = fmt::format("{} {} ({})", star ? "star" : "box", reach, fmt::join(shape, ","));
+  return bench::make_case("random stencil", name, "stencil", {{type, shape}},
+                          {{"expression", neighbours(star, reach)}});
+}
+
 }  // namespace
 
-const OperationCases cases{.draw_test_case = draw_test_case, .add_benchmark_cases = add_benchmark_cases};
+const OperationCases cases{.draw_test_case = draw_test_case,
+                           .add_benchmark_cases = add_benchmark_cases,
+                           .draw_benchmark_case = draw_benchmark_case};
 
 }  // namespace reference::stencil_operation

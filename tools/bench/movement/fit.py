@@ -78,7 +78,7 @@ def load(paths, library):
     cases = []
     for path in paths:
         document = json.loads(Path(path).read_text())
-        which = {name: document.get(name, False) for name in ("random", "views", "reductions", "scans")}
+        which = {name: document.get(name, False) for name in ("random", "views", "reductions", "scans", "stencils")}
         session = library.open("sim", document["seed"], **which)
         listed = library.cases(document["seed"], **which)
         numbers = {case["label"]: index for index, case in enumerate(listed)}

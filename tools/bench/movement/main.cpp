@@ -60,6 +60,7 @@ struct Options : bench::ProgramOptions {
   std::vector<std::string> permutations;  ///< instead of the list: "u8 100x1048576 1,0"
   bool reductions = false;                ///< reductions instead of the list, or random ones
   bool scans = false;                     ///< cumulative sums instead of the list, or random ones
+  bool stencils = false;                  ///< stencils instead of the list, or random ones in 3D
   bool casts = false;                     ///< casts between all element types instead of the list
   bool model = false;                     ///< measures every candidate, and predicts its time
   std::string family = {};                ///< only candidates of this family; empty: all
@@ -110,9 +111,13 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
              "--scans", options.scans,
              "Instead of the list, cumulative sums; with --random N, of random shapes along random axes")
           ->excludes(reductions);
+  CLI::Option* stencils = app.add_flag("--stencils", options.stencils,
+                                       "Instead of the list, its stencils; with --random N, stencils of "
+                                       "random 3D shapes")
+                              ->excludes(reductions, scans);
   CLI::Option* casts = app.add_flag("--casts", options.casts,
                                     "Instead of the list, casts of 256 MiB between any two element types")
-                           ->excludes(random, reductions, scans);
+                           ->excludes(random, reductions, scans, stencils);
   CLI::Option* model = app.add_flag(
       "--model", options.model,
       "Measure every kernel that can do a case, and predict its time; with --device none only predict. "
@@ -128,7 +133,7 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
   app.add_flag("--jit", options.jit, "Also measure the cost of planning");
   app.add_flag("--targets", options.targets,
                "Exit with 1 if a target is missed; only peers.py has targets of random cases")
-      ->excludes(random, casts, reductions, scans);
+      ->excludes(random, casts, reductions, scans, stencils);
   app.add_option("--limit", options.limit_s, "Begin no case after this many seconds")
       ->type_name("SECONDS")
       ->check(CLI::PositiveNumber);
@@ -165,6 +170,7 @@ std::vector<Case> chosen(const Options& options) {
   }
   const std::string_view only_operation = options.reductions ? "reduce"
                                           : options.scans    ? "scan"
+                                          : options.stencils ? "stencil"
                                           : options.casts    ? "cast"
                                                              : "";
   std::vector<Case> cases = bench::list_cases({.seed = options.seed,
@@ -193,6 +199,7 @@ void describe_setting(const Options& options, const tmajit::DeviceInfo& info, Re
   report.json["views"] = options.random_views;
   report.json["reductions"] = options.reductions;
   report.json["scans"] = options.scans;
+  report.json["stencils"] = options.stencils;
   report.json["casts"] = options.casts;
   report.json["device"] = bench::to_json(info);
   report.json["versions"] = {{"tmajit", TMAJIT_VERSION_STRING}, {"NVRTC", nvrtc}};
@@ -253,7 +260,8 @@ class Measurement {
       report_.line(fmt::format("{} cases left out: --limit {:g} s was over", left_out, options_.limit_s));
     }
     if (reports_distribution()) report_distribution();
-    return options_.random > 0 || options_.reductions || options_.scans || report_targets();
+    const bool lists_one_operation = options_.reductions || options_.scans || options_.stencils;
+    return options_.random > 0 || lists_one_operation || report_targets();
   }
 
  private:

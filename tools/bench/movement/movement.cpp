@@ -75,8 +75,8 @@ const char* json_text(const Call& call) noexcept {
 }
 
 /// The name of the only operation whose cases are listed; empty: the default list.
-std::string_view only_operation(int reductions, int scans) {
-  return reductions != 0 ? "reduce" : scans != 0 ? "scan" : "";
+std::string_view only_operation(int reductions, int scans, int stencils) {
+  return reductions != 0 ? "reduce" : scans != 0 ? "scan" : stencils != 0 ? "stencil" : "";
 }
 
 }  // namespace
@@ -96,17 +96,17 @@ const char* tmajit_movement_error_code() {
 
 /// The list of cases as JSON. Needs no GPU. seed: seed of random cases. tiny: cases have few elements.
 /// random: instead of the list, this many random permutations of each type; with `views`, this many pads,
-/// slices, flips, broadcasts, casts and maps each. reductions, scans: only these operations; with `random`,
-/// this many random cases.
+/// slices, flips, broadcasts, casts and maps each. reductions, scans, stencils: only these operations; with
+/// `random`, this many random cases.
 const char* tmajit_movement_cases(uint64_t seed, int tiny, size_t random, int views, int reductions,
-                                  int scans) {
+                                  int scans, int stencils) {
   return json_text([&] {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const bench::Case& bench_case : bench::list_cases({.seed = seed,
                                          .tiny = tiny != 0,
                                          .random = random,
                                          .random_views = views != 0,
-                                         .operation = only_operation(reductions, scans)}))
+                                         .operation = only_operation(reductions, scans, stencils)}))
       list.push_back(to_json(bench_case));
     return list;
   });
@@ -115,16 +115,17 @@ const char* tmajit_movement_cases(uint64_t seed, int tiny, size_t random, int vi
 /// Opens a device ("auto", "gpu", "gpu:N", "sim") and a runtime on it. It uses the current CUDA context, so
 /// that addresses and streams of other libraries are valid here.
 tmajit_movement_session* tmajit_movement_open(const char* device, uint64_t seed, int tiny, size_t random,
-                                              int views, int reductions, int scans) {
+                                              int views, int reductions, int scans, int stencils) {
   return guard<tmajit_movement_session*>(nullptr, [&] {
     std::shared_ptr<tmajit::Device> opened = bench::open_device(device);
     const tmajit::Runtime runtime({.device = opened});
-    return new tmajit_movement_session{opened, runtime,
-                                       bench::list_cases({.seed = seed,
-                                                          .tiny = tiny != 0,
-                                                          .random = random,
-                                                          .random_views = views != 0,
-                                                          .operation = only_operation(reductions, scans)})};
+    return new tmajit_movement_session{
+        opened, runtime,
+        bench::list_cases({.seed = seed,
+                           .tiny = tiny != 0,
+                           .random = random,
+                           .random_views = views != 0,
+                           .operation = only_operation(reductions, scans, stencils)})};
   });
 }
 

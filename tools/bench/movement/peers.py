@@ -84,6 +84,8 @@ def parse(arguments):
         help="instead of the list, reductions; with --random N, sums of random shapes over random axes")
     add("--scans", action="store_true",
         help="instead of the list, cumulative sums; with --random N, of random shapes along random axes")
+    add("--stencils", action="store_true",
+        help="instead of the list, its stencils; with --random N, stencils of random 3D shapes")
     add("--jit", action="store_true", help="also measure the cost of planning")
     add("--json", metavar="FILE", help="also write all results to this file, which is updated during the run")
     add("--resume", action="store_true", help="continue the run that wrote --json FILE, if that file exists")
@@ -167,7 +169,7 @@ def failed(report):
 def list_arguments(options):
     """The options that select the list of cases, as arguments of Library's methods."""
     return {"random": options.random, "views": options.random_views, "reductions": options.reductions,
-            "scans": options.scans}
+            "scans": options.scans, "stencils": options.stencils}
 
 
 def choose(library, options):
@@ -250,7 +252,7 @@ def measure(options, library, arguments):
         "versions": {"tmajit": description["tmajit"], "NVRTC": description["nvrtc"], **versions},
         "peers": list(makers),
         "absent": absent,
-        **{name: getattr(options, name) for name in ("rounds", "seed", "random", "reductions", "scans")},
+        **{name: getattr(options, name) for name in ("rounds", "seed", "random", "reductions", "scans", "stencils")},
         "views": options.random_views,
         "results": [],
     }

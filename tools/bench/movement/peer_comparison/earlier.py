@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 # A run can only be continued if these keys of both reports are equal.
-SAME = ("device", "versions", "peers", "rounds", "seed", "random", "views", "reductions", "scans")
+SAME = ("device", "versions", "peers", "rounds", "seed", "random", "views", "reductions", "scans", "stencils")
 
 
 def read(path):

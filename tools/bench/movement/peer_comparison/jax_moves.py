@@ -59,7 +59,8 @@ def _stencil(case):
     given, rank = case["arguments"], len(case["sources"][0]["shape"])
     mode = _MODES[given.get("boundary", "zero")]
     extra = {"constant_values": given.get("value", 0)} if mode == "constant" else {}
-    wide = jnp.int16 if case["sources"][0]["type"] == "u8" else None  # u8 arithmetic would wrap around
+    # u8 arithmetic would wrap around, and sums of many bf16 would lose their last bits.
+    wide = {"u8": jnp.int16, "bf16": jnp.float32}.get(case["sources"][0]["type"])
 
     def pad(a, reach):
         return jnp.pad(a.astype(wide) if wide else a, [(reach.get(d, 0),) * 2 for d in range(rank)], mode, **extra)

@@ -13,8 +13,8 @@ NAME = "libtmajit_movement.so"
 _FUNCTIONS = {
     "error": (c_char_p, []),
     "error_code": (c_char_p, []),
-    "cases": (c_char_p, [c_uint64, c_int, c_size_t, c_int, c_int, c_int]),
-    "open": (c_void_p, [c_char_p, c_uint64, c_int, c_size_t, c_int, c_int, c_int]),
+    "cases": (c_char_p, [c_uint64, c_int, c_size_t, c_int, c_int, c_int, c_int]),
+    "open": (c_void_p, [c_char_p, c_uint64, c_int, c_size_t, c_int, c_int, c_int, c_int]),
     "close": (None, [c_void_p]),
     "describe": (c_char_p, [c_void_p]),
     "predict": (c_char_p, [c_void_p, c_size_t, c_char_p]),
@@ -84,11 +84,12 @@ class Library:
             raise TmajitError(self._error_code().decode(), self._error().decode())
         return json.loads(answer) if function.restype is c_char_p else answer
 
-    def cases(self, seed, tiny=False, random=0, views=False, reductions=False, scans=False):
-        return self._cases(seed, int(tiny), random, int(views), int(reductions), int(scans))
+    def cases(self, seed, tiny=False, random=0, views=False, reductions=False, scans=False, stencils=False):
+        return self._cases(seed, int(tiny), random, int(views), int(reductions), int(scans), int(stencils))
 
-    def open(self, device="auto", seed=1, tiny=False, random=0, views=False, reductions=False, scans=False):
-        which = (int(views), int(reductions), int(scans))
+    def open(self, device="auto", seed=1, tiny=False, random=0, views=False, reductions=False, scans=False,
+             stencils=False):
+        which = (int(views), int(reductions), int(scans), int(stencils))
         return Session(self, self._open(device.encode(), seed, int(tiny), random, *which))
 
 

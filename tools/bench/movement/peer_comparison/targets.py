@@ -16,7 +16,7 @@ EVEN_SHARE = 0.99  # of permutations: share with at least EVEN
 LEAST = 0.90  # of permutations: least ratio to the best peer
 OF_COPY, OF_COPY_SHARE = 0.6, 0.99  # of permutations: share with at least OF_COPY of the driver's copy
 VIEWS_EVEN_SHARE, VIEWS_MEAN = 0.97, 1.10  # of views and reductions: share with at least EVEN, geometric mean
-OTHER_GROUPS = (RANDOM_GROUP, "random scan", "random reduction")  # all other groups are views
+OTHER_GROUPS = (RANDOM_GROUP, "random scan", "random reduction", "random stencil")  # all other groups are views
 SCANS_SHARE = 0.9  # of scans: share that is no slower than the best peer
 
 
