@@ -8,6 +8,7 @@ from typing import Any
 from . import _core
 from ._types import Axes, DType, Extents, Slices, Tensor, Widths
 from ._values import given_sources as _given
+from ._values import present_sources as _present
 
 _one = _core.run_one
 _some = _core.run_some
@@ -1424,6 +1425,7 @@ def gather_sum(
     out_of_range: str | None = None,
     flat: bool | None = None,
     *,
+    offsets: Tensor | None = None,
     out: Tensor | None = None,
     dtype: DType | None = None,
 ) -> Any:
@@ -1441,6 +1443,9 @@ def gather_sum(
             skip). For example "clamp".
         flat: whether one index tensor numbers the elements of all axes together, in row-major order (a
             bool; default: False). For example True.
+        offsets: a tensor of int32 or int64 of one dimension: the first index of each bag, then the end of
+            the last bag. The index tensor then has one dimension, too. By default each line of the index
+            tensor is a bag.
         out: the tensor to write; by default a new tensor of the first source's library.
         dtype: the element type of the new tensor; docs/gather.md says which is the default.
 
@@ -1454,7 +1459,8 @@ def gather_sum(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(44, _given(x, index, weights), out, dtype, (axes, out_of_range, flat))
+    ragged = None if offsets is None else True
+    return _one(44, _present(x, index, weights, offsets), out, dtype, (axes, out_of_range, flat, ragged))
 
 
 def copy_ragged(

@@ -251,6 +251,11 @@ std::vector<NamedMove> broad_moves() {
        operation::gather_sum(to(ElementType::i64, {100, 33}), from(u8, {1000, 33}),
                              places(ElementType::i64, {100, 5}))
            .moves.front()},
+      {"sums of ragged bags",
+       operation::gather_sum(
+           to(f32, {4096, 64}), from(f32, {1 << 20, 64}), places(ElementType::i64, {100000}), {}, {},
+           Tensor{TensorView::contiguous(ElementType::i64, {4097}), places(f32, {1}).address + (1 << 20)})
+           .moves.front()},
       // Both contiguous in the last dimension, all at multiples of 16 bytes.
       {"dense copy", {to(f32, {4096, 4096}), {square}}},
       {"dense copy of bytes", {to(u8, {1 << 20}), {from(u8, {1 << 20})}}},

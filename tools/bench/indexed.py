@@ -7,6 +7,11 @@ of experts moves them, and added up again, times weights. With --paged only the 
 of 8 heads of 128 to the slots of a paged cache and back, in both layouts, and repacked blocks. Bytes are those of the moved rows, read and written once, and of the indices.
 Compares each result with PyTorch's.
 
+With --bags it measures gather_sum of ragged bags instead: tables of 64 MiB to 4 GiB with rows of 64 bytes to
+2 KiB, and lists of 2^14 to 2^19 indices in bags whose lengths follow Zipf's law, some of them empty, beside
+PyTorch's embedding_bag. Bytes are those of the rows that are read and written, of indices, weights and
+offsets.
+
 With --moe it measures moe_permute instead, for the hidden sizes, numbers of experts and tokens of a mixture
 of experts with 8 slots, and gather_sum, its inverse. moe_permute reads the tokens once and writes 8 rows of
 each; its bytes also count ids and positions. gather_sum reads 8 rows of each token and writes one.
@@ -164,6 +169,50 @@ def gather_sum(hidden, experts, count, slots=8):
     return what, ours, (slots + 1) * count * hidden * 2, peers
 
 
+def bag_lengths(draw, count):
+    """Lengths of bags that have `count` indices together: a length of at least n has a chance of about 1 / n."""
+    longest = draw.choice((16, 256, 4096))
+    lengths, remaining = [], count
+    while remaining > 0:
+        length = int(1 / (1 - draw.random() * longest / (longest + 1)))
+        lengths.append(0 if draw.random() < 0.1 else min(length, remaining))
+        remaining -= lengths[-1]
+    return lengths
+
+
+def ragged_bags(draw):
+    """Sums of bags of different lengths, with and without weights."""
+    dtype = draw.choice(DTYPES[1:])
+    row = int(2 ** draw.uniform(6, 11)) // 64 * 64 // dtype.itemsize
+    table = max(2, int(2 ** draw.uniform(26, 32)) // (row * dtype.itemsize))
+    lengths = bag_lengths(draw, int(2 ** draw.uniform(14, 19)))
+    kind = draw.choice((torch.int32, torch.int64))
+    # Sums of small whole numbers, and of their quarters, are exact.
+    x = torch.randint(-4, 5, (table, row), device="cuda", dtype=torch.int8).to(dtype)
+    index = torch.randint(0, table, (sum(lengths),), device="cuda", dtype=kind)
+    offsets = torch.tensor([0, *itertools.accumulate(lengths)], device="cuda", dtype=kind)
+    weights = torch.full_like(index, 0.25, dtype=dtype) if draw.random() < 0.5 else None
+    y = torch.empty(len(lengths), row, dtype=dtype, device="cuda")
+    weighted = "" if weights is None else "weighted "
+    what = f"{weighted}sums of {len(lengths)} bags, {len(index)} rows of {row} {dtype} from {table}"
+
+    def call():
+        return tmajit.gather_sum(x, index, weights, offsets=offsets, out=y)
+
+    def by_pytorch():
+        return torch.nn.functional.embedding_bag(
+            index, x, offsets, mode="sum", per_sample_weights=weights, include_last_offset=True
+        )
+
+    call()
+    equal(y, by_pytorch(), what)
+    ours = device_us(call)
+    peers = {"embedding_bag": device_us(by_pytorch)}
+    rows = (len(index) + len(lengths)) * row * dtype.itemsize
+    numbers = len(index) * (kind.itemsize + (0 if weights is None else dtype.itemsize))
+    return what, ours, rows + numbers + len(offsets) * kind.itemsize, peers
+
+
 @functools.cache
 def empty_kernel_us():
     """The time of a launch in a chain of launches of a kernel that does nothing."""
@@ -238,6 +287,7 @@ parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.R
 parser.add_argument("--cases", type=int, default=100, help="number of random cases (100)")
 parser.add_argument("--seed", type=int, default=random.randrange(1 << 32), help="default: any")
 parser.add_argument("--moe", action="store_true", help="measure moe_permute and gather_sum alone")
+parser.add_argument("--bags", action="store_true", help="measure gather_sum of ragged bags alone")
 parser.add_argument("--paged", action="store_true", help="only the moves of docs/paged.md")
 arguments = parser.parse_args()
 draw = random.Random(arguments.seed)
@@ -278,13 +328,14 @@ if arguments.paged:
                 for heads_first in (False, True):
                     report(*move(count, block_size, heads_first))
     sys.exit()
-for hidden in (2048, 4096, 7168):
+kinds = (ragged_bags,) if arguments.bags else (gather_rows, gather_rows, gather_along, scatter_add_rows)
+for hidden in () if arguments.bags else (2048, 4096, 7168):
     for count in (32, 128, 512, 4096, 16384):
         experts = draw.choice((128, 256, 384))
         report(*tokens(hidden, count, experts))
         report(*gather_sum(hidden, experts, count))
 for _ in range(arguments.cases):
-    kind = draw.choice((gather_rows, gather_rows, gather_along, scatter_add_rows))
+    kind = draw.choice(kinds)
     what, ours, moved, peers = kind(draw)
     ratios.setdefault(kind.__name__, []).append(report(what, ours, moved, peers))
 for name, all_of in ratios.items():
