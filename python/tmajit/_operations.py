@@ -1606,11 +1606,12 @@ def tiles(
     """Copies, combines or computes by a kernel whose tile you choose, without rewriting the tensors.
 
     Args:
-        x: a tensor, or a sequence of up to 8, broadcast to a common shape by NumPy's rules.
+        x: a tensor, or a sequence of up to 8, broadcast to a common shape by NumPy's rules. Python's
+            numbers after them are p0, p1 …; their values share a kernel.
         family: the family of kernels ("copy", "map", "bulk", "snapshot", "reduce_into"; default: copy). For
             example "map".
-        expression: the expression of map or bulk; it also reads t[d], the element's position in the tile,
-            and tile_index, its number (an expression; default: none). For example "x*2+1".
+        expression: the expression of map or bulk; it may read p0 …, t[d], the element's position in the
+            tile, and tile_index, its number (an expression; default: none). For example "x*2+1".
         op: how each source element is combined with the destination's ("add", "min", "max", "inc", "dec",
             "and", "or", "xor"; default: add). For example "add".
         box: the tile of the first source, in elements; for bulk one number (whole numbers, 0 or more;

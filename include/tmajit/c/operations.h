@@ -725,8 +725,8 @@ typedef struct tmajit_tiles_arguments {
   size_t size;  ///< sizeof(tmajit_tiles_arguments)
   /// the family of kernels: "copy", "map", "bulk", "snapshot", "reduce_into"; default: copy
   const char* family;
-  /// the expression of map or bulk; it also reads t[d], the element's position in the tile, and tile_index,
-  /// its number; default: none; "x*2+1"
+  /// the expression of map or bulk; it may read p0 …, t[d], the element's position in the tile, and
+  /// tile_index, its number; default: none; "x*2+1"
   const char* expression;
   /// how each source element is combined with the destination's: "add", "min", "max", "inc", "dec", "and",
   /// "or", "xor"; default: add
