@@ -11,6 +11,7 @@
 #include <tmajit/sim.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <set>
 #include <string>
@@ -364,6 +365,44 @@ TEST_CASE("bags of an index tensor without elements are empty") {
   device->memory().copy_out(std::as_writable_bytes(std::span(found)), to.address(), nullptr);
   device->streams().synchronize(nullptr);
   CHECK(found == std::vector<float>(8, 0));
+}
+
+TEST_CASE("indices and weights that no bag has may be anything") {
+  const auto device = make_sim_device({.mode = SimOptions::Mode::random, .seed = 12});
+  const Runtime runtime(
+      {.device = device, .cache_directory = tests::shared_kernels(), .compile = tests::ptx_without_lines});
+  constexpr std::uint64_t room = 64;
+  std::vector<std::int32_t> list(room, 1 << 30);
+  std::vector<float> factors(room, std::nanf(""));
+  for (std::int32_t i = 0; i < 5; ++i) {
+    list.at(i + 2) = i * 3 % 4;
+    factors.at(i + 2) = static_cast<float>(i + 1);
+  }
+  const std::vector<std::int64_t> offsets{2, 4, 4, 7, 7};
+  const std::vector<float> table{1, 10, 100, 1000};
+  const auto upload = [&](const auto& elements) {
+    Buffer buffer(device, elements.size() * sizeof elements[0]);
+    device->memory().copy_in(buffer.address(), std::as_bytes(std::span(elements)), nullptr);
+    return buffer;
+  };
+  const Buffer index = upload(list);
+  const Buffer weights = upload(factors);
+  const Buffer bounds = upload(offsets);
+  const Buffer from = upload(table);
+  const Buffer to(device, 4 * 4);
+  // An index out of range in a bag would stop the kernel.
+  gather_sum(runtime, Tensor::contiguous(ElementType::f32, {4}, to.address()),
+             Tensor::contiguous(ElementType::f32, {4}, from.address()),
+             Tensor::contiguous(ElementType::i32, {room}, index.address()),
+             Tensor::contiguous(ElementType::f32, {room}, weights.address()),
+             {.out_of_range = OutOfRange::error}, nullptr,
+             Tensor::contiguous(ElementType::i64, {5}, bounds.address()));
+  std::vector<float> found(4);
+  device->streams().synchronize(nullptr);
+  device->memory().copy_out(std::as_writable_bytes(std::span(found)), to.address(), nullptr);
+  device->streams().synchronize(nullptr);
+  CHECK(found == std::vector<float>{2001, 0, 345, 0});
+  CHECK(device->reports().empty());
 }
 
 TEST_CASE("all lengths of bags share a kernel") {

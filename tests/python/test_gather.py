@@ -216,6 +216,12 @@ def test_gather_sum_of_ragged_bags(kind):
     np.testing.assert_array_equal(found, [x[index[:2]].sum(0), np.zeros(64), x[index[1:]].sum(0)])
     none = tmajit.gather_sum(x, index[:0], offsets=np.zeros(3, kind))
     np.testing.assert_array_equal(none, np.zeros((2, 64)))
+    # In plans and chains the offsets are the last source.
+    planned = tmajit.plan("gather_sum", x, index, offsets, ragged=True)
+    np.testing.assert_array_equal(planned(x, index, offsets), tmajit.gather_sum(x, index, offsets=offsets))
+    chain = tmajit.Chain()
+    sums = chain.gather_sum(chain.map(x, expression="x * 2"), index, offsets, ragged=True)
+    np.testing.assert_array_equal(chain.run(sums), 2 * tmajit.gather_sum(x, index, offsets=offsets))
     # The source's last axis.
     turned = tmajit.gather_sum(np.ascontiguousarray(x.T), index, axes=-1, offsets=offsets)
     np.testing.assert_array_equal(turned, tmajit.gather_sum(x, index, offsets=offsets).T)
