@@ -21,6 +21,7 @@ from typing import Any
 from . import _core
 from ._types import Axes, DType, Extents, Slices, Tensor, Widths
 from ._values import given_sources as _given
+from ._values import present_sources as _present
 
 _one = _core.run_one
 _some = _core.run_some
@@ -144,6 +145,11 @@ def always_moves_bits(operation):
     return operation["moves_bits"] and all(a["name"] != "expression" for a in operation["arguments"])
 
 
+def follows_from_sources(operation, argument):
+    """Whether the function has no such parameter, because the sources' names tell its value."""
+    return operation["has_offsets"] and argument["name"] == "ragged"
+
+
 def takes_type(operation):
     """Whether the function has the parameter dtype."""
     if always_moves_bits(operation) or operation["reads_destination"] or len(operation["results"]) > 1:
@@ -160,7 +166,11 @@ def parameters(operation):
     """The function's parameters, and the expression by which its body passes the sources to _core."""
     arguments = operation["arguments"]
     required = [f"{a['name']}: {annotation(a)}" for a in arguments if a["required"]]
-    optional = [f"{a['name']}: {annotation(a)} | None = None" for a in arguments if not a["required"]]
+    optional = [
+        f"{a['name']}: {annotation(a)} | None = None"
+        for a in arguments
+        if not a["required"] and not follows_from_sources(operation, a)
+    ]
     many = operation["many_results"]
     result = "Sequence[Tensor]" if many else "Tensor"
     out = f"out: {result}" if operation["reads_destination"] else f"out: {result} | None = None"
@@ -186,7 +196,11 @@ def parameters(operation):
         if operation["has_weights"]:
             first = ["x: Tensor", "index: Tensor", "weights: Tensor | None = None"]
             sources = "_given(x, index, weights)"
-        return [*first, *required, *optional, "*", out, *dtype], sources
+        last = [out, *dtype]
+        if operation["has_offsets"]:
+            last = ["offsets: Tensor | None = None", *last]
+            sources = "_present(x, index, weights, offsets)"
+        return [*first, *required, *optional, "*", *last], sources
     if arguments and arguments[0]["name"] == "expression" and arguments[0]["required"]:
         return [*required, "*sources: Tensor", *optional, out, *dtype], "sources"
     if most > 8:
@@ -260,11 +274,22 @@ def docstring(operation):
     if operation["has_weights"]:
         entries.append(("weights", "a floating-point tensor of the index tensor's shape; by default ones."))
     for argument in operation["arguments"]:
+        if follows_from_sources(operation, argument):
+            continue
         values = accepted_values(argument)
         if argument["default"]:
             values += f"; default: {default_of(argument)}"
         text = f"{argument['sentence']} ({values}). For example {example_of(argument)}."
         entries.append((argument["name"], text))
+    if operation["has_offsets"]:
+        entries.append(
+            (
+                "offsets",
+                "a tensor of int32 or int64 of one dimension: the first index of each bag, then the end of "
+                "the last bag. The index tensor then has one dimension, too. By default each line of the "
+                "index tensor is a bag.",
+            )
+        )
     if operation["many_results"]:
         entries.append(("out", "the tensors to write; by default new tensors of the sources' library."))
     elif operation["reads_destination"]:
@@ -338,6 +363,8 @@ def function(number, operation):
     dtype = "dtype" if has_type else "None"
     if sources == "sources" and operation["has_indices"] and not operation["has_weights"]:
         lines.append("    sources = (x, *index) if isinstance(index, (list, tuple)) else (x, index)")
+    if operation["has_offsets"]:
+        lines.append("    ragged = None if offsets is None else True")
     call = f"    return {run}({number}, {sources}, out, {dtype}, ({values}))"
     lines += wrapped(call, "", "        ").split("\n") if len(call) > 108 else [call]
     return lines

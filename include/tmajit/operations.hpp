@@ -66,6 +66,7 @@ struct OperationInfo {
   bool several_destinations = false;  ///< its arguments say how many destinations it has
   bool has_indices = false;           ///< all sources but the first are index tensors, of integers
   bool has_weights = false;           ///< as has_indices, but the third source is a tensor of weights
+  bool has_offsets = false;           ///< its argument `ragged` says whether the last source holds offsets
   bool takes_numbers = false;         ///< number() may stand in place of its last sources
   /// The names of sources and destinations whose roles differ; empty for other operations.
   std::span<const std::string_view> source_names = {};

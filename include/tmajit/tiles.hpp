@@ -17,7 +17,7 @@ TMAJIT_BEGIN
 struct TileRequest {
   std::string_view family = "copy";  ///< one of families() with an operation
   Tensor destination = {};
-  std::vector<Tensor> sources = {};
+  std::vector<Tensor> sources = {};    ///< tensors, then numbers that the expression reads as p0, p1 …
   std::string_view expression = {};    ///< expression of families that compute
   CombineOp combine = CombineOp::add;  ///< operation of families that combine
   TileOptions tiles = {};

@@ -66,6 +66,7 @@ nb::list describe_operations() {
     described["takes_numbers"] = operation.takes_numbers;
     described["has_indices"] = operation.has_indices;
     described["has_weights"] = operation.has_weights;
+    described["has_offsets"] = operation.has_offsets;
     described["is_view"] = operation.is_view;
     described["is_batch"] = operation.is_batch;
     described["many_results"] = operation.has_many_destinations();

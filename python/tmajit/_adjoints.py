@@ -127,21 +127,27 @@ def _scatter_add(f: Any, call: Call, gradients: list) -> list:
 
 def _gather_sum(f: Any, call: Call, gradients: list) -> list:
     (gradient,), (x, index, *weights) = gradients, call.sources
+    ragged = call.values["ragged"] in (True, "yes")
+    offsets = weights.pop() if ragged else None
     rank, terms = len(call.shapes[0]), call.shapes[1]
     axes = axes_of(0 if call.values["axes"] is None else call.values["axes"], rank)
     before, after = axes[0], rank - axes[-1] - 1
     if gradient.dtype.itemsize < 4:
         gradient = f.cast(gradient, "float32")
-    # The gradient with a dimension of one element, which is that of the terms.
     shape, place = tuple(gradient.shape), before + len(terms) - 1
-    whole = (*shape[:place], terms[-1], *shape[place:])
-    spread = gradient.reshape((*shape[:place], 1, *shape[place:]))
+    whole = (*shape[:place], terms[-1], *shape[place + ragged :])
+    if ragged:
+        # Each index gets the gradient of its bag; an index before the first bag or after the last gets zeros.
+        spread = f.gather(gradient, f.bags(offsets, terms[0]), before)
+    else:
+        # The gradient with a dimension of one element, which is that of the terms.
+        spread = gradient.reshape((*shape[:place], 1, *shape[place:]))
     found: list = [None] * len(call.sources)
     if not weights or weights[0] is not None:
         if weights:
             moved = spread * weights[0].reshape((*(1,) * before, *terms, *(1,) * after))
         else:
-            moved = f.broadcast(spread, whole)
+            moved = spread if ragged else f.broadcast(spread, whole)
         found[0] = f.scatter_add(moved, index, **_indexing(call), out=f.zeros(call.shapes[0], moved))
     if weights and x is not None:
         products = spread * f.gather(x, index, **_indexing(call))

@@ -18,6 +18,7 @@ from . import _adjoints, _core, _values
 from ._conveniences import functions_over
 from ._libraries import numpy_type, type_name
 from ._values import given_sources as _given  # noqa: F401  functions_over() takes it from here
+from ._values import present_sources as _present  # noqa: F401
 
 _MAX_RANK = 8  # of tmajit's tensors
 _TARGET = "tmajit"  # the name of the handlers in XLA
@@ -309,4 +310,12 @@ def _some(number: int, sources: Any, out: Any, dtype: Any, values: tuple) -> Any
 
 
 FUNCTIONS = functions_over(globals())
-_functions = SimpleNamespace(**FUNCTIONS, zeros=lambda shape, like: jnp.zeros(shape, like.dtype))
+
+
+def _bags(offsets: Any, count: int) -> Any:
+    """The bag of each of `count` indices; the number of bags for an index that is in none."""
+    bags = jnp.searchsorted(offsets, jnp.arange(count, dtype=offsets.dtype), side="right") - 1
+    return jnp.where(bags < 0, offsets.shape[0] - 1, bags)
+
+
+_functions = SimpleNamespace(**FUNCTIONS, zeros=lambda shape, like: jnp.zeros(shape, like.dtype), bags=_bags)

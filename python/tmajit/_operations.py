@@ -8,6 +8,7 @@ from typing import Any
 from . import _core
 from ._types import Axes, DType, Extents, Slices, Tensor, Widths
 from ._values import given_sources as _given
+from ._values import present_sources as _present
 
 _one = _core.run_one
 _some = _core.run_some
@@ -1424,6 +1425,7 @@ def gather_sum(
     out_of_range: str | None = None,
     flat: bool | None = None,
     *,
+    offsets: Tensor | None = None,
     out: Tensor | None = None,
     dtype: DType | None = None,
 ) -> Any:
@@ -1441,6 +1443,9 @@ def gather_sum(
             skip). For example "clamp".
         flat: whether one index tensor numbers the elements of all axes together, in row-major order (a
             bool; default: False). For example True.
+        offsets: a tensor of int32 or int64 of one dimension: the first index of each bag, then the end of
+            the last bag. The index tensor then has one dimension, too. By default each line of the index
+            tensor is a bag.
         out: the tensor to write; by default a new tensor of the first source's library.
         dtype: the element type of the new tensor; docs/gather.md says which is the default.
 
@@ -1454,7 +1459,8 @@ def gather_sum(
         ArgumentError: shapes, arguments and the number of tensors do not match.
         SpecError: tensors overlap or break another rule, which the error's `rule` names.
     """
-    return _one(44, _given(x, index, weights), out, dtype, (axes, out_of_range, flat))
+    ragged = None if offsets is None else True
+    return _one(44, _present(x, index, weights, offsets), out, dtype, (axes, out_of_range, flat, ragged))
 
 
 def copy_ragged(
@@ -1600,11 +1606,12 @@ def tiles(
     """Copies, combines or computes by a kernel whose tile you choose, without rewriting the tensors.
 
     Args:
-        x: a tensor, or a sequence of up to 8, broadcast to a common shape by NumPy's rules.
+        x: a tensor, or a sequence of up to 8, broadcast to a common shape by NumPy's rules. Python's
+            numbers after them are p0, p1 …; their values share a kernel.
         family: the family of kernels ("copy", "map", "bulk", "snapshot", "reduce_into"; default: copy). For
             example "map".
-        expression: the expression of map or bulk; it also reads t[d], the element's position in the tile,
-            and tile_index, its number (an expression; default: none). For example "x*2+1".
+        expression: the expression of map or bulk; it may read p0 …, t[d], the element's position in the
+            tile, and tile_index, its number (an expression; default: none). For example "x*2+1".
         op: how each source element is combined with the destination's ("add", "min", "max", "inc", "dec",
             "and", "or", "xor"; default: add). For example "add".
         box: the tile of the first source, in elements; for bulk one number (whole numbers, 0 or more;

@@ -171,7 +171,8 @@ def _moe_permute(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]
 def _gather_sum(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:
     source, index = shapes[0], shapes[1]
     axes = axes_of(0 if values["axes"] is None else values["axes"], len(source))
-    return [(*source[: axes[0]], *index[:-1], *source[axes[-1] + 1 :])]
+    bags = (shapes[-1][0] - 1,) if values["ragged"] in (True, "yes") else index[:-1]
+    return [(*source[: axes[0]], *bags, *source[axes[-1] + 1 :])]
 
 
 def _windows(shapes: Sequence[Shape], values: dict[str, Any]) -> list[Shape]:

@@ -12,6 +12,7 @@ from . import _adjoints, _core, _shapes, _values
 from ._conveniences import functions_over
 from ._libraries import type_name
 from ._values import given_sources as _given  # noqa: F401  functions_over() takes it from here
+from ._values import present_sources as _present  # noqa: F401
 
 #: The type in a schema for each type of an argument.
 _SCHEMA_TYPES = {
@@ -264,4 +265,13 @@ def _some(number: int, sources: Any, out: Any, dtype: Any, values: tuple) -> Any
 
 
 FUNCTIONS = functions_over(globals())
-_functions = SimpleNamespace(**FUNCTIONS, zeros=lambda shape, like: like.new_zeros(shape))
+
+
+def _bags(offsets: Any, count: Any) -> Any:
+    """The bag of each of `count` indices; the number of bags for an index that is in none."""
+    places = torch.arange(count, dtype=offsets.dtype, device=offsets.device)
+    bags = torch.searchsorted(offsets, places, right=True) - 1
+    return bags.masked_fill(bags < 0, offsets.shape[0] - 1)
+
+
+_functions = SimpleNamespace(**FUNCTIONS, zeros=lambda shape, like: like.new_zeros(shape), bags=_bags)

@@ -107,6 +107,11 @@ def divided_sources(number: int, sources: tuple | list, kinds: tuple[type, ...])
     return sources[:count], sources[count:]
 
 
+def present_sources(*sources: Any) -> tuple:
+    """The sources that are not None."""
+    return tuple(source for source in sources if source is not None)
+
+
 def given_sources(*sources: Any) -> tuple:
     """A recipe's sources without the optional ones at the end that are None."""
     count = len(sources)

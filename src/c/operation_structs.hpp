@@ -313,6 +313,7 @@ inline constexpr ArgumentMember gather_sum_members[] = {
     {"axes", offsetof(tmajit_gather_sum_arguments, axes)},
     {"out_of_range", offsetof(tmajit_gather_sum_arguments, out_of_range)},
     {"flat", offsetof(tmajit_gather_sum_arguments, flat)},
+    {"ragged", offsetof(tmajit_gather_sum_arguments, ragged)},
 };
 inline constexpr OperationStruct gather_sum_operation{
     "gather_sum", "tmajit_gather_sum_arguments", sizeof(tmajit_gather_sum_arguments), gather_sum_members};

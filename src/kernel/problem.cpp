@@ -213,11 +213,17 @@ std::uint64_t Problem::bytes_written() const noexcept {
 
 std::uint64_t Problem::bytes_read(std::uint32_t operand) const noexcept {
   std::uint64_t elements = nest.empty() ? 0 : 1;
-  // Each selected element is read, although the operand has stride 0 in the indices' dimensions.
-  std::uint64_t terms = is<IndexedProblem>() ? as<IndexedProblem>().terms.count : 1;
+  std::uint64_t terms = 1;
+  if (is<IndexedProblem>()) {
+    const IndexedProblem& indexed = as<IndexedProblem>();
+    terms = indexed.terms.ragged && operand == sources() ? 1 : indexed.terms.count;
+    // Each selected element is read, although the operand has stride 0 in the indices' dimensions.
+    if (operand == indexed.selected()) {
+      const std::uint64_t bags = indexed.terms.ragged ? std::max<std::uint64_t>(indexed.terms.bags, 1) : 1;
+      return sat_mul(nest.empty() ? 0 : sat_mul(nest.elements() / bags, terms), element_bytes(operand));
+    }
+  }
   if (is<TopKProblem>()) terms = as<TopKProblem>().stride[1] == 0 ? 1 : as<TopKProblem>().length;
-  if (is<IndexedProblem>() && operand == as<IndexedProblem>().selected())
-    return sat_mul(nest.empty() ? 0 : sat_mul(nest.elements(), terms), element_bytes(operand));
   if (is<MoePermuteProblem>()) {
     const auto& moe = as<MoePermuteProblem>();
     const std::uint64_t read = operand == 1 ? sat_mul(moe.tokens, moe.row_elements) : moe.pairs();

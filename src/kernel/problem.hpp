@@ -96,7 +96,7 @@ enum class IndexedUse : std::uint8_t { gather, scatter, scatter_add, gather_sum 
 /// Moves elements between a tensor, which has the nest's shape, and an operand whose elements index tensors
 /// select. Operand 2 + k is index tensor k. The selected operand has stride 0 in dimensions that come from an
 /// index; the element at the nest's offset plus the sum of index · stride is meant. The operand after the
-/// index tensor of a gather_sum has the weights.
+/// index tensor of a gather_sum has the weights. The last operand of a ragged one has the offset of each bag.
 struct IndexedProblem {
   std::string_view operation;
   IndexedUse use = IndexedUse::gather;
@@ -115,11 +115,15 @@ struct IndexedProblem {
   std::array<Axis, max_view_rank> axis{};
   std::uint32_t indices = 1;  ///< index tensors
   std::uint32_t flat = 0;     ///< 0, or at least 2: the number of axes that the one index tensor indexes
-  /// The terms that a gather_sum adds for each element; strides of operands 2 and 3, in elements.
+  /// The terms that a gather_sum adds for each element, or the indices of all bags if these are ragged.
+  /// Strides are those of operands 2, 3 and the last one, in elements.
   struct Terms {
     std::uint64_t count = 1;
     std::int64_t index_stride = 0;
     std::int64_t weight_stride = 0;
+    std::int64_t offset_stride = 0;
+    bool ragged = false;
+    std::uint64_t bags = 0;  ///< if they are ragged
   };
   Terms terms = {};
 

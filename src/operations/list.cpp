@@ -72,8 +72,9 @@ void check_operation(std::span<const Move> moves) {
                       .subject = destination_name(moves, i),
                       .found = "a source that is a number",
                       .need = "tensors: this operation has no expression that reads numbers",
-                      .legal = "map, stencil, reduce, scan, rowwise and gather, whose expressions read p0, "
-                               "p1 …, and cast_transpose",
+                      .legal =
+                          "map, stencil, reduce, scan, rowwise, gather and tiles, whose expressions read "
+                          "p0, p1 …, and cast_transpose",
                       .source = source_of_rules});
       continue;
     }

@@ -185,13 +185,18 @@ void moe_permute(const Runtime& runtime, List<Tensor> destinations, const Tensor
 }
 
 void gather_sum(const Runtime& runtime, const Tensor& destination, const Tensor& source, const Tensor& index,
-                const std::optional<Tensor>& weights, const GatherSum& what, Stream stream) {
-  const std::array sources{source, index, weights.value_or(Tensor{})};
-  Call(runtime, 'z', {&destination, 1}, std::span(sources).first(weights ? 3 : 2))
+                const std::optional<Tensor>& weights, const GatherSum& what, Stream stream,
+                const std::optional<Tensor>& offsets) {
+  std::array<Tensor, 4> sources{source, index};
+  std::size_t count = 2;
+  if (weights) sources.at(count++) = *weights;
+  if (offsets) sources.at(count++) = *offsets;
+  Call(runtime, 'z', {&destination, 1}, std::span(sources).first(count))
       .with(std::span<const std::int64_t>(what.axes))
       .with(what.flat)
       .with(what.out_of_range)
-      .run(stream, [&] { return operation::gather_sum(destination, source, index, weights, what); });
+      .with(what.ragged || offsets.has_value())
+      .run(stream, [&] { return operation::gather_sum(destination, source, index, weights, what, offsets); });
 }
 
 void reduce_into(const Runtime& runtime, const Tensor& destination, CombineOp op, const Tensor& source,

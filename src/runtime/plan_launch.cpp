@@ -48,6 +48,8 @@ void require_plan(const KernelState& kernel, const KernelPlan& plan) {
   const Problem& problem = Inside::state(plan)->problem;
   for (std::uint32_t i = 0; i < problem.nest.operands; ++i) {
     if (problem.address[i] != 0 || problem.is_number(i)) continue;  // the bits of the number 0 are 0
+    // A list of indices without elements may have a null address.
+    if (i > 0 && i <= problem.sources() && problem.bytes_read(i) == 0) continue;
     throw Error(
         ErrorCode::invalid_argument,
         fmt::format("a plan of the family {} was made without addresses; plan it for tensors with addresses.",

@@ -82,6 +82,10 @@ void check_unused(const TileSpec& spec, Violations& violations) {
   for (std::uint32_t i = spec.inputs + 1U; i < spec.operands.size(); ++i) {
     check_unused_operand(spec, i, violations);
   }
+  for (std::uint32_t k = spec.numbers; k < spec.number_types.size(); ++k) {
+    const auto type = static_cast<std::uint64_t>(spec.number_types[k]);
+    if (type != 0) add_unused(type, fmt::format("number_types[{}]", k), violations);
+  }
 }
 
 void check_counts(const TileSpec& spec, Violations& violations) {
@@ -89,6 +93,9 @@ void check_counts(const TileSpec& spec, Violations& violations) {
   const BeyondFacts& asked = spec.asked;
   check_count("rank.range", "rank", spec.view_rank(), {1, spec.traits->max_rank}, spec, violations);
   check_count("inputs.range", "inputs", spec.inputs, {1, spec.traits->max_inputs}, spec, violations);
+  const std::uint32_t tensors = std::clamp<std::uint32_t>(spec.inputs, 1, max_inputs);
+  check_count("numbers.range", "numbers", spec.numbers, {0, computing ? max_inputs - tensors : 0}, spec,
+              violations);
   check_count("stages.range", "stages", asked_for(spec.stages, asked.stages), {1, max_stages}, spec,
               violations);
   check_count("output-stages.range", "output_stages", asked_for(spec.output_stages, asked.output_stages),

@@ -5,6 +5,7 @@
 #include "spec/limits.hpp"
 #include "spec/map_view.hpp"
 #include "spec/saturate.hpp"
+#include "spec/views.hpp"
 
 #include <tmajit/error.hpp>
 
@@ -105,7 +106,8 @@ ElementType TileSpec::map_type(const OperandSpec& operand) const noexcept {
 
 TileSpec tile_spec(const TileTraits& traits, std::string_view expression, std::span<const TensorView> views,
                    const TileOptions& given, CombineOp combine) {
-  const std::size_t inputs = views.empty() ? 0 : views.size() - 1;
+  const std::size_t numbers = count_numbers(views);
+  const std::size_t inputs = views.size() <= numbers ? 0 : views.size() - numbers - 1;
   if (inputs == 0 || inputs > traits.max_inputs) {
     refuse(fmt::format("a {} kernel of {}; {} possible", traits.name, counted(inputs, "input"),
                        traits.max_inputs == 1 ? "one is" : fmt::format("1 to {} are", traits.max_inputs)));
@@ -121,6 +123,9 @@ TileSpec tile_spec(const TileTraits& traits, std::string_view expression, std::s
   spec.traits = &traits;
   set_rank(spec, traits.by_addresses ? 1 : walked.rank);
   spec.inputs = static_cast<std::uint8_t>(inputs);
+  spec.numbers = sat_cast<std::uint8_t>(numbers);
+  for (std::size_t k = 0; k < std::min(numbers, spec.number_types.size()); ++k)
+    spec.number_types.at(k) = views[1 + inputs + k].type;
   spec.expression = expression;
   if (traits.combines) spec.combine = static_cast<std::uint32_t>(combine);
   check_length(given.box.size(), spec.view_rank(), "box");

@@ -65,6 +65,8 @@ struct TileFacts {
   std::uint8_t ctas_per_sm = 0;    ///< CTAs that share an SM, 1 … 16
   std::uint8_t tiles_per_cta = 0;  ///< tiles or chunks of a CTA before it exits; 0: a persistent grid
   std::uint8_t row_tails = 0;      ///< 1 if output rows are no multiple of 16 bytes: threads store their ends
+  std::uint8_t numbers = 0;        ///< numbers of the launch that the expression may read, 0 … 7
+  std::array<ElementType, max_inputs - 1> number_types{};  ///< of p0, p1 …; zero beyond the last number
   std::array<std::uint32_t, max_map_rank> tile{};  ///< elements, row-major; for bulk the elements of a chunk
   std::array<OperandSpec, max_inputs + 1> operands{};  ///< the output, then the inputs
   std::uint32_t combine = 0;                           ///< a CombineOp; also 0 if nothing is combined

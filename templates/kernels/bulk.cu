@@ -62,7 +62,7 @@ __device__ __forceinline__ void load_chunks(const In::Element* in, const Split& 
   }
 }
 
-__device__ __forceinline__ void compute_chunks(Output::Element* out, const Split& split, u8* shared, u32 base,
+__device__ __forceinline__ void compute_chunks(const Numbers& numbers, Output::Element* out, const Split& split, u8* shared, u32 base,
                                                RingBarriers full, RingBarriers empty) {
   RingPosition<stages> position;
   RingPosition<output_stages> result;
@@ -77,7 +77,7 @@ __device__ __forceinline__ void compute_chunks(Output::Element* out, const Split
     const u32 vectors = elements / vector;
 #pragma unroll unrolled
     for (u32 v = threadIdx.x; v < vectors; v += compute_threads) {
-      compute_vector(AllInputs{}, shared, position.stage, v, first, [&](const Pack<Output::Element, vector>& packed, u32 place) {
+      compute_vector(AllInputs{}, numbers, shared, position.stage, v, first, [&](const Pack<Output::Element, vector>& packed, u32 place) {
         if (direct == nullptr) {
           u8* target = shared + Output::placement().stage(result.stage) + place;
           *reinterpret_cast<Pack<Output::Element, vector>*>(target) = packed;
@@ -105,7 +105,7 @@ __device__ __forceinline__ void compute_chunks(Output::Element* out, const Split
   if (threadIdx.x == 0) ptx::wait_group_read<0>();
 }
 
-__device__ __forceinline__ void compute_element(const In::Element* in, Output::Element* out, u64 n) {
+__device__ __forceinline__ void compute_element(const Numbers& numbers, const In::Element* in, Output::Element* out, u64 n) {
   // A pack holds at least two elements; the second is not used.
   Pack<In::Element, 2> packed_in{};
   reinterpret_cast<In::Element*>(&packed_in)[0] = in[n];
@@ -113,22 +113,23 @@ __device__ __forceinline__ void compute_element(const In::Element* in, Output::E
   packed_in.decode(values);
   Value<Output::Element> results[2] = {};
   const u64 origin[1] = {n};
-  results[0] = output_of(evaluate_at(Where(origin), values[0]));
+  results[0] = output_of(numbers.value_at(Where(origin), values[0]));
   Pack<Output::Element, 2> packed_out;
   packed_out.encode(results);
   out[n] = reinterpret_cast<const Output::Element*>(&packed_out)[0];
 }
 
 // Computes the elements before and after the chunks one by one: fewer than 32 in all.
-__device__ __forceinline__ void compute_ends(const In::Element* in, Output::Element* out, const Split& split, u64 count) {
+__device__ __forceinline__ void compute_ends(const Numbers& numbers, const In::Element* in, Output::Element* out, const Split& split,
+                                             u64 count) {
 #pragma unroll 1
   for (u64 i = threadIdx.x; i < count - split.body; i += compute_threads) {
     const u64 n = i < split.head ? i : i + split.body;
-    compute_element(in, out, n);
+    compute_element(numbers, in, out, n);
   }
 }
 
-__device__ __forceinline__ void map_bulk(Output::Element* out, const In::Element* in, u64 count) {
+__device__ __forceinline__ void map_bulk(const Numbers& numbers, Output::Element* out, const In::Element* in, u64 count) {
   u8* shared = aligned_shared_memory();
   const u32 base = ptx::shared_address(shared);
   const RingBarriers full{base + barriers};
@@ -144,8 +145,8 @@ __device__ __forceinline__ void map_bulk(Output::Element* out, const In::Element
   if (threadIdx.x >= compute_threads) {
     if (ptx::elect()) load_chunks(in, split, base, full, empty);
   } else {
-    if (blockIdx.x == 0) compute_ends(in, out, split, count);
-    compute_chunks(out, split, shared, base, full, empty);
+    if (blockIdx.x == 0) compute_ends(numbers, in, out, split, count);
+    compute_chunks(numbers, out, split, shared, base, full, empty);
   }
 }
 

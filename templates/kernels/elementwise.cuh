@@ -1,8 +1,15 @@
 // The part that map and bulk share: the compute warps' work on one tile, vector by vector.
-//@ # Facts of the kernel: rank, tile, warps, Coordinate, Input<i>, AllInputs, Output, Where, evaluate_at().
+//@ # Facts of the kernel: rank, tile, warps, Coordinate, Input<i>, AllInputs, Output, Where, Numbers, evaluate_at(); of
+//@ # LaunchNumbers also numbers_passed, Number<k>, AllNumbers.
 #pragma once
 #include "tmajit/element.cuh"
+//@ if numbers
+#include "tmajit/numbers.cuh"
+//@ end
 #include "tmajit/placement.cuh"
+//@ if numbers
+#include "tmajit/values.cuh"
+//@ end
 
 namespace tmajit {
 
@@ -78,9 +85,31 @@ __device__ __forceinline__ Value<Output::Element> output_of(T value) {
 //@ end
 }
 
+// The expression reads no numbers of the launch.
+struct NoNumbers {
+  template <class... X>
+  __device__ __forceinline__ auto value_at(const Where& place, const X&... x) const { return evaluate_at(place, x...); }
+};
+//@ if numbers
+// The numbers of the launch follow the inputs in the expression.
+struct LaunchNumbers {
+  params::Numbers<numbers_passed> passed;
+
+  template <class... X>
+  __device__ __forceinline__ auto value_at(const Where& place, const X&... x) const {
+    return value_with(AllNumbers{}, place, x...);
+  }
+  template <u32... k, class... X>
+  __device__ __forceinline__ auto value_with(Indices<k...>, const Where& place, const X&... x) const {
+    return evaluate_at(place, x..., value_of_number<typename Number<k>::Element>(passed.bits[k])...);
+  }
+};
+//@ end
+
 // Computes vector v of the tile in `stage`, which begins at `first`, and calls put(vector, its offset in a stage of the output).
 template <u32... i, class Put>
-__device__ __forceinline__ void compute_vector(Indices<i...>, const u8* shared, u32 stage, u32 v, const Where& first, const Put& put) {
+__device__ __forceinline__ void compute_vector(Indices<i...>, const Numbers& numbers, const u8* shared, u32 stage, u32 v,
+                                               const Where& first, const Put& put) {
   constexpr u32 vectors_per_row = tile().at[rank - 1] / vector;
   const u32 row = v / vectors_per_row;
   const u32 column = v % vectors_per_row * vector;
@@ -90,7 +119,7 @@ __device__ __forceinline__ void compute_vector(Indices<i...>, const u8* shared, 
   Value<Output::Element> out[vector];
 #pragma unroll
   for (u32 k = 0; k < vector; ++k, place.next()) {
-    out[k] = output_of(evaluate_at(place, static_cast<InputValues<i>&>(in).at[k]...));
+    out[k] = output_of(numbers.value_at(place, static_cast<InputValues<i>&>(in).at[k]...));
   }
   Pack<Output::Element, vector> packed;
   packed.encode(out);

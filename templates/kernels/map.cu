@@ -56,7 +56,7 @@ __device__ __forceinline__ void load_more_tiles(TileWalk<rank, tiles_per_cta>& t
 
 // `tail` is empty where rows end at multiples of 16 bytes.
 template <class... Tail>
-__device__ __forceinline__ void compute_tiles(const params::TileGrid<rank>& grid, u8* shared, u32 base, RingBarriers full,
+__device__ __forceinline__ void compute_tiles(const Numbers& numbers, const params::TileGrid<rank>& grid, u8* shared, u32 base, RingBarriers full,
                                               const TensorMap& output, const Tail&... tail) {
   constexpr u32 vectors = tile_elements / vector;
   RingPosition<stages> position;
@@ -68,7 +68,7 @@ __device__ __forceinline__ void compute_tiles(const params::TileGrid<rank>& grid
     for (u32 start = 0; start < vectors; start += compute_threads) {
       const u32 v = start + threadIdx.x;
       if (vectors % compute_threads != 0 && v >= vectors) break;
-      compute_vector(AllInputs{}, shared, position.stage, v, first, [&](const Pack<Output::Element, vector>& packed, u32 place) {
+      compute_vector(AllInputs{}, numbers, shared, position.stage, v, first, [&](const Pack<Output::Element, vector>& packed, u32 place) {
         *reinterpret_cast<Pack<Output::Element, vector>*>(shared + Output::placement().stage(result.stage) + place) = packed;
       });
     }
@@ -113,14 +113,18 @@ __device__ __forceinline__ void run_warps(const params::TileGrid<rank>& grid, co
 }
 
 template <class... Maps>
-__device__ __forceinline__ void map_tiles(const params::TileGrid<rank>& grid, const TensorMap& output, const Maps&... inputs) {
-  run_warps(grid, [&](u8* shared, u32 base, RingBarriers full) { compute_tiles(grid, shared, base, full, output); }, inputs...);
+__device__ __forceinline__ void map_tiles(const Numbers& numbers, const params::TileGrid<rank>& grid, const TensorMap& output,
+                                          const Maps&... inputs) {
+  run_warps(grid, [&](u8* shared, u32 base, RingBarriers full) { compute_tiles(numbers, grid, shared, base, full, output); },
+            inputs...);
 }
 
 template <class... Maps>
-__device__ __forceinline__ void map_tiles_and_ends(const params::TileGrid<rank>& grid, const params::RowTail<rank>& tail,
-                                                    const TensorMap& output, const Maps&... inputs) {
-  run_warps(grid, [&](u8* shared, u32 base, RingBarriers full) { compute_tiles(grid, shared, base, full, output, tail); },
+__device__ __forceinline__ void map_tiles_and_ends(const Numbers& numbers, const params::TileGrid<rank>& grid,
+                                                    const params::RowTail<rank>& tail, const TensorMap& output,
+                                                    const Maps&... inputs) {
+  run_warps(grid,
+            [&](u8* shared, u32 base, RingBarriers full) { compute_tiles(numbers, grid, shared, base, full, output, tail); },
             inputs...);
 }
 

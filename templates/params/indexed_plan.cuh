@@ -66,8 +66,8 @@ struct OrderedPlan {
   u32 line_digits;
 };
 
-// The parameters of a kernel that adds up selected elements. index[0] is the index tensor; index[1] are the weights, of which only
-// the address is used.
+// The parameters of a kernel that adds up selected elements. index[0] is the index tensor. Weights, if there are any, and offsets of
+// bags, if these are ragged, follow it; only their addresses are used.
 template <u32 rank, u32 indices>
 struct GatheredSumPlan {
   Address<u8> destination;
@@ -75,9 +75,10 @@ struct GatheredSumPlan {
   IndexTensor index[indices];
   IndexedDigit<indices> digit[rank];
   u64 vectors;
-  u64 terms;        // of each element's sum
+  u64 terms;        // of each element's sum, or the indices of all bags if these are ragged
   i64 index_step;   // bytes from a term's index to the next one's
   i64 weight_step;  // bytes from a term's weight to the next one's
+  i64 offset_step;  // bytes from a bag's offset to the next one's
 };
 
 //@ if host
@@ -97,7 +98,7 @@ struct IndexedPlanLayout : IndexedPlanLayout<rank, indices - 1> {
   static_assert(TMAJIT_OFFSET(Ordered, parts) == TMAJIT_OFFSET(Ordered, lines) + 24);
   using Summed = GatheredSumPlan<rank, indices>;
   static_assert(TMAJIT_OFFSET(Summed, vectors) == TMAJIT_OFFSET(Plan, vectors) && alignof(Summed) == 8);
-  static_assert(sizeof(Summed) == TMAJIT_OFFSET(Summed, vectors) + 32);
+  static_assert(sizeof(Summed) == TMAJIT_OFFSET(Summed, vectors) + 40);
   static_assert(sizeof(Ordered) == TMAJIT_OFFSET(Ordered, lines) + 40 && alignof(Ordered) == 8);
 };
 template <u32 rank>

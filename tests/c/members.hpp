@@ -96,7 +96,7 @@ void visit_members(tmajit_scatter_add_arguments& arguments, Visitor& visitor) {
 }
 template <class Visitor>
 void visit_members(tmajit_gather_sum_arguments& arguments, Visitor& visitor) {
-  visitor.TMAJIT_MEMBER(axes).TMAJIT_MEMBER(out_of_range).TMAJIT_MEMBER(flat);
+  visitor.TMAJIT_MEMBER(axes).TMAJIT_MEMBER(out_of_range).TMAJIT_MEMBER(flat).TMAJIT_MEMBER(ragged);
 }
 template <class Visitor>
 void visit_members(tmajit_moe_permute_arguments& arguments, Visitor& visitor) {

@@ -85,7 +85,7 @@ TEST_CASE("addresses are 64 bits on the host") {
 TEST_CASE("NVRTC lays parameters out as the host does") {
   std::string text;
   for (const char* name : {"cast_plan", "divider", "engine_grid", "flat_tile", "indexed_plan", "scalars",
-                           "tile_grid", "view_pair", "views"}) {
+                           "numbers", "tile_grid", "view_pair", "views"}) {
     text += "#include \"tmajit/" + std::string(name) + ".cuh\"\n";
   }
   text += "extern \"C\" __global__ void k() {}\n";

@@ -97,7 +97,14 @@ void add_options(const FamilyInfo& family, std::vector<NamedPlan>& plans) {
   with("one stage", {.stages = 1, .ctas_per_sm = 1});
   with("a persistent grid", {.tiles_per_cta = 0});
   with("five tiles a CTA", {.stages = 3, .tiles_per_cta = 5});
-  if (family.computes) with("seven warps", {.output_stages = 3, .warps = 7});
+  if (family.computes) {
+    with("seven warps", {.output_stages = 3, .warps = 7});
+    add(plans, std::string(family.name) + " tiles, numbers",
+        plan_tiles({.family = family.name,
+                    .destination = {view},
+                    .sources = {{view}, number(2.0F), number(3.0)},
+                    .expression = "x * p0 + p1"}));
+  }
   if (family.flat) return;
   const std::array<std::uint32_t, 2> steps{4, 1};
   with("element strides 4, 1", {.element_strides = steps});
@@ -250,6 +257,11 @@ std::vector<NamedMove> broad_moves() {
       {"sums of short rows of integers",
        operation::gather_sum(to(ElementType::i64, {100, 33}), from(u8, {1000, 33}),
                              places(ElementType::i64, {100, 5}))
+           .moves.front()},
+      {"sums of ragged bags",
+       operation::gather_sum(
+           to(f32, {4096, 64}), from(f32, {1 << 20, 64}), places(ElementType::i64, {100000}), {}, {},
+           Tensor{TensorView::contiguous(ElementType::i64, {4097}), places(f32, {1}).address + (1 << 20)})
            .moves.front()},
       // Both contiguous in the last dimension, all at multiples of 16 bytes.
       {"dense copy", {to(f32, {4096, 4096}), {square}}},

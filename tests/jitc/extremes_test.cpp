@@ -83,6 +83,7 @@ const std::vector<Words>& commands_by_hand() {
       {"scatter", "--shape", "4x6", "--axes", "1", "--along", "yes"},
       {"scatter_add", "--shape", "4x6", "--index-shape", "4"},
       {"gather_sum", "--shape", "4x6", "--index-shape", "5x2", "--inputs", "3"},
+      {"gather_sum", "--shape", "4x6", "--index-shape", "5", "--ragged", "yes"},
       {"moe_permute", "--shape", "4x6", "--index-shape", "4x2", "--count", "3", "--alignment", "2"}};
   return all;
 }

@@ -81,6 +81,8 @@ TEST_CASE("operations on random arrays agree with the reference") {
       {"gather_sum", "--shape", "33x77", "--index-shape", "5x4", "--type", "bf16"},
       {"gather_sum", "--shape", "33x77", "--index-shape", "5x40", "--inputs", "3", "--type",
        "f32,bf16,i32,f16"},
+      {"gather_sum", "--shape", "33x77", "--index-shape", "500", "--ragged", "yes", "--type", "bf16"},
+      {"gather_sum", "--shape", "33x77", "--index-shape", "5", "--ragged", "yes", "--inputs", "4"},
       {"cast_transpose", "--shape", "33x77", "--type", "bf16", "--number", "0.5"},
       {"top_k", "--shape", "33x77", "--type", "bf16", "--k", "9"},
       {"top_k", "--shape", "3x2000", "--k", "50", "--largest", "no", "--index", "i32"},

@@ -226,6 +226,34 @@ TEST_CASE("the references of operations give results computed by hand") {
     run("gather_sum", {flat.host()}, {from.host(), places.host()}, {{"axes", Dims{0, 1}}, {"flat", "yes"}});
     CHECK(flat.values == Values{6});
   }
+  SECTION("gather_sum of ragged bags") {
+    Ints list({5}, {1}, 5);
+    list.values = {1, -2, 1, 2, 0};  // 2 is out of range
+    Ints offsets({5}, {1}, 5);
+    offsets.values = {0, 2, 2, 4, 5};  // the second bag is empty
+    Ints sums({4, 3}, {3, 1}, 12);
+    run("gather_sum", {sums.host()}, {from.host(), list.host(), offsets.host()}, {{"ragged", "yes"}});
+    CHECK(sums.values == Values{3, 5, 7, 0, 0, 0, 3, 4, 5, 0, 1, 2});
+    std::vector<float> factors{2, -1, 0.5F, 100, 3};
+    const Tensor weights{TensorView::contiguous(ElementType::f32, {5}),
+                         reinterpret_cast<DevicePtr>(factors.data())};
+    run("gather_sum", {sums.host()}, {from.host(), list.host(), weights, offsets.host()},
+        {{"ragged", "yes"}, {"out_of_range", "clamp"}});
+    CHECK(sums.values == Values{6, 7, 8, 0, 0, 0, 301, 402, 502, 0, 3, 6});  // 402.0 and 502.5
+    // Offsets are clamped to 0 to 5. The third bag ends before it begins.
+    offsets.values = {-7, 1, 99, 3, 1 << 30};
+    run("gather_sum", {sums.host()}, {from.host(), list.host(), offsets.host()}, {{"ragged", "yes"}});
+    CHECK(sums.values == Values{3, 4, 5, 3, 6, 9, 0, 0, 0, 0, 1, 2});
+    // The bags are the last dimension if that is indexed.
+    Ints few({3}, {1}, 3);
+    few.values = {2, 0, 1};
+    Ints ends({3}, {1}, 3);
+    ends.values = {0, 2, 3};
+    Ints turned({2, 2}, {2, 1}, 4);
+    run("gather_sum", {turned.host()}, {from.host(), few.host(), ends.host()},
+        {{"ragged", "yes"}, {"axes", Dims{1}}});
+    CHECK(turned.values == Values{2, 1, 8, 4});
+  }
   SECTION("scatter and scatter_add") {
     Ints rows({2}, {1}, 2);
     rows.values = {2, -4};

@@ -287,6 +287,20 @@ TEST_CASE("the destinations of indexed operations have the indices' dimensions")
                        error("the weights: type: i64; needed: a floating-point type"));
   CHECK_THROWS_MATCHES(made("gather_sum", {index({5, 3}), dense(ElementType::f32, {3})}, {}), Error,
                        error("the weights: shape: 3; needed: 5x3"));
+  const Arguments bags{{"ragged", "yes"}};
+  CHECK(made("gather_sum", {index({7}), index({4})}, bags) == dense(ElementType::bf16, {3, 6, 8}));
+  CHECK(made("gather_sum", {index({7}), dense(ElementType::f32, {7}), index({1})}, bags) ==
+        dense(ElementType::bf16, {0, 6, 8}));
+  CHECK_THROWS_MATCHES(made("gather_sum", {index({7})}, bags), Error,
+                       error("1 tensor; needed: an index tensor, weights or none, and offsets"));
+  CHECK_THROWS_MATCHES(made("gather_sum", {index({7, 2}), index({4})}, bags), Error,
+                       error("the index tensor: dimensions: 2; needed: 1"));
+  CHECK_THROWS_MATCHES(made("gather_sum", {index({7}), index({2, 2})}, bags), Error,
+                       error("the offsets: shape: 2x2; needed: one dimension"));
+  CHECK_THROWS_MATCHES(made("gather_sum", {index({7}), index({0})}, bags), Error,
+                       error("the offsets: shape: 0; needed: one dimension"));
+  CHECK_THROWS_MATCHES(made("gather_sum", {index({7}), dense(ElementType::u64, {4})}, bags), Error,
+                       error("the offsets: type: u64; needed: a signed integer"));
   CHECK_THROWS_MATCHES(made("gather", {index({5}), index({5})}, flat), Error,
                        error("one for all axes together, because they are flat"));
   CHECK_THROWS_MATCHES(made("gather", {index({4, 6, 8})}, {{"along", "yes"}, {"flat", "yes"}}), Error,

@@ -55,6 +55,10 @@ TEST_CASE("indexed calls that differ in one argument get plans of their own") {
   CHECK(loads_of([&] { gather_sum(runtime, out, square, whole, {}, {.axes = {1}}); }) == 1);
   CHECK(loads_of([&] { gather_sum(runtime, out, square, whole, {}, {.out_of_range = OutOfRange::clamp}); }) ==
         1);
+  const Tensor offsets = tensor_of({33}, called_source + (3 << 28), ElementType::i32);
+  CHECK(loads_of([&] { gather_sum(runtime, out, square, row, {}, {}, nullptr, offsets); }) == 1);
+  CHECK_THROWS_AS(gather_sum(runtime, out, square, row, offsets), Error);
+  CHECK_THROWS_AS(gather_sum(runtime, out, square, row, {}, {.ragged = true}), Error);
   const Tensor sums = tensor_of({32}, called_destination);
   CHECK(loads_of([&] { gather_sum(runtime, sums, square, whole, {}, {.axes = {0, 1}, .flat = true}); }) == 0);
   CHECK_THROWS_AS(gather_sum(runtime, sums, square, whole, {}, {.axes = {0, 1}}), Error);

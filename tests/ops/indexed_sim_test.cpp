@@ -10,6 +10,8 @@
 #include <tmajit/operations.hpp>
 #include <tmajit/sim.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <set>
 #include <string>
@@ -295,6 +297,127 @@ TEST_CASE("sums of all types of rows, weights and results") {
       }
     }
   }
+}
+
+TEST_CASE("ragged bags: one long bag, many short ones, offsets out of range and in any order") {
+  const auto device = make_sim_device({.mode = SimOptions::Mode::random, .seed = 10});
+  const Runtime runtime(
+      {.device = device, .cache_directory = tests::shared_kernels(), .compile = tests::ptx_without_lines});
+  constexpr std::int64_t count = 40;
+  std::vector<std::int32_t> list(count);
+  for (std::int32_t i = 0; i < count; ++i) list[i] = i * 7 % 11 - (i % 3 == 0 ? 11 : 0);
+  list[5] = 11;  // out of range
+  std::vector<std::vector<std::int64_t>> cases{
+      {0, count}, {0, 0, count, count}, {7, 9, 3, 20}, {-5, 4, 1LL << 40, 2}, {count, 0}};
+  std::vector<std::int64_t>& each_alone = cases.emplace_back();
+  for (std::int64_t i = 0; i <= count; ++i) each_alone.push_back(i);
+  for (const std::uint64_t length : {1, 8, 37}) {
+    std::vector<std::int32_t> table(11 * length);
+    for (std::size_t i = 0; i < table.size(); ++i) table[i] = static_cast<std::int32_t>(i * i % 1000);
+    for (const auto& offsets : cases) {
+      const std::uint64_t bags = offsets.size() - 1;
+      std::vector<std::int32_t> wanted(bags * length);
+      for (std::size_t b = 0; b < bags; ++b) {
+        const std::int64_t end = std::clamp<std::int64_t>(offsets[b + 1], 0, count);
+        for (std::int64_t i = std::clamp<std::int64_t>(offsets[b], 0, count); i < end; ++i) {
+          const std::int64_t place = list[i] < 0 ? list[i] + 11 : list[i];
+          for (std::size_t k = 0; k < length && place < 11; ++k)
+            wanted[b * length + k] += table[static_cast<std::size_t>(place) * length + k];
+        }
+      }
+      const auto upload = [&](const auto& elements) {
+        Buffer buffer(device, elements.size() * sizeof elements[0]);
+        device->memory().copy_in(buffer.address(), std::as_bytes(std::span(elements)), nullptr);
+        return buffer;
+      };
+      const Buffer from = upload(table);
+      const Buffer index = upload(list);
+      const Buffer bounds = upload(offsets);
+      const Buffer to = upload(std::vector<std::int32_t>(wanted.size(), 77));
+      gather_sum(runtime, Tensor::contiguous(ElementType::i32, {bags, length}, to.address()),
+                 Tensor::contiguous(ElementType::i32, {11, length}, from.address()),
+                 Tensor::contiguous(ElementType::i32, {count}, index.address()), {}, {}, nullptr,
+                 Tensor::contiguous(ElementType::i64, {bags + 1}, bounds.address()));
+      std::vector<std::int32_t> found(wanted.size());
+      device->streams().synchronize(nullptr);
+      device->memory().copy_out(std::as_writable_bytes(std::span(found)), to.address(), nullptr);
+      device->streams().synchronize(nullptr);
+      CHECK(found == wanted);
+      CHECK(device->reports().empty());
+    }
+  }
+}
+
+TEST_CASE("bags of an index tensor without elements are empty") {
+  const auto device = make_sim_device({.mode = SimOptions::Mode::random, .seed = 11});
+  const Runtime runtime(
+      {.device = device, .cache_directory = tests::shared_kernels(), .compile = tests::ptx_without_lines});
+  const std::vector<std::int32_t> offsets{0, 0, 3};
+  const Buffer bounds(device, 12);
+  const Buffer to(device, 2 * 4 * 4);
+  device->memory().copy_in(bounds.address(), std::as_bytes(std::span(offsets)), nullptr);
+  device->memory().fill(to.address(), std::byte{7}, to.bytes(), nullptr);
+  gather_sum(runtime, Tensor::contiguous(ElementType::f32, {2, 4}, to.address()),
+             Tensor::contiguous(ElementType::f32, {0, 4}, 0), Tensor::contiguous(ElementType::i32, {0}, 0),
+             {}, {}, nullptr, Tensor::contiguous(ElementType::i32, {3}, bounds.address()));
+  std::vector<float> found(8, 1);
+  device->streams().synchronize(nullptr);
+  device->memory().copy_out(std::as_writable_bytes(std::span(found)), to.address(), nullptr);
+  device->streams().synchronize(nullptr);
+  CHECK(found == std::vector<float>(8, 0));
+}
+
+TEST_CASE("indices and weights that no bag has may be anything") {
+  const auto device = make_sim_device({.mode = SimOptions::Mode::random, .seed = 12});
+  const Runtime runtime(
+      {.device = device, .cache_directory = tests::shared_kernels(), .compile = tests::ptx_without_lines});
+  constexpr std::uint64_t room = 64;
+  std::vector<std::int32_t> list(room, 1 << 30);
+  std::vector<float> factors(room, std::nanf(""));
+  for (std::int32_t i = 0; i < 5; ++i) {
+    list.at(i + 2) = i * 3 % 4;
+    factors.at(i + 2) = static_cast<float>(i + 1);
+  }
+  const std::vector<std::int64_t> offsets{2, 4, 4, 7, 7};
+  const std::vector<float> table{1, 10, 100, 1000};
+  const auto upload = [&](const auto& elements) {
+    Buffer buffer(device, elements.size() * sizeof elements[0]);
+    device->memory().copy_in(buffer.address(), std::as_bytes(std::span(elements)), nullptr);
+    return buffer;
+  };
+  const Buffer index = upload(list);
+  const Buffer weights = upload(factors);
+  const Buffer bounds = upload(offsets);
+  const Buffer from = upload(table);
+  const Buffer to(device, 4 * 4);
+  // An index out of range in a bag would stop the kernel.
+  gather_sum(runtime, Tensor::contiguous(ElementType::f32, {4}, to.address()),
+             Tensor::contiguous(ElementType::f32, {4}, from.address()),
+             Tensor::contiguous(ElementType::i32, {room}, index.address()),
+             Tensor::contiguous(ElementType::f32, {room}, weights.address()),
+             {.out_of_range = OutOfRange::error}, nullptr,
+             Tensor::contiguous(ElementType::i64, {5}, bounds.address()));
+  std::vector<float> found(4);
+  device->streams().synchronize(nullptr);
+  device->memory().copy_out(std::as_writable_bytes(std::span(found)), to.address(), nullptr);
+  device->streams().synchronize(nullptr);
+  CHECK(found == std::vector<float>{2001, 0, 345, 0});
+  CHECK(device->reports().empty());
+}
+
+TEST_CASE("all lengths of bags share a kernel") {
+  std::set<std::string> keys;
+  for (const std::uint64_t bags : {1, 2, 33, 500}) {
+    for (const std::uint64_t count : {0, 1, 900}) {
+      const Operation each =
+          operation::gather_sum(Tensor::contiguous(ElementType::bf16, {bags, 4096}, 1ULL << 32),
+                                Tensor::contiguous(ElementType::bf16, {300, 4096}, 2ULL << 32),
+                                Tensor::contiguous(ElementType::i32, {count}, 3ULL << 32), {}, {},
+                                Tensor::contiguous(ElementType::i32, {bags + 1}, 4ULL << 32));
+      for (const KernelPlan& plan : plan_kernels(each)) keys.emplace(plan.key());
+    }
+  }
+  CHECK(keys.size() == 1);
 }
 
 TEST_CASE("more vectors than 32 bits count are numbered by 64 bits") {

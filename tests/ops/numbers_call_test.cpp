@@ -68,6 +68,22 @@ TEST_CASE("values of a number share a kernel in the epilogue of a reduction and 
   CHECK(fixture.device->launches == 6);
 }
 
+TEST_CASE("1,000 values of numbers share a kernel of tiles") {
+  CallFixture fixture;
+  const Tensor in = tensor_of({64, 96}, called_source);
+  const Tensor out = tensor_of({64, 96}, called_destination);
+  for (int i = 0; i < 1000; ++i) {
+    const float value = static_cast<float>(i) * 1.25F;
+    tiles(fixture.runtime, out, {.family = "map", .expression = "x * p0 + p1"},
+          {in, number(value), number(i)});
+  }
+  CHECK(fixture.device->loads == 1);
+  for (int i = 0; i < 1000; ++i)
+    tiles(fixture.runtime, out, {.family = "bulk", .expression = "x * p0"}, {in, number(1.0 / (i + 1))});
+  CHECK(fixture.device->loads == 2);
+  CHECK(fixture.device->launches == 2000);
+}
+
 TEST_CASE("wrong numbers are refused: their order, their use, and those that an expression reads in vain") {
   CallFixture fixture;
   const Tensor out = tensor_of({8}, called_destination);
@@ -89,6 +105,20 @@ TEST_CASE("wrong numbers are refused: their order, their use, and those that an 
         }));
   is_in("no number is given", refused([&] { map(fixture.runtime, out, "x * p0", {in}); }));
   is_in("1 number is given", refused([&] { map(fixture.runtime, out, "x * p1", {in, number(2.0F)}); }));
+  is_in("no number is given",
+        refused([&] { tiles(fixture.runtime, out, {.family = "map", .expression = "x * p0"}, {in}); }));
+  is_in("numbers after all tensors", refused([&] {
+          tiles(fixture.runtime, out, {.family = "map", .expression = "x * p0"}, {in, number(2.0F), in});
+        }));
+  is_in("numbers = 0", refused([&] { tiles(fixture.runtime, out, {}, {in, number(2.0F)}); }));
+  is_in("numbers = 7", refused([&] {
+          std::vector<Tensor> many(9, number(1.0F));
+          many.front() = in;
+          tiles(fixture.runtime, out, {.family = "map", .expression = "x * p0"}, many);
+        }));
+  is_in("tile kernel", refused([&] {
+          (void)destinations_of("tiles", std::vector{number(2.0F).view}, {{"family", "map"}});
+        }));
   is_in("this operation has no expression", refused([&] { copy(fixture.runtime, out, number(2.0F)); }));
   is_in("p1 does not exist", refused([&] {
           rowwise(fixture.runtime, {out}, {.steps = "y = x * p1"}, {in, number(2.0F)});

@@ -125,6 +125,22 @@ TEST_CASE("a gather_sum has the nest of its destination, and reads its terms") {
         "gathered_sum 256 threads of 1 vector");
 }
 
+TEST_CASE("a gather_sum of ragged bags reads each index of the list once") {
+  using enum ElementType;
+  const Tensor weights = Tensor::contiguous(f32, {100}, index_address + (1 << 20));
+  const Tensor offsets = Tensor::contiguous(i32, {7}, index_address + (2 << 20));
+  const Operation sum =
+      operation::gather_sum(to(bf16, {6, 64}), from(bf16, {100, 64}), places({100}), weights, {}, offsets);
+  const Problem problem = problem_of(sum);
+  CHECK(problem.nest.text() == "6x64: 64,1 <- 0,1 0,0 0,0 1,0");
+  CHECK((problem.as<IndexedProblem>().terms.count == 100 && problem.as<IndexedProblem>().terms.bags == 6));
+  CHECK(problem.bytes_read(1) == 100 * 64 * 2);
+  CHECK(problem.bytes_read(2) == 100 * 8);
+  CHECK(problem.bytes_read(3) == 100 * 4);
+  CHECK(problem.bytes_read(4) == 6 * 4);
+  CHECK(tests::candidates_of(sum.moves.front()).size() == 2);
+}
+
 TEST_CASE("vectors are as wide as both tensors' rows, their alignment and one index allow") {
   using enum ElementType;
   const auto elements = [](const Operation& operation) {

@@ -221,9 +221,19 @@ TEST_CASE("launches of the caller's tiles at other addresses have the parameters
                         .sources = {{view, tests::source_address}},
                         .expression = find_family(family).computes ? "x + 1" : ""};
     if (family == "snapshot") request.destination.view = destination_view(request);
+    if (find_family(family).computes) {
+      request.sources.push_back(number(0.5));
+      request.expression = "x + p0";
+    }
     const KernelPlan here = plan_tiles(request);
     request.destination.address += 1 << 20;
     request.sources[0].address -= 1 << 21;
-    check_moved(here, plan_tiles(request), {DevicePtr{1} << 20, 0 - (DevicePtr{1} << 21)});
+    std::vector<DevicePtr> distances{DevicePtr{1} << 20, 0 - (DevicePtr{1} << 21)};
+    if (request.sources.size() > 1) {
+      // The bits of another number stand in place of an address.
+      distances.push_back(number(7.0).address - request.sources[1].address);
+      request.sources[1] = number(7.0);
+    }
+    check_moved(here, plan_tiles(request), distances);
   }
 }

@@ -71,6 +71,8 @@ class Case(NamedTuple):
             return function(arguments.pop("expression"), *sources, **arguments)
         if self.name == "gather":
             return function(sources[0], list(sources[1:]), **arguments)
+        if arguments.pop("ragged", False):
+            return function(*sources[:-1], offsets=sources[-1], **arguments)
         if self.name in ("convolution", "cast_transpose", "gather_sum", "moe_permute") or (
             self.name in RECIPES and self.many
         ):
@@ -133,6 +135,16 @@ CASES = [
             "gather_sum",
             [numbers(3, 4, 2), indices(3, 0, -2, 11).reshape(1, 2, 2), numbers(1, 2, 2)],
             {"axes": (0, 1), "flat": True},
+        ),
+        (
+            "gather_sum",
+            [numbers(5, 4), indices(2, -1, 0, 2, 7, 1), indices(0, 2, 2, 5, 6)],
+            {"ragged": True},
+        ),
+        (
+            "gather_sum",
+            [numbers(3, 4, 2), indices(3, 0, -2, 1, 9), numbers(5), indices(1, 1, 4)],
+            {"axes": 1, "ragged": True},
         ),
         ("copy_ragged", [numbers(3, 4), numbers(2, 1)], {}),
         ("im2col", numbers(2, 5, 6, 2), {"filter": (3, 2), "padding": ((4, 1), (0, 1)), "strides": (2, 1)}),

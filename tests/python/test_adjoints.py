@@ -81,6 +81,11 @@ def test_the_adjoint_of_gather(case):
     assert (x * gradient).sum() == (result * given).sum()
 
 
+def bags_of(offsets, count):
+    bags = np.searchsorted(offsets, np.arange(count), "right") - 1
+    return np.where(bags < 0, len(offsets) - 1, bags)
+
+
 @pytest.mark.parametrize("case", [case for case in CASES if case.name == "gather_sum"], ids=str)
 def test_the_adjoint_of_gather_sum(case):
     number, values = described(case)
@@ -90,6 +95,7 @@ def test_the_adjoint_of_gather_sum(case):
         broadcast=tmajit.broadcast,
         reduce=tmajit.reduce,
         zeros=lambda shape, like: np.zeros(shape, like.dtype),
+        bags=bags_of,
     )
     result = case.call(tmajit, lambda x: x)
     given = numbers(*result.shape)
@@ -102,7 +108,10 @@ def test_the_adjoint_of_gather_sum(case):
     )
     found = _adjoints.gradients(functions, call, [given])
     assert found[1] is None
-    for x, gradient in zip(case.sources[::2], found[::2], strict=True):
+    for x, gradient in zip(case.sources, found, strict=True):
+        if x.dtype != np.float32:
+            assert gradient is None
+            continue
         assert gradient.shape == x.shape
         assert (x * gradient).sum() == (result * given).sum()
 

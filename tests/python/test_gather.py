@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -190,6 +192,53 @@ def test_gather_sum_adds_in_order_and_leaves_out():
     assert none.shape == (4, 33) and (none == 0).all()
     with pytest.raises(tmajit.ArgumentError, match="the weights: shape"):
         tmajit.gather_sum(x, index, weights[0])
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+def test_gather_sum_of_ragged_bags(kind):
+    rng = np.random.default_rng(SEED)
+    for length in 1, 7, 64:
+        x = rng.integers(-50, 50, (30, length)).astype(np.float32)
+        index = places(rng, 30, 200)
+        weights = rng.integers(-3, 4, 200).astype(np.float32)
+        lengths = rng.permutation(np.array([0, 100, 0, 1, 2, 3, 0, 4, 40, 50]))
+        offsets = np.cumsum([0, *lengths]).astype(kind)
+        for factors in weights, None:
+            terms = x[index] * (1 if factors is None else factors[:, None])
+            wanted = [terms[a:b].sum(0) for a, b in itertools.pairwise(offsets)]
+            found = tmajit.gather_sum(x, index, factors, offsets=offsets)
+            np.testing.assert_array_equal(found, wanted)
+            # A view of every second offset joins two bags.
+            joined = tmajit.gather_sum(x, index, factors, offsets=offsets[::2])
+            np.testing.assert_array_equal(joined, found[::2] + found[1::2])
+    # Offsets out of range are clamped; a bag that ends before it begins is empty.
+    found = tmajit.gather_sum(x, index, offsets=np.array([-9, 2, 1, 1 << 30], kind))
+    np.testing.assert_array_equal(found, [x[index[:2]].sum(0), np.zeros(64), x[index[1:]].sum(0)])
+    none = tmajit.gather_sum(x, index[:0], offsets=np.zeros(3, kind))
+    np.testing.assert_array_equal(none, np.zeros((2, 64)))
+    # In plans and chains the offsets are the last source.
+    planned = tmajit.plan("gather_sum", x, index, offsets, ragged=True)
+    np.testing.assert_array_equal(planned(x, index, offsets), tmajit.gather_sum(x, index, offsets=offsets))
+    chain = tmajit.Chain()
+    sums = chain.gather_sum(chain.map(x, expression="x * 2"), index, offsets, ragged=True)
+    np.testing.assert_array_equal(chain.run(sums), 2 * tmajit.gather_sum(x, index, offsets=offsets))
+    # The source's last axis.
+    turned = tmajit.gather_sum(np.ascontiguousarray(x.T), index, axes=-1, offsets=offsets)
+    np.testing.assert_array_equal(turned, tmajit.gather_sum(x, index, offsets=offsets).T)
+
+
+def test_offsets_that_do_not_fit():
+    x, index = np.zeros((4, 3), np.float32), np.zeros(6, np.int64)
+    with pytest.raises(tmajit.ArgumentError, match="the offsets: type: u32; needed: a signed integer"):
+        tmajit.gather_sum(x, index, offsets=np.zeros(3, np.uint32))
+    with pytest.raises(tmajit.ArgumentError, match="the offsets: shape: 0; needed: one dimension"):
+        tmajit.gather_sum(x, index, offsets=np.zeros(0, np.int32))
+    with pytest.raises(tmajit.ArgumentError, match="the index tensor: dimensions: 2; needed: 1"):
+        tmajit.gather_sum(x, index.reshape(2, 3), offsets=np.zeros(3, np.int32))
+    with pytest.raises(tmajit.ArgumentError, match="the weights: type: i32; needed: a floating-point type"):
+        tmajit.gather_sum(x, index, np.zeros(6, np.int32))
+    with pytest.raises(tmajit.ArgumentError, match="the weights: shape: 5; needed: 6"):
+        tmajit.gather_sum(x, index, np.zeros(5, np.float32), offsets=np.zeros(3, np.int32))
 
 
 def test_an_expression_of_the_selected_elements():

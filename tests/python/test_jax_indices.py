@@ -39,6 +39,22 @@ def test_gradients_of_gather_sum():
     check_grads(lambda x: functions.gather_sum(x, index), (x,), 2, eps=0.5, atol=1e-2, rtol=1e-3)
 
 
+def test_gradients_of_ragged_bags():
+    x, w = jnp.arange(12.0).reshape(4, 3), jnp.array([0.5, 2.0, 1.0, 3.0])
+    index, offsets = jnp.array([2, 0, 2, -1]), jnp.array([0, 1, 1, 4])
+    bags = jnp.array([0, 2, 2, 2])
+
+    def plainly(x, w):
+        return jnp.zeros((3, 3)).at[bags].add(w[:, None] * x[index])
+
+    found = jax.grad(lambda x, w: (functions.gather_sum(x, index, w, offsets=offsets) ** 2).sum(), (0, 1))(
+        x, w
+    )
+    wanted = jax.grad(lambda x, w: (plainly(x, w) ** 2).sum(), (0, 1))(x, w)
+    for one, other in zip(found, wanted, strict=True):
+        assert jnp.allclose(one, other)
+
+
 def test_moe_permute():
     x = jnp.arange(12.0).reshape(4, 3)
     experts = jnp.array([[1, 0], [1, 2], [0, 1], [2, -1]])

@@ -67,6 +67,20 @@ def test_epilogues_and_stencils_take_numbers():
         tmajit.stencil("p0", 2.0, out=x)
 
 
+def test_tiles_take_numbers():
+    x = np.arange(16 * 24, dtype=np.float32).reshape(16, 24)
+    for p in 0.0, 0.5, -3.0:
+        found = tmajit.tiles([x, p, 2], "map", "x * p0 + p1", box=(8, 16))
+        assert_same(found, x * np.float32(p) + 2)
+        assert_same(tmajit.tiles([x, p], "bulk", "x - p0"), x - np.float32(p))
+    found = tmajit.tiles([x, x, 3], "map", "x0 + x1 * p0")
+    assert_same(found, x + x * 3)
+    with pytest.raises(tmajit.SpecError, match="numbers"):
+        tmajit.tiles([x, 2.0], "copy")
+    with pytest.raises(tmajit.SpecError, match="numbers that exist"):
+        tmajit.tiles(x, "map", "x * p0")
+
+
 def test_plans_take_other_numbers():
     x = np.arange(6, dtype=np.float32)
     plan = tmajit.plan("map", x, 2.0, expression="x * p0")

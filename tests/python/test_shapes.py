@@ -28,7 +28,13 @@ def check(number, sources, out, dtype, values):
 #: tmajit's functions, which call check() and do nothing else.
 checked = SimpleNamespace(
     **_conveniences.functions_over(
-        {"_one": check, "_some": check, "_all": check, "_given": _values.given_sources}
+        {
+            "_one": check,
+            "_some": check,
+            "_all": check,
+            "_given": _values.given_sources,
+            "_present": _values.present_sources,
+        }
     )
 )
 

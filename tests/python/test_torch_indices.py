@@ -29,6 +29,26 @@ def test_gradients_of_gather():
     assert torch.equal(y, torch.zeros(4, 3).index_add_(0, torch.tensor([2, 0, 2, 3]), wanted.detach()[:4]))
 
 
+def test_gradients_of_ragged_bags():
+    index, offsets = torch.tensor([2, 0, 2, -1, 1]), torch.tensor([0, 2, 2, 5])
+    x, y = (torch.arange(12.0).reshape(4, 3).requires_grad_() for _ in range(2))
+    w, v = (torch.tensor([0.5, 2, 7, 1, 3]).requires_grad_() for _ in range(2))
+    found = operators.gather_sum(x, index, w, offsets=offsets)
+    wanted = torch.nn.functional.embedding_bag(
+        index % 4, y, offsets, mode="sum", per_sample_weights=v, include_last_offset=True
+    )
+    assert torch.equal(found, wanted)
+    (found**2).sum().backward()
+    (wanted**2).sum().backward()
+    torch.testing.assert_close(x.grad, y.grad)
+    torch.testing.assert_close(w.grad, v.grad)
+    # The first and the last index are in no bag.
+    few = torch.tensor([1, 4])
+    x.grad = None
+    operators.gather_sum(x, index, offsets=few).sum().backward()
+    assert x.grad[:, 0].tolist() == [1, 0, 1, 1]
+
+
 def test_gradients_of_gather_sum():
     index = torch.tensor([[2, 0, 9], [2, -1, 1]])
     x, y = (torch.arange(12.0).reshape(4, 3).requires_grad_() for _ in range(2))

@@ -6,6 +6,9 @@ bits. Along: one index for each element. Tokens: rows of activations, each taken
 of experts moves them, and added up again, times weights. Compares each result with PyTorch's. The copy moves
 as many bytes: those of the moved rows, read and written once, and of the indices.
 
+--bags measures gather_sum of ragged bags instead: tables of 64 MiB to 4 GiB with rows of 64 bytes to 2 KiB,
+and lists of 2^14 to 2^19 indices in bags whose lengths follow Zipf's law, some of them empty, beside PyTorch's
+embedding_bag. The bytes also count weights and offsets.
 --moe measures moe_permute instead, for the hidden sizes, numbers of experts and tokens of a mixture of
 experts with 8 slots, and gather_sum, its inverse. moe_permute reads the tokens once and writes 8 rows of
 each; its bytes also count ids and positions. gather_sum reads 8 rows of each token and writes one.
@@ -290,6 +293,49 @@ def gather_sum(hidden: int, experts: int, count: int, contest: Any) -> None:
     )
 
 
+def bag_lengths(draw: random.Random, count: int) -> list[int]:
+    """Lengths of bags that have `count` indices together: a length of at least n has a chance of about 1 / n."""
+    longest = draw.choice((16, 256, 4096))
+    lengths: list[int] = []
+    remaining = count
+    while remaining > 0:
+        length = int(1 / (1 - draw.random() * longest / (longest + 1)))
+        lengths.append(0 if draw.random() < 0.1 else min(length, remaining))
+        remaining -= lengths[-1]
+    return lengths
+
+
+def ragged_bags(draw: random.Random, contest: Any) -> None:
+    """Sums of bags of different lengths, with and without weights."""
+    dtype = draw.choice((torch.bfloat16, torch.float32))
+    row = int(2 ** draw.uniform(6, 11)) // 64 * 64 // dtype.itemsize
+    table = max(2, int(2 ** draw.uniform(26, 32)) // (row * dtype.itemsize))
+    lengths = bag_lengths(draw, int(2 ** draw.uniform(14, 19)))
+    kind = draw.choice((torch.int32, torch.int64))
+    # Sums of small whole numbers, and of their quarters, are exact.
+    x = torch.randint(-4, 5, (table, row), device="cuda", dtype=torch.int8).to(dtype)
+    index = torch.randint(0, table, (sum(lengths),), device="cuda", dtype=kind)
+    offsets = torch.tensor([0, *itertools.accumulate(lengths)], device="cuda", dtype=kind)
+    weights = torch.full_like(index, 0.25, dtype=dtype) if draw.random() < 0.5 else None
+    y = torch.empty(len(lengths), row, dtype=dtype, device="cuda")
+
+    def by_pytorch() -> Any:
+        return torch.nn.functional.embedding_bag(
+            index, x, offsets, mode="sum", per_sample_weights=weights, include_last_offset=True
+        )
+
+    wanted = by_pytorch()
+    numbers = len(index) * (kind.itemsize + (0 if weights is None else dtype.itemsize))
+    contest.measure(
+        "ragged bags",
+        f"{'' if weights is None else 'weighted '}{len(lengths)} bags, {len(index)} rows of {row} {dtype} of {table}",
+        (len(index) + len(lengths)) * row * dtype.itemsize + numbers + len(offsets) * kind.itemsize,
+        lambda: tmajit.gather_sum(x, index, weights, offsets=offsets, out=y),
+        {"eager": lambda: by_pytorch},
+        lambda result: differing_bits(result + 0.0, wanted + 0.0),  # zeros of either sign are equal
+    )
+
+
 def cache_of(blocks: int, block_size: int, heads_first: bool) -> Any:
     """A cache as (blocks, places, heads, width), whose heads may come before the places in memory."""
     shape = (blocks, HEADS, block_size, WIDTH) if heads_first else (blocks, block_size, HEADS, WIDTH)
@@ -404,6 +450,7 @@ def paged_repack(count: int, block_size: int, heads_first: bool, contest: Any) -
 def main() -> None:
     def add_options(parser: Any) -> None:
         parser.add_argument("--moe", action="store_true", help="measure moe_permute and gather_sum alone")
+        parser.add_argument("--bags", action="store_true", help="measure gather_sum of ragged bags alone")
         parser.add_argument("--paged", action="store_true", help="only the moves of docs/paged.md")
 
     names = ("eager", "compile", "CuPy", "FlashInfer", "vLLM")
@@ -413,6 +460,9 @@ def main() -> None:
         for hidden, experts, count in itertools.product(hidden_sizes, (128, 256, 384), counts):
             moe_permute(hidden, experts, count, contest)
             gather_sum(hidden, experts, count, contest)
+    elif options.bags:
+        for _ in range(options.cases):
+            ragged_bags(draw, contest)
     elif options.paged:
         for move in (paged_write, paged_read, paged_repack):
             for count, block_size, heads_first in itertools.product((4096, 65536), (16, 64), (False, True)):

@@ -57,10 +57,12 @@ DeviceArrays::DeviceArrays(std::shared_ptr<tmajit::Device> device, const Problem
       auto& generated =
           generated_.emplace_back(memory.bytes == 0 ? 0 : view.elements() * tmajit::size_of(view.type));
       const auto& operation = *problem.request.operation;
-      if (i > 0 && operation.has_indices && !(operation.has_weights && i == 2)) {
-        fill_with_places(generated, problem, i, seed + i);
-      } else {
-        fill_with_random(generated, view.type, seed + i);
+      const bool ragged = problem.given.text("ragged") == "yes";
+      switch (role_of(operation, ragged, i, problem.inputs.size())) {
+        case InputRole::indices: fill_with_places(generated, problem, i, seed + i); break;
+        case InputRole::offsets: fill_with_offsets(generated, problem, i, seed + i); break;
+        case InputRole::elements:
+        case InputRole::weights: fill_with_random(generated, view.type, seed + i); break;
       }
       elements = generated;
     } else {

@@ -29,6 +29,12 @@ std::uint64_t selected_extent(const Problem& problem, std::size_t input, bool sc
 
 }  // namespace
 
+InputRole role_of(const tmajit::OperationInfo& operation, bool ragged, std::size_t input, std::size_t count) {
+  if (!operation.has_indices || input == 0) return InputRole::elements;
+  if (ragged && input + 1 == count && input > 1) return InputRole::offsets;
+  return operation.has_weights && input == 2 ? InputRole::weights : InputRole::indices;
+}
+
 tmajit::Dims indexed_axes(const ProblemOptions& options) {
   const auto& given = options.argument("--axes");
   return given.empty() ? tmajit::Dims{0} : tmajit::parse_numbers(given, "--axes");
@@ -49,6 +55,26 @@ Shape index_shape(const ProblemOptions& options, const Shape& first, bool scatte
       extent *= first[k];
   }
   return {extent};
+}
+
+Shape offsets_shape(const Shape& index) {
+  const std::uint64_t indices = index.empty() ? 1 : index.back();
+  return {indices / 8 + 2};
+}
+
+void fill_with_offsets(std::span<std::byte> elements, const Problem& problem, std::size_t input,
+                       std::uint64_t seed) {
+  const std::uint64_t indices = problem.inputs[1].view.elements();
+  const std::size_t size = tmajit::size_of(problem.inputs[input].view.type);
+  std::mt19937_64 random(seed);
+  std::vector<std::uint64_t> offsets(elements.size() / size);
+  for (std::uint64_t& offset : offsets) offset = random() % (indices + 1);
+  std::ranges::sort(offsets);
+  if (!offsets.empty()) {
+    offsets.front() = 0;
+    offsets.back() = indices;
+  }
+  for (std::size_t i = 0; i < offsets.size(); ++i) std::memcpy(elements.data() + i * size, &offsets[i], size);
 }
 
 void fill_with_places(std::span<std::byte> elements, const Problem& problem, std::size_t input,

@@ -47,7 +47,7 @@ class Builder {
     read_ranges();
     for (const auto& path : options_.in) problem_.files.emplace_back(path);
     count_inputs();
-    types_ = choose_types(named, problem_.files, input_count_, operation());
+    types_ = choose_types(named, problem_.files, input_count_, operation(), is_ragged());
     describe_recipe(named.all.size());
     make_inputs();
     read_views();
@@ -129,7 +129,7 @@ class Builder {
       input_count_ = *options_.inputs;
     } else if (operation().has_indices) {
       const bool shares_axes = operation().has_weights || options_.argument("--flat") == "yes";
-      input_count_ = 1 + (shares_axes ? 1 : indexed_axes(options_).size());
+      input_count_ = 1 + (shares_axes ? 1 : indexed_axes(options_).size()) + (is_ragged() ? 1 : 0);
     } else {
       input_count_ = is("concat") ? 2 : inputs_read;
     }
@@ -199,7 +199,7 @@ class Builder {
       if (purpose_ == Purpose::run) {
         refuse("{} needs its inputs: --in a.npy, or --shape 4096x4096 for made-up elements", problem_.word);
       }
-      if (is_index(input)) return index_shape(options_, {4096, 4096}, operation().reads_destination);
+      if (is_index(input)) return index_input_shape(input, {4096, 4096});
       if (text("--box").empty() || !has_mapped_rows()) return {4096, 4096};
       const auto box = tmajit::parse_extents(text("--box"), "--box");
       return {box.begin(), box.end()};
@@ -211,7 +211,7 @@ class Builder {
     Shape shape = *given;
     if (convolves() && input == 1) return filter_shape(shape);
     if (is(tmajit::CastTranspose::operation) && input == 1) return {};  // the scale
-    if (is_index(input)) return index_shape(options_, shape, operation().reads_destination);
+    if (is_index(input)) return index_input_shape(input, shape);
     if (parts_are_inputs()) {
       if (text("--axis").empty())
         refuse("{} takes --axis and --parts together: --axis 0 --parts 100,37,5", problem_.word);
@@ -223,8 +223,16 @@ class Builder {
     return shape;
   }
 
-  /// Whether an input is an index tensor, or the weights, which have its shape.
+  /// Whether an input is an index tensor, or the weights, which have its shape, or offsets.
   [[nodiscard]] bool is_index(std::size_t input) const { return operation().has_indices && input > 0; }
+  [[nodiscard]] bool is_ragged() const { return operation().has_offsets && text("--ragged") == "yes"; }
+
+  /// The shape of such an input without a file, where the first input has shape `first`.
+  [[nodiscard]] Shape index_input_shape(std::size_t input, const Shape& first) const {
+    const Shape shape = index_shape(options_, first, operation().reads_destination);
+    const bool is_offsets = role_of(operation(), is_ragged(), input, input_count_) == InputRole::offsets;
+    return is_offsets ? offsets_shape(shape) : shape;
+  }
 
   /// The number of files of index tensors, which come last.
   [[nodiscard]] std::ptrdiff_t index_count() const {

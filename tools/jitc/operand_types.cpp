@@ -1,5 +1,6 @@
 #include "operand_types.hpp"
 
+#include "index_inputs.hpp"
 #include "parse.hpp"
 #include "text.hpp"
 #include "usage.hpp"
@@ -17,7 +18,7 @@ NamedTypes read_types(const ProblemOptions& options) {
 }
 
 OperandTypes choose_types(const NamedTypes& names, std::span<const InputArray> files, std::size_t count,
-                          const tmajit::OperationInfo& operation) {
+                          const tmajit::OperationInfo& operation, bool ragged) {
   const auto& named = names.all;
   if (named.size() > 1 && named.size() != count && named.size() != count + 1) {
     refuse("--dtype names {} types; legal are 1 for all{}, or {} with the output's first", named.size(),
@@ -26,7 +27,8 @@ OperandTypes choose_types(const NamedTypes& names, std::span<const InputArray> f
   OperandTypes types;
   const bool names_output = named.size() == count + 1;  // before the inputs'
   for (std::size_t i = 0; i < count; ++i) {
-    const bool is_index = operation.has_indices && i > 0 && !(operation.has_weights && i == 2);
+    const InputRole role = role_of(operation, ragged, i, count);
+    const bool is_index = role == InputRole::indices || role == InputRole::offsets;
     const bool is_named = !named.empty() && !(is_index && named.size() == 1);
     types.inputs.push_back(is_named         ? named[named.size() == 1 ? 0 : i + (names_output ? 1 : 0)]
                            : !files.empty() ? files[i].type()

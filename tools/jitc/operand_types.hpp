@@ -30,10 +30,12 @@ struct NamedTypes {
 [[nodiscard]] NamedTypes read_types(const ProblemOptions& options);
 
 /// Chooses the types of `count` inputs and the output from the named types and the files (one per input, or
-/// none); f32 where neither gives a type. Index tensors of the operation are i64 where neither gives a type,
-/// and a single named type is not theirs. Throws Error{invalid_argument} where they contradict each other.
+/// none); f32 where neither gives a type. Index tensors and offsets are i64 where neither gives a type, and a
+/// single named type is not theirs. `ragged`: the last input holds offsets. Throws Error{invalid_argument}
+/// where they contradict each other.
 [[nodiscard]] OperandTypes choose_types(const NamedTypes& names, std::span<const InputArray> files,
-                                        std::size_t count, const tmajit::OperationInfo& operation);
+                                        std::size_t count, const tmajit::OperationInfo& operation,
+                                        bool ragged);
 
 /// Throws Error{invalid_argument} for types between which an operation that moves bits would have to convert.
 /// `word` is the operation as it was typed. `pads`: elements of the output's type are added.

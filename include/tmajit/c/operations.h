@@ -577,7 +577,7 @@ TMAJIT_C_API tmajit_status tmajit_moe_permute_results(const tmajit_tensor* sourc
                                                       tmajit_tensor* destinations,
                                                       size_t* destination_count, tmajit_error** error);
 
-/// Adds up the elements of the source that an index tensor selects, times weights. It takes 2 to 3 sources.
+/// Adds up the elements of the source that an index tensor selects, times weights. It takes 2 to 4 sources.
 typedef struct tmajit_gather_sum_arguments {
   size_t size;  ///< sizeof(tmajit_gather_sum_arguments)
   /// the dimension that is indexed; several neighbours if they are flat; default: 0
@@ -588,6 +588,9 @@ typedef struct tmajit_gather_sum_arguments {
   /// whether one index tensor numbers the elements of all axes together, in row-major order: "no", "yes";
   /// default: no
   const char* flat;
+  /// whether the last source holds offsets, which divide the indices into bags of different lengths: "no",
+  /// "yes"; default: no
+  const char* ragged;
 } tmajit_gather_sum_arguments;
 TMAJIT_C_API tmajit_status tmajit_gather_sum(tmajit_runtime* runtime, const tmajit_tensor* destination,
                                              const tmajit_tensor* sources, size_t source_count,
@@ -722,8 +725,8 @@ typedef struct tmajit_tiles_arguments {
   size_t size;  ///< sizeof(tmajit_tiles_arguments)
   /// the family of kernels: "copy", "map", "bulk", "snapshot", "reduce_into"; default: copy
   const char* family;
-  /// the expression of map or bulk; it also reads t[d], the element's position in the tile, and tile_index,
-  /// its number; default: none; "x*2+1"
+  /// the expression of map or bulk; it may read p0 …, t[d], the element's position in the tile, and
+  /// tile_index, its number; default: none; "x*2+1"
   const char* expression;
   /// how each source element is combined with the destination's: "add", "min", "max", "inc", "dec", "and",
   /// "or", "xor"; default: add

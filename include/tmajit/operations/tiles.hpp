@@ -17,7 +17,9 @@ struct Operation;
 struct Tiles {
   static constexpr std::string_view operation = "tiles";
   std::string family = "copy";  ///< copy, map, bulk, snapshot or reduce_into
-  std::string expression = {};  ///< expression of families that compute; it also reads t[d] and tile_index
+  /// Expression of families that compute. It also reads t[d], tile_index, and numbers p0 … that follow the
+  /// sources (`number()`).
+  std::string expression = {};
   CombineOp combine = CombineOp::add;  ///< operation of families that combine
   TileOptions options = {};
 };

@@ -24,9 +24,11 @@ struct GatheredSumFacts {
   std::uint32_t type = 0;         ///< type of the destination, an ElementType
   std::uint32_t source_type = 0;  ///< an ElementType
   std::uint32_t weight_type = 0;  ///< an ElementType; 0 without weights
+  std::uint32_t offset_type = 0;  ///< an ElementType; 0 without offsets
   IndexFacts index = {};
   std::uint32_t vector = 1;  ///< elements of a vector
   Flag weighted = 0;
+  Flag ragged = 0;
 };
 
 struct GatheredSumChoice {
@@ -61,7 +63,16 @@ params::GatheredSumPlan<digits, indices> gathered_sum_plan(const GatheredSumFact
   plan.index_step = terms.index_stride * static_cast<std::int64_t>(problem.element_bytes(2));
   if (facts.weighted != 0)
     plan.weight_step = terms.weight_stride * static_cast<std::int64_t>(problem.element_bytes(3));
+  if (terms.ragged)
+    plan.offset_step =
+        terms.offset_stride * static_cast<std::int64_t>(problem.element_bytes(problem.sources()));
   return plan;
+}
+
+/// The terms of an element's sum, or their mean over ragged bags.
+std::uint64_t mean_terms(const Problem& problem) {
+  const auto& terms = problem.as<IndexedProblem>().terms;
+  return terms.ragged ? ceil_div(terms.count, std::max<std::uint64_t>(terms.bags, 1)) : terms.count;
 }
 
 class GatheredSum final : public TypedFamily<GatheredSumFacts, GatheredSumChoice> {
@@ -70,18 +81,22 @@ class GatheredSum final : public TypedFamily<GatheredSumFacts, GatheredSumChoice
       : TypedFamily({.name = "gathered_sum",
                      .summary = "adds up vectors that an index tensor selects, times weights",
                      .operations = {GatherSum::operation},
-                     .max_inputs = 3}) {}
+                     .max_inputs = 4}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     const std::uint32_t vector = computed_vector_elements(problem);
-    const bool weighted = problem.sources() > 2;
+    const bool ragged = problem.as<IndexedProblem>().terms.ragged;
+    const bool weighted = problem.sources() > (ragged ? 3U : 2U);
     const std::uint64_t vectors = problem.nest.elements() / vector;
-    const GatheredSumFacts facts{.type = static_cast<std::uint32_t>(problem.type[0]),
-                                 .source_type = static_cast<std::uint32_t>(problem.type[1]),
-                                 .weight_type = weighted ? static_cast<std::uint32_t>(problem.type[3]) : 0U,
-                                 .index = index_facts_of(problem, vectors),
-                                 .vector = vector,
-                                 .weighted = weighted ? 1U : 0U};
+    const GatheredSumFacts facts{
+        .type = static_cast<std::uint32_t>(problem.type[0]),
+        .source_type = static_cast<std::uint32_t>(problem.type[1]),
+        .weight_type = weighted ? static_cast<std::uint32_t>(problem.type[3]) : 0U,
+        .offset_type = ragged ? static_cast<std::uint32_t>(problem.type[problem.sources()]) : 0U,
+        .index = index_facts_of(problem, vectors),
+        .vector = vector,
+        .weighted = weighted ? 1U : 0U,
+        .ragged = ragged ? 1U : 0U};
     const bool fills_chip = vectors >= full_sum_ctas_per_sm * problem.sm_count * max_sum_threads;
     for (const std::uint32_t threads : {few_sum_threads, max_sum_threads}) {
       Candidate made = candidate(facts, {.threads = threads}, problem.nest);
@@ -95,7 +110,7 @@ class GatheredSum final : public TypedFamily<GatheredSumFacts, GatheredSumChoice
     const GatheredSumFacts& facts = data(candidate).facts;
     const std::uint32_t threads = data(candidate).choice.threads;
     const std::uint64_t vectors = problem.nest.elements() / facts.vector;
-    const std::uint64_t terms = problem.as<IndexedProblem>().terms.count;
+    const std::uint64_t terms = mean_terms(problem);
     const std::uint64_t loads = std::min<std::uint64_t>(terms, terms_at_once);
     Footprint footprint{.threads = threads,
                         .tiles = ceil_div(vectors, std::uint64_t{threads}),
@@ -130,8 +145,11 @@ class GatheredSum final : public TypedFamily<GatheredSumFacts, GatheredSumChoice
         add_indexed_plan(parameters, {"params::GatheredSumPlan", digits, indices},
                          gathered_sum_plan<digits, indices>(facts, problem));
       };
-      if (facts.weighted != 0) return add(std::integral_constant<std::uint32_t, 2>{});
-      add(std::integral_constant<std::uint32_t, 1>{});
+      switch (facts.index.indices) {
+        case 1: return add(std::integral_constant<std::uint32_t, 1>{});
+        case 2: return add(std::integral_constant<std::uint32_t, 2>{});
+        default: return add(std::integral_constant<std::uint32_t, 3>{});
+      }
     });
     shape.grid = grid_of(footprint(candidate, problem).tiles);
   }
@@ -149,7 +167,11 @@ class GatheredSum final : public TypedFamily<GatheredSumFacts, GatheredSumChoice
                   number_fact("vector", facts.vector, "elements of a vector") +
                   number_fact("terms_at_once", terms_at_once) +
                   fmt::format("using Sum = {};\n", sum_text(facts)) +
-                  policy_fact("Weights", facts.weighted != 0 ? "Weighted" : "Unweighted");
+                  policy_fact("Weights", facts.weighted != 0 ? "Weighted" : "Unweighted") +
+                  policy_fact("Bags", facts.ragged != 0 ? "RaggedBags" : "EqualBags");
+    if (facts.ragged != 0)
+      parts.facts += fmt::format("using OffsetElement = {};\n",
+                                 device_type(static_cast<ElementType>(facts.offset_type)));
     std::vector<ElementType> from{static_cast<ElementType>(facts.source_type)};
     if (facts.weighted != 0) from.push_back(static_cast<ElementType>(facts.weight_type));
     add_element_types(parts, static_cast<ElementType>(facts.type), from, true);

@@ -3,6 +3,7 @@
 #include "spec/limits.hpp"
 #include "spec/saturate.hpp"
 
+#include <tmajit/numbers.cuh>
 #include <tmajit/tile_grid.cuh>
 
 #include <algorithm>
@@ -57,6 +58,19 @@ TensorMapSpec without_tail(TensorMapSpec map) {
   return map;
 }
 
+/// Adds the parameter that holds the numbers of the launch, if there are any.
+void add_numbers(const TileSpec& spec, const Problem& problem, ParameterBlock& parameters) {
+  if (spec.numbers == 0) return;
+  with_constant(spec.numbers, [&](auto count) {
+    params::Numbers<count> numbers{};
+    const std::uint32_t first = 1U + spec.inputs;
+    for (std::uint32_t k = 0; k < count; ++k) set_address(numbers.bits[k], problem.address[first + k]);
+    const std::uint32_t at = parameters.add({"params::Numbers", count}, "numbers", numbers);
+    for (std::uint32_t k = 0; k < count; ++k)
+      parameters.add_address(at + static_cast<std::uint32_t>(k * sizeof numbers.bits[0]), first + k);
+  });
+}
+
 void bind_bulk(const TileSpec& spec, const Problem& problem, ParameterBlock& parameters, LaunchShape& shape) {
   const std::uint64_t elements = problem.nest.elements();
   const auto pointer = [](std::string_view element, bool constant) {
@@ -66,6 +80,7 @@ void bind_bulk(const TileSpec& spec, const Problem& problem, ParameterBlock& par
   parameters.add_pointer(pointer(device_type(spec.output().type), false), "out", 0, problem.address[0]);
   parameters.add_pointer(pointer(device_type(spec.input(0).type), true), "in", 1, problem.address[1]);
   parameters.add({"u64"}, "count", elements);
+  add_numbers(spec, problem, parameters);
   shape.grid = grid_for(spec, ceil_div(elements, spec.tile[0]), problem.sm_count);
 }
 
@@ -121,6 +136,7 @@ void TileFamily::bind(const Candidate& candidate, const Problem& problem, Parame
     parameters.add({"params::TileGrid", rank}, "grid", grid);
   });
   if (has_tail) add_row_tail(output, problem.address[0], parameters);
+  add_numbers(spec, problem, parameters);
 }
 
 TMAJIT_END

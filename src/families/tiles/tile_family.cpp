@@ -59,7 +59,7 @@ void TileFamily::add_candidates(const Problem& problem, std::vector<Candidate>& 
   const TileSpec spec = tile_spec(traits_, tiles.expression, views, tiles.options, tiles.combine);
   Violations violations;
   check_spec(spec, violations);
-  check_views(spec, views, violations);
+  check_views(spec, std::span(views).first(1U + spec.inputs), violations);
   if (!violations.take().empty()) return;
   Candidate added = candidate(spec, problem.nest);
   if (chosen == nullptr) added.default_choice = DefaultChoice::yes;

@@ -76,6 +76,17 @@ std::string combine_facts(const TileSpec& spec) {
                    thread_function(spec.combine_op(), spec.map_type(spec.output())));
 }
 
+/// The types of the numbers of the launch, and whether there are any.
+std::string numbers_facts(const TileSpec& spec) {
+  if (spec.numbers == 0) return policy_fact("Numbers", "NoNumbers");
+  std::string out = number_fact("numbers_passed", spec.numbers) + "template <u32 k> struct Number;\n";
+  for (std::uint32_t k = 0; k < spec.numbers; ++k) {
+    out += fmt::format("template <> struct Number<{}> {{ using Element = {}; }};\n", k,
+                       device_type(spec.number_types.at(k)));
+  }
+  return out + indices_fact("AllNumbers", 0, spec.numbers) + policy_fact("Numbers", "LaunchNumbers");
+}
+
 std::string operand_facts(const TileSpec& spec, const SharedLayout& layout) {
   std::string out = "\ntemplate <u32 i> struct Input;\n";
   std::uint32_t widest = size_of(spec.output().type);
@@ -98,11 +109,12 @@ std::string operand_facts(const TileSpec& spec, const SharedLayout& layout) {
       device_type(spec.output().type), placement_of(spec, spec.output(), layout.output));
   out += fmt::format("template <u32... i> struct Indices {{}};\nusing AllInputs = Indices<{}>;\n",
                      fmt::join(indices, ", "));
-  return out + number_fact("widest_element", widest, "bytes");
+  return out + number_fact("widest_element", widest, "bytes") + numbers_facts(spec);
 }
 
 std::string call_of(const TileSpec& spec, std::string_view function) {
-  if (spec.traits->by_addresses) return fmt::format("{}(out, in, count)", function);
+  const std::string_view numbers = spec.numbers != 0 ? "tmajit::Numbers{numbers}" : "tmajit::Numbers{}";
+  if (spec.traits->by_addresses) return fmt::format("{}({}, out, in, count)", function, numbers);
   const std::string_view ends = spec.row_tails != 0 ? "_and_ends" : "";
   const std::string_view tail = spec.row_tails != 0 ? ", tail" : "";
   if (!spec.traits->computes) {
@@ -111,7 +123,7 @@ std::string call_of(const TileSpec& spec, std::string_view function) {
   }
   std::string inputs;
   for (std::uint32_t i = 0; i < spec.inputs; ++i) inputs += fmt::format(", x{}", i);
-  return fmt::format("{}{}(grid{}, out{})", function, ends, tail, inputs);
+  return fmt::format("{}{}({}, grid{}, out{})", function, ends, numbers, tail, inputs);
 }
 
 /// The start of a chunk within a row depends on the addresses. `t` and `tile_index` must not, so they are
@@ -169,6 +181,12 @@ SourceParts TileFamily::source(const Candidate& candidate, std::string_view expr
     parts.elements.push_back(spec.input(i).type);
   }
   parts.elements.push_back(spec.output().type);
+  parts.set("numbers", spec.numbers > 0);  // numbers of the launch follow the inputs
+  parts.numbers = spec.numbers;
+  for (std::uint32_t k = 0; k < spec.numbers; ++k) {
+    parts.inputs.push_back(spec.number_types.at(k));
+    parts.elements.push_back(spec.number_types.at(k));
+  }
   return parts;
 }
 

@@ -25,6 +25,8 @@ struct IndexedShapes {
   bool flat = false;         ///< one index tensor numbers the elements of all indexed dimensions together
   std::uint64_t extent = 0;  ///< the elements of all flat dimensions
   std::size_t axes = 1;      ///< indexed dimensions
+  std::uint64_t bags = 0;    ///< ragged bags, if `ragged`
+  bool ragged = false;       ///< the index tensor is a list of indices, which offsets divide into bags
 };
 
 constexpr std::array weight_types{ElementType::f32, ElementType::bf16, ElementType::f16, ElementType::f64};
@@ -73,12 +75,18 @@ IndexedShapes draw_shapes(TestCaseDraw& draw, DrawnUse use) {
     drawn.index = {index};
     return drawn;
   }
-  const Shape index = draw_index_shape(draw, between(random, 0, 3), budget);
+  drawn.ragged = sums && one_in(random, 2);
+  const Shape index = draw_index_shape(draw, drawn.ragged ? 1 : between(random, 0, 3), budget);
   drawn.moved.assign(drawn.selected.begin(), first);
   drawn.moved.insert(drawn.moved.end(), index.begin(), index.end());
   drawn.moved.insert(drawn.moved.end(), first + static_cast<std::ptrdiff_t>(count), drawn.selected.end());
   drawn.index = {index};
-  if (sums) drawn.index.front().push_back(between(random, 1, 40));
+  if (drawn.ragged) {
+    drawn.bags = index.front();
+    drawn.index = {{between(draw.launch_parameter_random, 1, 10 * (drawn.bags + 1))}};
+  } else if (sums) {
+    drawn.index.front().push_back(between(random, 1, 40));
+  }
   for (std::size_t k = 1; k < (drawn.flat ? 1 : count); ++k) drawn.index.push_back(draw.broadcastable(index));
   return drawn;
 }
@@ -126,6 +134,15 @@ void draw_indexed_case(TestCaseDraw& draw, DrawnUse use) {
   if (!sums) draw.test_case.arguments.set("along", std::string(shapes.along ? "yes" : "no"));
   if (sums && !one_in(random, 3))
     draw.add_source(draw.view(one_of(random, weight_types), shapes.index[0], true));
+  if (shapes.ragged) {
+    draw.test_case.arguments.set("ragged", std::string("yes"));
+    const ElementType offset_type = one_in(random, 2) ? ElementType::i32 : ElementType::i64;
+    draw.test_case.indices.push_back({.source = draw.test_case.sources.size(),
+                                      .extent = shapes.index[0][0],
+                                      .outside = one_in(draw.launch_parameter_random, 2),
+                                      .offsets = true});
+    draw.add_source(draw.view(offset_type, {shapes.bags + 1}, false));
+  }
   if (use == DrawnUse::gather && one_in(random, 3)) {
     draw.test_case.arguments.set(
         "value", one_of(draw.launch_parameter_random, std::array{1.0, -1.0, 0.3, 1e9, std::nan(""), 255.0}));

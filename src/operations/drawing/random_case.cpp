@@ -100,6 +100,34 @@ void fill_indices(const IndexContents& contents, const Tensor& tensor, Random& r
   });
 }
 
+/// The offsets of bags that divide a list of `indices` indices.
+std::vector<std::int64_t> draw_offsets(std::uint64_t count, std::uint64_t indices, Random& random) {
+  std::vector<std::int64_t> offsets(count);
+  const std::uint64_t kind = between(random, 0, 2);
+  const std::uint64_t step = between(random, 1, 9);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    std::uint64_t offset = between(random, 0, indices);       // bags of any length
+    if (kind == 1) offset = one_in(random, 2) ? 0 : indices;  // one bag has all indices
+    if (kind == 2) offset = std::min(i * step, indices);      // short bags, then empty ones
+    offsets[i] = static_cast<std::int64_t>(offset);
+  }
+  std::sort(offsets.begin(), offsets.end());
+  return offsets;
+}
+
+void fill_offsets(const IndexContents& contents, const Tensor& tensor, Random& random) {
+  const TensorView& view = tensor.view;
+  const std::vector<std::int64_t> offsets = draw_offsets(view.shape[0], contents.extent, random);
+  for_each_index(view.rank, whole(view), [&](const Index& index) {
+    std::int64_t value = offsets.at(index[0]);
+    if (contents.outside && one_in(random, 8)) {
+      value = one_in(random, 2) ? static_cast<std::int64_t>(between(random, 0, contents.extent))
+                                : draw_outside(view.type, static_cast<std::int64_t>(contents.extent), random);
+    }
+    std::memcpy(element_at(tensor, offset_of(view, index)), &value, size_of(view.type));
+  });
+}
+
 std::string hex(const std::byte* bytes, std::size_t count) {
   std::ostringstream out;
   out << "0x" << std::hex;
@@ -162,7 +190,12 @@ Buffers random_buffers(const TestCase& test_case, std::uint64_t seed) {
   for (const IndexContents& contents : test_case.indices) {
     const BufferView& source = test_case.sources[contents.source];
     const auto address = reinterpret_cast<DevicePtr>(buffers[source.buffer].data());
-    fill_indices(contents, {source.view, address + source.offset}, random);
+    const Tensor tensor{source.view, address + source.offset};
+    if (contents.offsets) {
+      fill_offsets(contents, tensor, random);
+    } else {
+      fill_indices(contents, tensor, random);
+    }
   }
   return buffers;
 }

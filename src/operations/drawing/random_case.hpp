@@ -30,7 +30,7 @@ enum class Contents : std::uint8_t {
 };
 
 /// The content of a source that is an index tensor: numbers of places in a dimension of `extent` elements,
-/// some of them counted from its end.
+/// some of them counted from its end. With `offsets`: the offsets of bags of `extent` indices, in order.
 struct IndexContents {
   std::size_t source = 0;
   std::uint64_t extent = 0;
@@ -38,6 +38,7 @@ struct IndexContents {
   bool distinct = false;
   std::optional<std::size_t> axis = std::nullopt;
   bool outside = false;  ///< some numbers are outside of the dimension
+  bool offsets = false;
 };
 
 /// A case of the tests of correctness: an operation, by its name, with its arguments and tensors. Most cases

@@ -21,10 +21,14 @@ const OperationRules& rules_of(const GatherSum&) noexcept {
 }
 
 Operation operation::gather_sum(const Tensor& destination, const Tensor& source, const Tensor& index,
-                                const std::optional<Tensor>& weights, const GatherSum& what) {
-  std::vector<Tensor> index_and_weights{index};
-  if (weights) index_and_weights.push_back(*weights);
-  return indexed_operation(destination, source, index_and_weights, what);
+                                const std::optional<Tensor>& weights, const GatherSum& what,
+                                const std::optional<Tensor>& offsets) {
+  std::vector<Tensor> after_source{index};
+  if (weights) after_source.push_back(*weights);
+  if (offsets) after_source.push_back(*offsets);
+  GatherSum body = what;
+  body.ragged = what.ragged || offsets.has_value();
+  return indexed_operation(destination, source, after_source, body);
 }
 
 TMAJIT_END

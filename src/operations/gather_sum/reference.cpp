@@ -3,6 +3,7 @@
 #include "operations/shared/source_values_reference.hpp"
 #include "reference/scalar.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <variant>
@@ -15,13 +16,27 @@ bool is_double(const tmajit::Tensor& tensor) {
   return tensor.view.type == tmajit::ElementType::f64;
 }
 
+/// A range of terms: `end` is not included.
+struct Terms {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+/// The offset of a bag, clamped to the number of indices.
+std::uint64_t offset_at(const tmajit::Tensor& offsets, std::uint64_t bag, std::uint64_t indices) {
+  const Scalar element = decode(offsets.view.type, element_at(offsets, offset_of(offsets.view, Index{bag})));
+  const std::int64_t offset = std::holds_alternative<std::int32_t>(element) ? std::get<std::int32_t>(element)
+                                                                            : std::get<std::int64_t>(element);
+  return offset < 0 ? 0 : std::min(static_cast<std::uint64_t>(offset), indices);
+}
+
 /// Calls visit(index of the destination, sum) for each element of a part.
 template <class Visit>
 void for_each_sum(const tmajit::Move& move, const Part& part, const Visit& visit) {
   const auto& what = std::get<tmajit::GatherSum>(move.body);
   IndexedMove indexed = indexed_move(move, what, true);
   const tmajit::Tensor& index = move.sources[1];
-  const bool weighted = move.sources.size() > 2;
+  const bool weighted = move.sources.size() > (what.ragged ? 3 : 2);
   const bool in_f64 = is_double(move.sources[0]) || (weighted && is_double(move.sources[2]));
   const std::uint32_t terms = index.view.rank - 1;
   const std::int64_t axis = what.axes[0];
@@ -31,7 +46,13 @@ void for_each_sum(const tmajit::Move& move, const Part& part, const Visit& visit
     SumError error;
     std::optional<Scalar> whole;
     bool is_empty = true;
-    for (std::uint64_t k = 0; k < index.view.shape.at(terms); ++k) {
+    Terms added{0, index.view.shape.at(terms)};
+    if (what.ragged) {
+      const std::uint64_t indices = added.end;
+      added = {offset_at(move.sources.back(), at.at(first), indices),
+               offset_at(move.sources.back(), at.at(first) + 1, indices)};
+    }
+    for (std::uint64_t k = added.begin; k < added.end; ++k) {
       indexed.term = k;
       const std::optional<Index> selected = selected_index(indexed, at);
       if (!selected) continue;
@@ -83,8 +104,11 @@ constexpr OperationReference gather_sum_reference{
     .reads =
         [](const tmajit::Move& move, const Part& part) {
           const tmajit::TensorView& index = move.sources[1].view;
-          return move.sources.size() * element_count(part, move.destination.view.rank) *
-                 index.shape.at(index.rank - 1);
+          const std::uint64_t terms = index.shape.at(index.rank - 1);
+          const bool ragged = std::get<tmajit::GatherSum>(move.body).ragged;
+          // Each index is in one bag.
+          const std::uint64_t bags = ragged ? move.sources.back().view.shape[0] : 1;
+          return move.sources.size() * element_count(part, move.destination.view.rank) * terms / bags;
         }};
 
 }  // namespace

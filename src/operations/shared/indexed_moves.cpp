@@ -136,15 +136,48 @@ TensorView without_terms(TensorView view) {
   return view;
 }
 
+/// Offsets as a tensor with an element for each bag: without the end of the last bag.
+TensorView without_end(TensorView offsets) {
+  --offsets.shape[0];
+  return offsets;
+}
+
+/// Checks the tensors of a gather_sum with offsets.
+IndexMistake bags_mistake(const TensorView& index, const TensorView& offsets) {
+  if (index.rank != 1) {
+    return {.rule = "index.bags",
+            .subject = "the index tensor: dimensions",
+            .found = std::to_string(index.rank),
+            .need = "1: offsets divide one list of indices into bags",
+            .legal = "an index tensor of one dimension, or no offsets"};
+  }
+  if (offsets.type != ElementType::i32 && offsets.type != ElementType::i64) {
+    return {.rule = "index.offsets-type",
+            .subject = "the offsets: type",
+            .found = std::string(name(offsets.type)),
+            .need = "a signed integer of 4 or 8 bytes",
+            .legal = "i32, i64"};
+  }
+  if (offsets.rank == 1 && offsets.shape[0] > 0) return {};
+  return {.rule = "index.offsets-shape",
+          .subject = "the offsets: shape",
+          .found = shape_text(extents(offsets)),
+          .need = "one dimension: the first index of each bag, then the end of the last bag",
+          .legal = "a tensor with one element more than there are bags"};
+}
+
 /// The index tensors of a gather_sum, as a gather would have them: without the dimension that is summed, and
-/// without the weights.
-IndexMistake terms_mistake(std::span<const TensorView> index, std::vector<TensorView>& terms) {
-  if (index.empty() || index.size() > 2) {
+/// without the weights. With offsets: a tensor with an element for each bag.
+IndexMistake terms_mistake(std::span<const TensorView> index, const Indexing& what,
+                           std::vector<TensorView>& terms) {
+  const std::size_t least = what.ragged ? 2 : 1;
+  if (index.size() < least || index.size() > least + 1) {
     return {.rule = "index.count",
             .subject = "index tensors",
             .found = counted(index.size(), "tensor"),
-            .need = "an index tensor, and weights or none",
-            .legal = "1 or 2 tensors after the source"};
+            .need = what.ragged ? "an index tensor, weights or none, and offsets, because the bags are ragged"
+                                : "an index tensor, and weights or none",
+            .legal = fmt::format("{} or {} tensors after the source", least, least + 1)};
   }
   if (index.front().rank == 0) {
     return {.rule = "index.terms",
@@ -154,7 +187,13 @@ IndexMistake terms_mistake(std::span<const TensorView> index, std::vector<Tensor
             .legal = fmt::format("1 to {}", max_view_rank)};
   }
   terms = {without_terms(index.front())};
-  if (index.size() == 1) return {};
+  if (what.ragged) {
+    if (IndexMistake mistake = bags_mistake(index.front(), index.back()); !mistake.rule.empty())
+      return mistake;
+    terms = {without_end(index.back())};
+    terms.front().type = index.front().type;
+  }
+  if (index.size() == least) return {};
   if (!is_float(index[1].type)) {
     return {.rule = "index.weights-type",
             .subject = "the weights: type",
@@ -181,7 +220,7 @@ std::vector<TensorView> index_views(std::span<const TensorView> sources) {
 /// The index tensors whose dimensions the moved tensor has.
 IndexMistake moved_index(std::span<const TensorView> index, const Indexing& what,
                          std::vector<TensorView>& moved) {
-  if (what.sums()) return terms_mistake(index, moved);
+  if (what.sums()) return terms_mistake(index, what, moved);
   moved.assign(index.begin(), index.end());
   return {};
 }
@@ -393,13 +432,18 @@ Problem indexed_problem(const Move& move, const Indexing& what, double value) {
   const std::vector<IndexedProblem::Axis> flat =
       what.flat ? merged_axes(selected, axes) : std::vector<IndexedProblem::Axis>{};
   body.indices = what.flat ? 1 : axes.count;
+  body.terms.ragged = what.ragged;
   body.flat = flat.size() > 1 ? static_cast<std::uint32_t>(flat.size()) : 0;
   std::ranges::copy(flat, body.axis.begin());
   for (std::uint32_t k = 0; k < axes.count && !what.flat; ++k)
     body.axis[k] = {selected.shape[axes.first + k], selected.strides[axes.first + k]};
   for (std::size_t i = 1; i < move.sources.size(); ++i) {
     TensorView index = move.sources[i].view;
-    if (what.sums()) {
+    if (what.ragged && i + 1 == move.sources.size()) {
+      body.terms.offset_stride = index.strides[0];
+      index = without_end(index);
+      body.terms.bags = index.shape[0];
+    } else if (what.sums()) {
       const std::uint32_t last = index.rank - 1;
       body.terms.count = index.shape[last];
       (i == 1 ? body.terms.index_stride : body.terms.weight_stride) = index.strides[last];

@@ -25,6 +25,7 @@ struct Indexing {
   bool flat = false;
   OutOfRange out_of_range = OutOfRange::skip;
   bool computes = false;  ///< elements are not moved: an expression of them is stored
+  bool ragged = false;    ///< the last tensor holds the offsets of the bags that are summed
 
   [[nodiscard]] bool gathers() const noexcept {
     return use == IndexedUse::gather || use == IndexedUse::gather_sum;
@@ -37,6 +38,7 @@ template <class What>
   Indexing indexing{.use = use, .axes = what.axes, .flat = what.flat, .out_of_range = what.out_of_range};
   if constexpr (requires { what.along; }) indexing.along = what.along;
   if constexpr (requires { what.expression; }) indexing.computes = !what.expression.empty();
+  if constexpr (requires { what.ragged; }) indexing.ragged = what.ragged;
   return indexing;
 }
 

@@ -108,6 +108,10 @@ void MoveRules::check_expression(std::string_view text) {
                     control - text.begin()),
         "one line of printable characters", "spaces in place of tabs and line ends");
   }
+  check_numbers_read(text);
+}
+
+void MoveRules::check_numbers_read(std::string_view text) {
   const std::uint32_t numbers = count_numbers(move_.sources);
   for (std::uint32_t k = numbers; k < max_inputs; ++k) {
     const std::string name = fmt::format("p{}", k);

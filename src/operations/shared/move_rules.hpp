@@ -45,9 +45,10 @@ class MoveRules {
   void check_shapes();
   /// Checks that numbers are sources, after all tensors.
   void check_numbers();
-  /// Checks that an expression is one line of at most max_expression printable characters, and that the
-  /// numbers p0 … that it reads exist.
+  /// Checks that an expression is one line of at most max_expression printable characters, and its numbers.
   void check_expression(std::string_view text);
+  /// Checks that the numbers p0 … that an expression reads exist.
+  void check_numbers_read(std::string_view text);
   /// Checks that numbers in g[…] are dimensions of the destination.
   void check_coordinates(std::string_view expression);
   /// Checks the limits of views, then the operation's own `rules`, then that the destination is written once,

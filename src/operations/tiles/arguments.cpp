@@ -42,7 +42,7 @@ constexpr std::array tiles_arguments{
              .option = "--expr",
              .fallback = "none",
              .sentence =
-                 "the expression of map or bulk; it also reads t[d], the element's position in the tile, "
+                 "the expression of map or bulk; it may read p0 …, t[d], the element's position in the tile, "
                  "and tile_index, its number",
              .example = "x*2+1"},
     choice("op", "--op", "add", "how each source element is combined with the destination's", "add",
@@ -99,7 +99,8 @@ const OperationEntry tiles_entry{
              "copies, combines or computes by a kernel whose tile you choose, without rewriting the tensors",
          .arguments = tiles_arguments,
          .max_sources = max_inputs,
-         .needs_mapped_rows = true},
+         .needs_mapped_rows = true,
+         .takes_numbers = true},
     .destinations =
         [](std::span<const TensorView> sources, const Arguments& given) {
           const Tiles tiles = tiles_of(given);

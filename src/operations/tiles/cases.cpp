@@ -137,6 +137,8 @@ void draw_test_case(TestCaseDraw& draw) {
   if (tile_case.tiles.family == "reduce_into") draw.test_case.contents = Contents::numbers;
   draw.add_destination(tile_case.to);
   for (const TensorView& view : tile_case.from) draw.add_source(view);
+  if (!tile_case.tiles.expression.empty())
+    draw.test_case.arguments.set("expression", draw.with_numbers(tile_case.tiles.expression));
 }
 
 }  // namespace

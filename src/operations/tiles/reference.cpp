@@ -26,7 +26,7 @@ tmajit::Move by_elements(const tmajit::Move& move) {
   const auto& tiles = std::get<tmajit::Tiles>(move.body);
   tmajit::Move plain{.destination = move.destination, .sources = {}};
   for (const tmajit::Tensor& source : move.sources)
-    plain.sources.push_back(strided(source, tiles.options.element_strides));
+    plain.sources.push_back(source.view.is_number ? source : strided(source, tiles.options.element_strides));
   if (tiles.family == "reduce_into") {
     plain.body = tmajit::ReduceInto{tiles.combine};
   } else if (is_tf32(move.destination.view.type) || !tiles.expression.empty()) {

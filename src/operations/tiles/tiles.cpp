@@ -3,6 +3,7 @@
 #include "operations/list.hpp"
 #include "operations/shared/make.hpp"
 #include "spec/dims.hpp"
+#include "spec/views.hpp"
 #include "tiles/tile_rules.hpp"
 
 #include <tmajit/tiles.hpp>
@@ -17,6 +18,7 @@ TileSpec spec_of(const Tiles& tiles, std::span<const TensorView> views) {
   return tile_spec(tile_traits(tiles.family), tiles.expression, views, tiles.options, tiles.combine);
 }
 
+/// The destination and all sources, numbers included.
 std::vector<Tensor> tensors_of(const Move& move) {
   std::vector<Tensor> tensors{move.destination};
   tensors.insert(tensors.end(), move.sources.begin(), move.sources.end());
@@ -30,8 +32,14 @@ std::vector<TensorView> views_of(std::span<const Tensor> tensors) {
 }
 
 void check_tiles(const Move& move, Violations& violations) {
+  const auto& tiles = std::get<Tiles>(move.body);
+  MoveRules rules({&move, 1}, 0, violations);
+  rules.check_numbers();
+  rules.check_numbers_read(tiles.expression);
+  if (violations.count() > 0) return;  // the spec needs numbers after all tensors
   const std::vector<Tensor> tensors = tensors_of(move);
-  check_tiles(spec_of(std::get<Tiles>(move.body), views_of(tensors)), tensors, violations);
+  const TileSpec spec = spec_of(tiles, views_of(tensors));
+  check_tiles(spec, std::span(tensors).first(1U + spec.inputs), violations);
 }
 
 Problem tiles_problem(const Move& move) {
@@ -42,7 +50,8 @@ Problem tiles_problem(const Move& move) {
   const TensorView walked = tile_traits(tiles.family).writes_images
                                 ? over_strides(views[1], tiles.options.element_strides)
                                 : views[0];
-  Problem problem{.nest = {.rank = walked.rank, .operands = static_cast<std::uint32_t>(views.size())}};
+  Problem problem{.nest = {.rank = walked.rank, .operands = static_cast<std::uint32_t>(views.size())},
+                  .numbers = count_numbers(move.sources)};
   problem.nest.shape = walked.shape;
   for (std::uint32_t i = 0; i < problem.nest.operands; ++i) {
     problem.type[i] = views[i].type;
@@ -56,9 +65,9 @@ Problem tiles_problem(const Move& move) {
 // In families that compute, a source may be the destination. check_tiles() rejects that for other families.
 constexpr OperationRules tiles_rules{.in_place = true, .check_alone = check_tiles, .problem = tiles_problem};
 
-/// A dense tensor as a single row.
+/// A dense tensor as a single row. A number stays one.
 Tensor flattened(const Tensor& tensor) {
-  return tensor.view.rank == 1 ? tensor : reshaped(tensor, {tensor.view.elements()});
+  return tensor.view.rank == 1 || tensor.view.is_number ? tensor : reshaped(tensor, {tensor.view.elements()});
 }
 
 Tiles tiles_of(const TileRequest& request) {
@@ -76,7 +85,7 @@ const OperationRules& rules_of(const Tiles&) noexcept {
 
 TensorView destination_of(const Tiles& tiles, std::span<const TensorView> sources, ElementType type) {
   const TileTraits& traits = tile_traits(tiles.family);
-  if (sources.empty()) refuse("a tile kernel needs a source");
+  if (sources.empty() || sources.front().is_number) refuse("a tile kernel needs a source");
   std::vector<TensorView> views{over_strides(sources.front(), tiles.options.element_strides)};
   TensorView& view = views.front();
   if (traits.computes && is_known(type)) view.type = type;
