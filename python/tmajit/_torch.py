@@ -69,7 +69,8 @@ class _Operator:
         named = ["Scalar[]? numbers=None"] if self.takes_numbers else []
         self.functional: Any = None
         if not self.needs_out:
-            kind = "ScalarType dtype" if not self.arguments else "ScalarType? dtype=None"
+            is_cast = not self.arguments and not described["sources"]  # a recipe has sources with names
+            kind = "ScalarType dtype" if is_cast else "ScalarType? dtype=None"
             given = [*parameters, "*", *named, kind] if self.has_type else parameters
             result = "Tensor[]" if self.gives_many else "Tensor"
             self.functional = self.define(self.name, f"({', '.join(given)}) -> {result}", self.run, self.fake)

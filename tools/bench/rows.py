@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Random softmaxes and norms by tmajit.rowwise beside other libraries' kernels and a copy, timed on a GPU.
+"""Random softmaxes, norms and cross-entropies by tmajit's recipes beside other libraries' kernels and a copy, on a GPU.
 
-Softmax, RMSNorm, LayerNorm, and RMSNorm of a sum, which is stored, too. Tensors of 2^24 to 2^27 elements in
+Softmax, RMSNorm, LayerNorm, RMSNorm of a sum, which is stored, too, and the losses of cross-entropy. Tensors of 2^24 to 2^27 elements in
 bf16 or f32; rows of 32 to 262,144 elements, six in ten rounded down to a multiple of 64. Each result is
 compared with PyTorch's in f64. --lengths draws rows of other lengths; a tensor has at least one row.
 
@@ -17,13 +17,8 @@ from typing import Any
 
 from peer_times import NotApplicableError, compiled, difference, start, tmajit, torch
 
-SOFTMAX, RMS_NORM, LAYER_NORM, ADD_RMS_NORM = range(4)
-NAMES = ("softmax", "RMSNorm", "LayerNorm", "sum and RMSNorm")
-STEPS = (
-    "m = max(x); e = expf(x - m); r = 1.0f / sum(e); y = e * r",
-    "y = x0 * rsqrtf(mean(x0 * x0) + 1e-6f) * x1",
-    "u = mean(x0); c = x0 - u; y = c * rsqrtf(mean(c * c) + 1e-5f) * x1 + x2",
-)
+SOFTMAX, RMS_NORM, LAYER_NORM, ADD_RMS_NORM, CROSS_ENTROPY = range(5)
+NAMES = ("softmax", "RMSNorm", "LayerNorm", "sum and RMSNorm", "cross-entropy")
 
 
 def softmax(x: Any) -> Any:
@@ -43,12 +38,28 @@ def add_rms_norm(x: Any, residual: Any, w: Any) -> tuple:
     return rms_norm(s, w), s
 
 
-EAGER = (softmax, rms_norm, layer_norm, add_rms_norm)
+def cross_entropy(x: Any, labels: Any) -> Any:
+    return torch.nn.functional.cross_entropy(x, labels, reduction="none")
+
+
+EAGER = (softmax, rms_norm, layer_norm, add_rms_norm, cross_entropy)
+
+
+def ours(kind: int, sources: list, out: list) -> Callable:
+    return (
+        lambda: tmajit.softmax(*sources, out=out[0]),
+        lambda: tmajit.rms_norm(*sources, eps=1e-6, out=out[0]),
+        lambda: tmajit.layer_norm(*sources, eps=1e-5, out=out[0]),
+        lambda: tmajit.add_rms_norm(*sources, eps=1e-6, out=out),
+        lambda: tmajit.cross_entropy(*sources, out=out[0]),
+    )[kind]
 
 
 def by_triton(kind: int, sources: list) -> Callable:
     import triton_rows
 
+    if kind == CROSS_ENTROPY:
+        raise NotApplicableError("the programs of Triton's tutorials are softmax and norms")
     y, s = torch.empty_like(sources[0]), torch.empty_like(sources[0])
     names = ((), ("w",), ("w", "bias"), ("r", "w"))[kind]
     operands = dict(zip(names, sources[1:], strict=True))
@@ -61,6 +72,8 @@ def by_triton(kind: int, sources: list) -> Callable:
 
 
 def by_liger(kind: int, sources: list) -> Callable:
+    if kind == CROSS_ENTROPY:
+        raise NotApplicableError("Liger computes the gradient of cross-entropy, too")
     from liger_kernel.ops.fused_add_rms_norm import LigerFusedAddRMSNormFunction
     from liger_kernel.ops.layer_norm import LigerLayerNormFunction
     from liger_kernel.ops.rms_norm import LigerRMSNormFunction
@@ -75,6 +88,7 @@ def by_liger(kind: int, sources: list) -> Callable:
 
 
 def by_quack(kind: int, sources: list) -> Callable:
+    from quack.cross_entropy import cross_entropy_fwd
     from quack.rmsnorm import layernorm_fwd, rmsnorm_fwd
     from quack.softmax import softmax_fwd
 
@@ -84,13 +98,14 @@ def by_quack(kind: int, sources: list) -> Callable:
         lambda: rmsnorm_fwd(*sources, eps=1e-6)[0],
         lambda: layernorm_fwd(sources[0], *wide, eps=1e-5),
         lambda: rmsnorm_fwd(sources[0], sources[2], residual=sources[1], eps=1e-6)[:2],
+        lambda: cross_entropy_fwd(*sources),
     )[kind]
 
 
 def by_flashinfer(kind: int, sources: list) -> Callable:
     from flashinfer import norm, sampling
 
-    if sources[0].dtype != (torch.float32 if kind == SOFTMAX else torch.bfloat16):
+    if kind == CROSS_ENTROPY or sources[0].dtype != (torch.float32 if kind == SOFTMAX else torch.bfloat16):
         raise NotApplicableError("FlashInfer computes softmax of f32, and norms of 16 bits")
     y = torch.empty_like(sources[0])
     wide = [weight.float() for weight in sources[1:]] if kind == LAYER_NORM else []
@@ -166,17 +181,17 @@ def measure(draw: Any, lengths: tuple[float, float], contest: Any) -> None:
     if draw.random() < 0.6:
         length = max(32, length // 64 * 64)
     rows = max(1, int(2 ** draw.uniform(24, 27)) // length)
-    kind = draw.randrange(4)
-    tensors, weights = ((1, 0), (1, 1), (1, 2), (2, 1))[kind]
+    kind = draw.randrange(5)
+    tensors, weights = ((1, 0), (1, 1), (1, 2), (2, 1), (1, 0))[kind]
     sources = [torch.randn(rows, length, device="cuda").to(dtype) for _ in range(tensors)]
     sources += [torch.randn(length, device="cuda").to(dtype) for _ in range(weights)]
-    wanted = all_of(EAGER[kind](*(source.double() for source in sources)))
-    out = [torch.empty_like(sources[0]) for _ in wanted]
-
-    def ours() -> Any:
-        if kind == ADD_RMS_NORM:
-            return tmajit.add_rms_norm(*sources, eps=1e-6, out=out)
-        return tmajit.rowwise(sources, STEPS[kind], out=out[0])
+    exact = [source.double() for source in sources]
+    if kind == CROSS_ENTROPY:
+        labels = torch.randint(0, length, (rows,), device="cuda")
+        sources.append(labels)
+        exact.append(labels)
+    wanted = all_of(EAGER[kind](*exact))
+    out = [torch.empty_like(one, dtype=dtype) for one in wanted]
 
     relative = 2e-2 if dtype == torch.bfloat16 else 2e-4
     floor = 1e-6 if kind == SOFTMAX else 1e-2
@@ -188,10 +203,11 @@ def measure(draw: Any, lengths: tuple[float, float], contest: Any) -> None:
         return next(filter(None, errors), None)
 
     calls = {peer: functools.partial(make, kind, sources) for peer, make in PEERS.items()}
-    moved = 2 * tensors * sources[0].nbytes  # each large tensor is read and written once
+    # Each large tensor is read once, and written once unless the results are losses.
+    moved = (1 if kind == CROSS_ENTROPY else 2 * tensors) * sources[0].nbytes
     case = f"{dtype} {rows} x {length}"
     # Other libraries round intermediate results, or use faster and less exact functions.
-    contest.measure(NAMES[kind], case, moved, ours, calls, check, lambda results: check(results, 10))
+    contest.measure(NAMES[kind], case, moved, ours(kind, sources, out), calls, check, lambda results: check(results, 10))
 
 
 def main() -> None:
