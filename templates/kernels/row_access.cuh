@@ -148,8 +148,9 @@ struct ByElement {
 // The same element throughout the row.
 struct OneElement {
   template <u32 k, u32 bytes, u32 count>
-  static __device__ __forceinline__ void load(Raw<bytes, count>& out, const Plan&, const u8* from, i32, Range) {
-    const auto loaded = *reinterpret_cast<const typename Bits<bytes>::Type*>(from);
+  static __device__ __forceinline__ void load(Raw<bytes, count>& out, const Plan&, const u8* from, i32, Range range) {
+    typename Bits<bytes>::Type loaded = 0;
+    if (range.begin < range.end) loaded = *reinterpret_cast<const typename Bits<bytes>::Type*>(from);
     out = {};
 #pragma unroll
     for (u32 n = 0; n < vector; ++n) out.set(n, loaded);

@@ -51,6 +51,12 @@ struct RowSteps {
   template <template <class> class Reducer, u32 step, class Element>
   __device__ __forceinline__ auto reduced(const Element& element) const { return reduce<Reducer, step>(AllSources{}, element); }
 
+  // The same for a sum whose terms are zero but for that of the element with index `place`: no other term is computed.
+  template <template <class> class Reducer, u32 step, class Place, class Element>
+  __device__ __forceinline__ auto reduced_at(Place place, const Element& element) const {
+    return reduce_at<Reducer, step>(AllSources{}, static_cast<i64>(place), element);
+  }
+
   // Reduces a value that is equal for all elements of the row: it depends only on the sources `read`, which have one element for a row.
   template <template <class> class Reducer, u32... read, class Element>
   __device__ __forceinline__ auto reduced_constant(Indices<read...>, const Element& element) const {
@@ -122,6 +128,28 @@ struct RowSteps {
 #pragma unroll
     for (u32 n = 1; n < states; ++n) state[0] = Reduced::combine(state[0], state[n]);
     return Reduced::result(team.template combined<Reduced, step>(state[0]), plan.length);
+  }
+
+  template <template <class> class Reducer, u32 step, class Element, u32... i>
+  __device__ __forceinline__ auto reduce_at(Indices<i...>, i64 place, const Element& element) const {
+    using Reduced = Reducer<decltype(element(0, 0, Value<typename Source<i>::Element>{}...))>;
+    auto state = Reduced::identity();
+    elements.each(plan, team, row, [&](const AllInputs& inputs, u32 turn, i32 first, Range range) {
+      // Indices ascend or descend within a vector.
+      const i32 begin = RowShape::index(plan, first);
+      const i32 last = RowShape::index(plan, first + static_cast<i32>(vector) - 1);
+      if (place < (begin < last ? begin : last) || place > (begin < last ? last : begin)) return;
+      const auto x = values_of(inputs);
+      const u32 mask = range.present();
+#pragma unroll
+      for (u32 n = 0; n < vector; ++n) {
+        const i32 at = RowShape::index(plan, first + static_cast<i32>(n));
+        if (at != place || (mask >> n & 1) == 0) continue;
+        const auto value = element(at, turn * vector + n, static_cast<const SourceValues<i, pack_count>&>(x).at[n]...);
+        state = Reduced::combine(state, Reduced::of(value, at));
+      }
+    });
+    return Reduced::result(team.template combined<Reduced, step>(state), plan.length);
   }
 
   template <class Element, u32... i>

@@ -187,6 +187,27 @@ TEST_CASE("found: a team without a row loads no element that another team overwr
   }
 }
 
+TEST_CASE("a sum with one term that is not zero computes that term alone, wherever it is") {
+  const std::uint64_t seed = tests::seed(20261128);
+  Random random(seed);
+  Runtime runtime = sim_runtime(seed);
+  constexpr const char* places[] = {"n / 2", "n - 1", "0", "n", "-1", "max(x) > 0 ? n / 3 : n / 5"};
+  for (const char* place : places) {
+    const std::string text = "k = " + std::string(place) + "; y = x - sum(k == i ? x * 2 : 0)";
+    const Steps what{.text = text.c_str(), .sources = 1};
+    for (const std::uint64_t limit : {1, 30, 900, 20'000}) {
+      TestCase made = dense_rows(what, one_in(random, 2) ? ElementType::bf16 : ElementType::f32,
+                                 between(random, 1, limit > 900 ? 3 : 20), between(random, 1, limit),
+                                 one_in(random, 2) ? 0 : between(random, 1, 7));
+      if (one_in(random, 3)) made.arguments.set("axes", Dims{0});
+      INFO("TMAJIT_SEED=" << seed << ": " << made.text());
+      for (const KernelPlan& plan : candidates_of(made))
+        CHECK(source(plan).text.find("reduced_at<Sum") != std::string::npos);
+      CHECK(tests::run_candidates(runtime, made, seed) == "");
+    }
+  }
+}
+
 TEST_CASE("rows of half a MiB are shared by clusters of 16 CTAs") {
   Runtime runtime = sim_runtime(1);
   const Operation operation = reference::operation_of(dense_rows(steps[0], ElementType::bf16, 2, 262'144, 0),

@@ -4,6 +4,7 @@
 #include "families/shared/reduction_team.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -82,6 +83,24 @@ bool calls_function(std::string_view text) {
     if (!name.empty() && !name.starts_with("__") && name != "fast_exp") return true;
   }
   return false;
+}
+
+/// The name of the step that has the index of the only term of a sum that is not zero: the expression is
+/// "name == i ? value : 0". Empty for other reductions.
+std::string place_of_term(const RowStep& step, std::span<const RowStep> steps) {
+  if (step.reduction != ReductionOp::sum) return {};
+  std::string text = step.expression;
+  std::erase(text, ' ');
+  const std::size_t condition = text.find("==i?");
+  const std::size_t colon = text.find(':');
+  const std::string name = text.substr(0, std::min(condition, text.size()));
+  const bool is_by_row = std::ranges::any_of(
+      step.reads, [&](std::uint32_t read) { return steps[read].by_row() && steps[read].name == name; });
+  const bool has_one_choice = condition != std::string::npos && std::ranges::count(text, '?') == 1 &&
+                              std::ranges::count(text, ':') == 1;
+  if (!is_by_row || !has_one_choice) return {};
+  const std::string zero = text.substr(colon + 1);
+  return zero == "0" || zero == "0.0" || zero == "0.0f" ? name : std::string{};
 }
 
 /// Whether one element gives a reduction's result, as its values are equal for all elements of a row. Its
@@ -190,6 +209,9 @@ std::string row_steps_text(std::span<const RowStep> steps, std::span<const std::
       }
       out += fmt::format("  const auto {} = steps.template reduced_constant<{}>(Indices<{}>{{}}, {});\n",
                          step.name, reducer_name(*step.reduction), fmt::join(read, ", "), writer.element(k));
+    } else if (const std::string place = place_of_term(step, steps); !place.empty()) {
+      out += fmt::format("  const auto {} = steps.template reduced_at<{}, {}>({}, {});\n", step.name,
+                         reducer_name(*step.reduction), reductions++, place, writer.element(k));
     } else if (step.reduction) {
       out += fmt::format("  const auto {} = steps.template reduced<{}, {}>({});\n", step.name,
                          reducer_name(*step.reduction), reductions++, writer.element(k));
