@@ -213,7 +213,8 @@ class RowLayouts {
   }
 
   /// Whether 64 registers suffice for the elements that a thread holds and the values of one vector of each
-  /// operand. Small CTAs, whose lanes share rows, gain too little to pay for a spill.
+  /// operand; if rows are cut, also for the ranges of its vectors. Small CTAs, whose lanes share rows, gain
+  /// too little to pay for a spill.
   [[nodiscard]] bool is_slim(const RowTuning& tuning) const {
     if (tuning.staged) return true;
     if (tuning.team == RowTeam::lanes) return false;
