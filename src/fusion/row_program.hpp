@@ -37,7 +37,7 @@ struct FoundProgram {
 /// The program of a kernel that computes a map, a reduction or rows.
 [[nodiscard]] FoundProgram row_program(std::span<const Move> moves);
 
-/// The order of a producer's rows among the elements of a consumer.
+/// Maps the elements of a consumer to the rows of its producer.
 class RowOrder {
  public:
   /// The order of the elements of a consumer of shape `elements`, which reads `result` as `read`. A result
@@ -55,7 +55,7 @@ class RowOrder {
   [[nodiscard]] bool is_result(const Tensor& source, const RowProgram::Result& result) const;
   /// Whether the rows of both consist of the same elements.
   [[nodiscard]] bool has_rows_of(const RowProgram& consumer) const;
-  /// Whether these elements have the same index in the rows of both.
+  /// Whether each element has the same index i in the rows of the producer and of the consumer.
   [[nodiscard]] bool keeps_index(const RowProgram& consumer) const;
 
  private:

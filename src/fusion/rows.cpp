@@ -17,7 +17,7 @@
 TMAJIT_BEGIN
 namespace {
 
-/// Whether all elements of a tensor have addresses of their own along each dimension.
+/// Whether no dimension of several elements has stride 0.
 bool repeats_no_element(const Tensor& tensor) {
   for (std::uint32_t d = 0; d < tensor.view.rank; ++d)
     if (tensor.view.shape[d] > 1 && tensor.view.strides[d] == 0) return false;
@@ -80,7 +80,8 @@ class RowFusion {
         break;
       }
     }
-    // The order of elements says more than that of rows.
+    // find_order() uses the first read. A result with a value for each element determines the order of all
+    // dimensions.
     std::ranges::stable_sort(reads_, {}, [&](const Read& read) { return result_of(read).by_row; });
     return true;
   }
@@ -93,7 +94,7 @@ class RowFusion {
              return result_of(read).by_row && repeats_no_element(source);
            });
   }
-  /// Whether the consumer computes elements of values of the rows.
+  /// Whether the consumer broadcasts a result with one value for each row to the elements of the rows.
   [[nodiscard]] bool reads_along_rows() const {
     return !is_by_row() &&
            std::ranges::any_of(reads_, [&](const Read& read) { return result_of(read).by_row; });
@@ -104,8 +105,10 @@ class RowFusion {
     const Tensor& source = consumer_.sources[first.source];
     order_ = RowOrder::find(producer_, result_of(first), source, consumer_.whole, is_by_row());
     if (!order_ && !result_of(first).by_row) return refuse(other_order);
-    if (!order_ && repeats_no_element(source))
-      return refuse("as a step with one value for each row reads no further tensors");
+    if (!order_ && repeats_no_element(source)) {
+      return refuse(consumer_.is_map ? "as a step with one value for each row reads no further tensors"
+                                     : "as it reduces results that have one value for each row");
+    }
     if (!order_)
       return refuse("as the result is broadcast along other dimensions than those that were reduced");
     if (!consumer_.is_map && !order_->has_rows_of(consumer_))
@@ -245,7 +248,9 @@ class RowFusion {
       shares =
           is_shared(s) && !consumer_.sources[s].view.is_number && repeats_no_element(consumer_.sources[s]);
     }
-    if (!shares) return "as both load other elements, so that this would save no pass over memory";
+    if (!shares)
+      return "as the two share no tensor with all elements of the rows, so that this would save no pass over "
+             "memory";
     const Problem problem = make_problem(fused);
     if (!problem.nest.empty() && row_layouts(problem).front().reloads)
       return "as the rows do not fit on the chip, so that each reduction would load them again";

@@ -96,7 +96,7 @@ void for_each_name(std::string_view text, const Visit& visit) {
 class RowStepParser {
  public:
   RowStepParser(std::string_view text, std::uint32_t tensors, std::uint32_t numbers)
-      : text_(text), sources_(tensors), numbers_(numbers) {}
+      : text_(text), assigned_(assigned_names(text)), sources_(tensors), numbers_(numbers) {}
 
   std::vector<RowStep> parse() {
     for_each_step(text_, [&](std::string_view step) {
@@ -127,6 +127,7 @@ class RowStepParser {
   }
 
   void require_free(std::string_view name) const {
+    if (is_of_kernel(name)) reject("{} is a name in the kernel's text; choose another name", name);
     if (name == "i" || name == "n" || numbered(name, 'x') || is_number(name) || reduction_named(name)) {
       reject("{} is {}; choose another name", name,
              name == "i"           ? "the element's index in its row"
@@ -136,6 +137,19 @@ class RowStepParser {
                                    : "a reduction");
     }
     if (number_of(name)) reject("{} is assigned a second time; each name has one value", name);
+  }
+
+  /// Whether generated kernels use this name beside those of steps (families/rowwise/row_source.cpp).
+  static bool is_of_kernel(std::string_view name) noexcept {
+    return name == "slot" || name == "steps" || name.starts_with("kept_") || name.starts_with("pair_");
+  }
+  /// A name for the step of a reduction within an expression.
+  [[nodiscard]] std::string inner_name(ReductionOp op) const {
+    for (std::size_t k = steps_.size();; ++k) {
+      std::string candidate = fmt::format("{}_{}", name(op), k);
+      if (std::ranges::find(assigned_, candidate) == assigned_.end() && !number_of(candidate))
+        return candidate;
+    }
   }
 
   /// Whether this is the name of a number of the launch: p0 to p7.
@@ -188,7 +202,7 @@ class RowStepParser {
         if (*op == ReductionOp::min || *op == ReductionOp::max) return;  // C's functions of two arguments
         reject("{} reduces one expression over the row", name(*op));
       }
-      const std::string inner = fmt::format("{}_{}", name(*op), steps_.size());
+      const std::string inner = inner_name(*op);
       add(inner, value.substr(begin, call->end - begin), std::nullopt);
       out.append(value.substr(done, begin - done)).append(inner);
       done = call->end;
@@ -260,6 +274,7 @@ class RowStepParser {
   }
 
   std::string_view text_;
+  std::vector<std::string> assigned_;
   std::uint32_t sources_;
   std::uint32_t numbers_;
   std::string_view step_;  ///< the step that is being read, for messages

@@ -42,6 +42,15 @@ class ContestTest(unittest.TestCase):
         with contextlib.redirect_stdout(io.StringIO()), self.assertRaisesRegex(SystemExit, "1 cases, first a, kind"):
             contest.finish()
 
+    def test_a_result_that_cannot_be_checked_is_wrong(self):
+        contest = peer_times.Contest(["a"])
+        with mock.patch.dict(sys.modules, device_time=timed({("ours", 2): 10.0})), mock.patch.object(
+            peer_times, "copy_us", lambda count: 1.0
+        ), contextlib.redirect_stdout(io.StringIO()):
+            contest.measure("kind", "case", 80, lambda: ("ours", 2), {"a": lambda: lambda: ("too few",)},
+                            lambda results: None if len(list(zip(results, (1, 2), strict=True))) == 2 else "")
+        self.assertIn("a, kind: case: ValueError", contest.errors[0])
+
     def test_a_refusal_is_reported(self):
         def refuse():
             raise peer_times.NotApplicableError("no such kernel")
@@ -50,7 +59,8 @@ class ContestTest(unittest.TestCase):
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             contest.finish()
-        self.assertIn("a refused 1 cases, first kind: case: NotApplicableError: no such kernel", printed.getvalue())
+        self.assertIn("a refused 1 cases or has no kernel for them, first kind: case: NotApplicableError: no",
+                      printed.getvalue())
         self.assertIn("kind, best peer: 1 cases, least 0.50", printed.getvalue())
 
     def test_a_wrong_result_of_ours_ends_the_program(self):

@@ -188,8 +188,10 @@ TEST_CASE("reductions and maps that one kernel of rows would not compute faster,
   const auto refused = [&](const Operation& second) { return sentences_of({sum, second}, {s}); };
   SECTION("they share no elements") {
     const Tensor z = dense(6, {8, 6});
-    CHECK_THAT(refused(operation::map(y, "x0 / x1", {z, s})),
-               ContainsSubstring("as both load other elements, so that this would save no pass over memory"));
+    CHECK_THAT(
+        refused(operation::map(y, "x0 / x1", {z, s})),
+        ContainsSubstring(
+            "share no tensor with all elements of the rows, so that this would save no pass over memory"));
     CHECK_THAT(refused(operation::map(y, "x0 / x1", {w, s})), ContainsSubstring("would save no pass"));
   }
   SECTION("rows that do not fit on the chip") {

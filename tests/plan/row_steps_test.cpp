@@ -3,6 +3,9 @@
 
 #include "error_of.hpp"
 
+#include <set>
+#include <string>
+
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
@@ -47,6 +50,16 @@ TEST_CASE("reductions are told from C's functions of the same name by their argu
   CHECK((nested[2].reduction == ReductionOp::sum && !nested[1].name.empty()));
 }
 
+TEST_CASE("found: reductions within expressions get names that no step has") {
+  const std::vector<RowStep> steps =
+      parse_row_steps("sum_1 = x * 2; sum_3 = sum(x) + sum(x * x); y = sum_1 / sum(sum_3 + x)", 1);
+  std::set<std::string> names;
+  for (const RowStep& step : steps) names.insert(step.name);
+  CHECK(names.size() == steps.size());
+  CHECK(steps.back().reads.size() == 2);
+  CHECK(steps[steps.back().reads.front()].expression == "x * 2");
+}
+
 TEST_CASE("wrong steps are errors that quote the step and say what is legal") {
   CHECK_THAT(error("max(x)"), ContainsSubstring("step \"max(x)\": a step is \"name = expression\""));
   CHECK_THAT(error("y == x"), ContainsSubstring("a step is"));
@@ -55,6 +68,10 @@ TEST_CASE("wrong steps are errors that quote the step and say what is legal") {
              ContainsSubstring("n is the length of the row; choose another name"));
   CHECK_THAT(error("x1 = 3; y = x"), ContainsSubstring("x1 is a source"));
   CHECK_THAT(error("max = x; y = x"), ContainsSubstring("max is a reduction"));
+  // Found: a value for each row with this name was hidden by a parameter of generated functions.
+  for (const std::string name : {"slot", "steps", "kept_e", "pair_m"})
+    CHECK_THAT(error(name + " = max(x); y = x - " + name),
+               ContainsSubstring(name + " is a name in the kernel's text"));
   CHECK_THAT(error("a = x; a = x; y = a"), ContainsSubstring("assigned a second time"));
   CHECK_THAT(error("y = x2", 2), ContainsSubstring("x2 does not exist, since there are 2 sources"));
   CHECK_THAT(error("y = x", 2), ContainsSubstring("write x0 to x1"));

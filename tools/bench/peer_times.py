@@ -19,7 +19,7 @@ try:
     import torch
 
     import tmajit
-except ImportError as error:  # require_gpu() says so
+except ImportError as error:  # require_gpu() prints it
     torch = tmajit = None
     MISSING = str(error)
 else:
@@ -112,7 +112,7 @@ def copy_us(count: int) -> float:
 
 
 def difference(result: Any, wanted: Any, relative: float, least: float) -> str | None:
-    """Says by how much a result differs, if it differs by more than `relative` of the value plus `least`."""
+    """Reports the element whose error exceeds `relative` of the value plus `least` by most; None if no error does."""
     if result.shape != wanted.shape:
         return f"its shape is {tuple(result.shape)}, not {tuple(wanted.shape)}"
     wide = torch.float64 if torch.float64 in (result.dtype, wanted.dtype) else torch.float32
@@ -125,13 +125,21 @@ def difference(result: Any, wanted: Any, relative: float, least: float) -> str |
 
 
 def differing_bits(result: Any, wanted: Any) -> str | None:
-    """Says where a result differs that must have the same bits."""
+    """Says how many elements differ in their bits, or that the shape or type differs; None if nothing does."""
     if result.shape != wanted.shape or result.dtype != wanted.dtype:
         return f"it is {tuple(result.shape)} {result.dtype}, not {tuple(wanted.shape)} {wanted.dtype}"
     width = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[result.element_size()]
     unequal = result.contiguous().view(width) != wanted.contiguous().view(width)
     count = int(unequal.sum())
     return f"{count} elements differ" if count else None
+
+
+def found_wrong(check: Callable[[Any], str | None], results: Any) -> str | None:
+    """What is wrong about the results. Results that cannot be checked, such as too few of them, are wrong, too."""
+    try:
+        return check(results)
+    except Exception as error:
+        return first_line(error)
 
 
 class Contest:
@@ -169,17 +177,18 @@ class Contest:
         for peer in self.peers:
             if peer not in calls:
                 continue
+            call = results = None  # frees the tensors of the last peer
             try:
                 call = calls[peer]()
-                wrong = (check_peer or check)(call())
-                if wrong:
-                    self.errors.append(f"{peer}, {kind}: {case}: {wrong}")
-                    print(f"  {self.errors[-1]}", flush=True)
-                else:
-                    times[peer] = device_us(call)
+                results = call()
             except Exception as error:
                 self.refusals.setdefault(peer, []).append(f"{kind}: {case}: {first_line(error)}")
-            call = None  # frees its tensors
+                continue
+            if wrong := found_wrong(check_peer or check, results):
+                self.errors.append(f"{peer}, {kind}: {case}: {wrong}")
+                print(f"  {self.errors[-1]}", flush=True)
+            else:
+                times[peer] = device_us(call)
         measured = {peer: times[peer] for peer in self.peers if peer in times}
         texts = (
             f"{name} {us:.1f}, {100 * copy / us:.0f} %" for name, us in {"tmajit": time, **measured}.items()
@@ -202,13 +211,13 @@ class Contest:
                 if ratios := [case[name] for case in every if name in case]:
                     print(f"all, {name}: {distribution(ratios)}")
         for peer, reasons in self.refusals.items():
-            print(f"{peer} refused {len(reasons)} cases, first {reasons[0]}")
+            print(f"{peer} refused {len(reasons)} cases or has no kernel for them, first {reasons[0]}")
         if self.errors:
             sys.exit(f"peers computed something else in {len(self.errors)} cases, first {self.errors[0]}")
 
 
 def distribution(ratios: list[float]) -> str:
-    """Extremes, deciles, median and geometric mean of ratios, and the share of those of at least 0.97."""
+    """Extremes, first and ninth decile, median and geometric mean of ratios, and the share of at least 0.97."""
     ordered = sorted(ratios)
     tenth, median, ninetieth = (ordered[round(part * (len(ordered) - 1))] for part in (0.1, 0.5, 0.9))
     mean = math.exp(statistics.fmean(map(math.log, ordered)))

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Random softmaxes, norms and cross-entropies by tmajit's recipes beside other libraries' kernels and a copy, on a GPU.
+"""Random softmaxes, norms and cross-entropies by tmajit's recipes, timed on a GPU beside other libraries and a copy.
 
-Softmax, RMSNorm, LayerNorm, RMSNorm of a sum, which is stored, too, and the losses of cross-entropy. Tensors of 2^24 to 2^27 elements in
-bf16 or f32; rows of 32 to 262,144 elements, six in ten rounded down to a multiple of 64. Each result is
-compared with PyTorch's in f64. --lengths draws rows of other lengths; a tensor has at least one row.
+Softmax, RMSNorm, LayerNorm, RMSNorm of a sum, and the losses of cross-entropy; the sum is stored, too. Tensors of
+2^24 to 2^27 elements in bf16 or f32; rows of 32 to 262,144 elements, six in ten rounded down to a multiple of 64.
+Each result is compared with PyTorch's in f64. --lengths draws rows of other lengths; a tensor has at least one row.
 
-torch.compile compiles each shape anew. FlashInfer has softmax of f32 and norms of bf16, vLLM has RMSNorm,
-TransformerEngine has the norms of one tensor. Weights of LayerNorm are f32 for QuACK and FlashInfer.
+torch.compile compiles each shape anew. FlashInfer has softmax of f32 and norms of bf16. vLLM has RMSNorm, also of a
+sum. TransformerEngine has RMSNorm and LayerNorm without a sum. Weights of LayerNorm are f32 for QuACK and FlashInfer.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def by_flashinfer(kind: int, sources: list) -> Callable:
     from flashinfer import norm, sampling
 
     if kind == CROSS_ENTROPY or sources[0].dtype != (torch.float32 if kind == SOFTMAX else torch.bfloat16):
-        raise NotApplicableError("FlashInfer computes softmax of f32, and norms of 16 bits")
+        raise NotApplicableError("FlashInfer is called only for softmax of f32 and norms of bf16")
     y = torch.empty_like(sources[0])
     wide = [weight.float() for weight in sources[1:]] if kind == LAYER_NORM else []
     if kind == ADD_RMS_NORM:
@@ -123,7 +123,7 @@ def by_vllm(kind: int, sources: list) -> Callable:
     if kind == ADD_RMS_NORM:
         return in_place(torch.ops._C.fused_add_rms_norm, sources)
     if kind != RMS_NORM:
-        raise NotApplicableError("vLLM has only RMSNorm")
+        raise NotApplicableError("vLLM has only RMSNorm and RMSNorm of a sum")
 
     def run() -> Any:
         torch.ops._C.rms_norm(y, *sources, 1e-6)
@@ -185,12 +185,12 @@ def measure(draw: Any, lengths: tuple[float, float], contest: Any) -> None:
     tensors, weights = ((1, 0), (1, 1), (1, 2), (2, 1), (1, 0))[kind]
     sources = [torch.randn(rows, length, device="cuda").to(dtype) for _ in range(tensors)]
     sources += [torch.randn(length, device="cuda").to(dtype) for _ in range(weights)]
-    exact = [source.double() for source in sources]
+    wide = [source.double() for source in sources]
     if kind == CROSS_ENTROPY:
         labels = torch.randint(0, length, (rows,), device="cuda")
         sources.append(labels)
-        exact.append(labels)
-    wanted = all_of(EAGER[kind](*exact))
+        wide.append(labels)
+    wanted = all_of(EAGER[kind](*wide))
     out = [torch.empty_like(one, dtype=dtype) for one in wanted]
 
     relative = 2e-2 if dtype == torch.bfloat16 else 2e-4
@@ -207,7 +207,8 @@ def measure(draw: Any, lengths: tuple[float, float], contest: Any) -> None:
     moved = (1 if kind == CROSS_ENTROPY else 2 * tensors) * sources[0].nbytes
     case = f"{dtype} {rows} x {length}"
     # Other libraries round intermediate results, or use faster and less exact functions.
-    contest.measure(NAMES[kind], case, moved, ours(kind, sources, out), calls, check, lambda results: check(results, 10))
+    call = ours(kind, sources, out)
+    contest.measure(NAMES[kind], case, moved, call, calls, check, lambda results: check(results, 10))
 
 
 def main() -> None:

@@ -27,7 +27,9 @@ struct Operation;
 /// results of earlier steps,
 ///   i, the element's index in its row, and n, the row's length (both 32-bit integers). If it reads an
 ///   element, it has a value for each element of the row; otherwise one for the row.
-/// - y0 … y7 (y for one destination) are the destinations. Each is assigned once.
+/// - y0 … y7 (y for one destination) are the destinations. Each is assigned once. Other names are free,
+/// except
+///   `slot`, `steps`, and those that begin with kept_ or pair_.
 struct Rowwise {
   static constexpr std::string_view operation = "rowwise";
   std::string steps = {};

@@ -73,9 +73,9 @@ class RowStepsWriter {
   std::vector<bool> kept_;
 };
 
-/// Whether an expression calls a function. fast_exp and intrinsics, whose names begin with two underscores,
-/// are computed again rather than kept: they are a few instructions.
-bool calls_function(std::string_view text) {
+/// Whether an expression calls a function whose value is worth a register. fast_exp and intrinsics, whose
+/// names begin with two underscores, are a few instructions, so they are computed again.
+bool calls_costly_function(std::string_view text) {
   for (std::size_t open = text.find('('); open != std::string_view::npos; open = text.find('(', open + 1)) {
     std::size_t begin = open;
     while (begin > 0 && is_word(text[begin - 1])) --begin;
@@ -85,9 +85,9 @@ bool calls_function(std::string_view text) {
   return false;
 }
 
-/// The name of the step that has the index of the only term of a sum that is not zero: the expression is
-/// "name == i ? value : 0". Empty for other reductions.
-std::string place_of_term(const RowStep& step, std::span<const RowStep> steps) {
+/// Recognises the sum of "name == i ? value : 0", where only the element with index `name` has a term other
+/// than zero. Returns that name; empty for other reductions.
+std::string index_of_only_term(const RowStep& step, std::span<const RowStep> steps) {
   if (step.reduction != ReductionOp::sum) return {};
   std::string text = step.expression;
   std::erase(text, ' ');
@@ -136,7 +136,7 @@ std::vector<bool> kept_steps(std::span<const RowStep> steps, std::span<const std
   }
   std::vector<bool> kept(steps.size());
   for (std::size_t k = 0; k < steps.size(); ++k) {
-    kept[k] = !steps[k].by_row() && calls_function(steps[k].expression) && readers[k] > 1;
+    kept[k] = !steps[k].by_row() && calls_costly_function(steps[k].expression) && readers[k] > 1;
   }
   return kept;
 }
@@ -209,9 +209,9 @@ std::string row_steps_text(std::span<const RowStep> steps, std::span<const std::
       }
       out += fmt::format("  const auto {} = steps.template reduced_constant<{}>(Indices<{}>{{}}, {});\n",
                          step.name, reducer_name(*step.reduction), fmt::join(read, ", "), writer.element(k));
-    } else if (const std::string place = place_of_term(step, steps); !place.empty()) {
+    } else if (const std::string index = index_of_only_term(step, steps); !index.empty()) {
       out += fmt::format("  const auto {} = steps.template reduced_at<{}, {}>({}, {});\n", step.name,
-                         reducer_name(*step.reduction), reductions++, place, writer.element(k));
+                         reducer_name(*step.reduction), reductions++, index, writer.element(k));
     } else if (step.reduction) {
       out += fmt::format("  const auto {} = steps.template reduced<{}, {}>({});\n", step.name,
                          reducer_name(*step.reduction), reductions++, writer.element(k));
