@@ -44,6 +44,14 @@ TestCase rows_case(const char* operation, ElementType type, std::uint64_t extent
   return made;
 }
 
+/// A buffer with these elements.
+template <class T>
+Buffer uploaded(const std::shared_ptr<Device>& device, const std::vector<T>& elements) {
+  Buffer buffer(device, elements.size() * sizeof(T));
+  device->memory().copy_in(buffer.address(), std::as_bytes(std::span(elements)), nullptr);
+  return buffer;
+}
+
 }  // namespace
 
 TEST_CASE("all types are added, by vectors and one by one, to few rows and to many") {
@@ -325,15 +333,10 @@ TEST_CASE("ragged bags: one long bag, many short ones, offsets out of range and 
             wanted[b * length + k] += table[static_cast<std::size_t>(place) * length + k];
         }
       }
-      const auto upload = [&](const auto& elements) {
-        Buffer buffer(device, elements.size() * sizeof elements[0]);
-        device->memory().copy_in(buffer.address(), std::as_bytes(std::span(elements)), nullptr);
-        return buffer;
-      };
-      const Buffer from = upload(table);
-      const Buffer index = upload(list);
-      const Buffer bounds = upload(offsets);
-      const Buffer to = upload(std::vector<std::int32_t>(wanted.size(), 77));
+      const Buffer from = uploaded(device, table);
+      const Buffer index = uploaded(device, list);
+      const Buffer bounds = uploaded(device, offsets);
+      const Buffer to = uploaded(device, std::vector<std::int32_t>(wanted.size(), 77));
       gather_sum(runtime, Tensor::contiguous(ElementType::i32, {bags, length}, to.address()),
                  Tensor::contiguous(ElementType::i32, {11, length}, from.address()),
                  Tensor::contiguous(ElementType::i32, {count}, index.address()), {}, {}, nullptr,
@@ -380,15 +383,10 @@ TEST_CASE("indices and weights that no bag has may be anything") {
   }
   const std::vector<std::int64_t> offsets{2, 4, 4, 7, 7};
   const std::vector<float> table{1, 10, 100, 1000};
-  const auto upload = [&](const auto& elements) {
-    Buffer buffer(device, elements.size() * sizeof elements[0]);
-    device->memory().copy_in(buffer.address(), std::as_bytes(std::span(elements)), nullptr);
-    return buffer;
-  };
-  const Buffer index = upload(list);
-  const Buffer weights = upload(factors);
-  const Buffer bounds = upload(offsets);
-  const Buffer from = upload(table);
+  const Buffer index = uploaded(device, list);
+  const Buffer weights = uploaded(device, factors);
+  const Buffer bounds = uploaded(device, offsets);
+  const Buffer from = uploaded(device, table);
   const Buffer to(device, 4 * 4);
   // An index out of range in a bag would stop the kernel.
   gather_sum(runtime, Tensor::contiguous(ElementType::f32, {4}, to.address()),

@@ -61,6 +61,21 @@ class ChainMemory {
   std::vector<std::uint64_t> sizes_;
 };
 
+/// A chain, the operations that are fused from it, and the contents of its tensors.
+struct RandomFusion {
+  RandomChain chain;
+  Fusion fusion;
+  std::vector<Bytes> before;
+};
+RandomFusion random_fusion(Random& random) {
+  RandomChain chain = tests::random_chain(random, true);
+  std::vector<Tensor> unused;
+  for (const std::size_t buffer : chain.unused) unused.push_back(chain.tensors[buffer]);
+  Fusion fusion = fuse(chain.operations, unused);
+  std::vector<Bytes> before = tests::random_contents(chain, random);
+  return {std::move(chain), std::move(fusion), std::move(before)};
+}
+
 }  // namespace moved_chain_test
 
 using namespace moved_chain_test;
@@ -74,11 +89,7 @@ TEST_CASE("random chains on other memory give the bits of chains that were plann
   for (std::uint64_t n = 0; n < cases; ++n) {
     INFO("TMAJIT_SEED=" << seed + n);
     Random random(seed + n);
-    const RandomChain chain = tests::random_chain(random, true);
-    std::vector<Tensor> unused;
-    for (const std::size_t buffer : chain.unused) unused.push_back(chain.tensors[buffer]);
-    const Fusion fusion = fuse(chain.operations, unused);
-    const std::vector<Bytes> before = tests::random_contents(chain, random);
+    const auto& [chain, fusion, before] = random_fusion(random);
 
     ChainMemory planned(device, chain, random);
     planned.fill(before);
@@ -107,11 +118,7 @@ TEST_CASE("random chains whose tensors are partly elsewhere write those, and lea
   for (std::uint64_t n = 0; n < cases; ++n) {
     INFO("TMAJIT_SEED=" << seed + n);
     Random random(seed + n);
-    const RandomChain chain = tests::random_chain(random, true);
-    std::vector<Tensor> unused;
-    for (const std::size_t buffer : chain.unused) unused.push_back(chain.tensors[buffer]);
-    const Fusion fusion = fuse(chain.operations, unused);
-    const std::vector<Bytes> before = tests::random_contents(chain, random);
+    const auto& [chain, fusion, before] = random_fusion(random);
 
     ChainMemory planned(device, chain, random);
     planned.fill(before);

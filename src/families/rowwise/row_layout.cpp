@@ -303,7 +303,8 @@ class RowLayouts {
     if (base_.cut && vectors_of_row() < min_cut_vectors) use_elements();
     const std::uint64_t vectors = vectors_of_row();
     const std::uint32_t held = held_vectors();
-    // Teams of lanes that need at most these turns. Kernels with the next power of two serve.
+    // A team of lanes that needs at most `turns` turns. Its kernel has the next power of two of those it
+    // needs.
     const auto lanes = [&](std::uint32_t turns, std::uint32_t rows_at_once, std::uint32_t threads) {
       const std::uint32_t team = pow2_ceil(ceil_div(vectors, turns));
       add({.team = RowTeam::lanes,
