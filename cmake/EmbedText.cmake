@@ -28,3 +28,22 @@ function(tmajit_embed_files target header)
     target_sources(${target} PRIVATE ${output})
   endwhile()
 endfunction()
+
+# tmajit_embed_generator_id(<target> <folder>…): adds a source with a hash of all files in the folders, from which kernels' sources
+# follow.
+function(tmajit_embed_generator_id target)
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/${target}_generator_id.cpp)
+  set(files)
+  foreach(folder IN LISTS ARGN)
+    file(GLOB_RECURSE found CONFIGURE_DEPENDS ${folder}/*.cuh ${folder}/*.cu ${folder}/*.cpp ${folder}/*.hpp)
+    list(APPEND files ${found})
+  endforeach()
+  list(SORT files)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DFOLDER=${PROJECT_SOURCE_DIR} "-DFILES=${files}"
+            -P ${PROJECT_SOURCE_DIR}/cmake/GeneratorIdScript.cmake
+    DEPENDS ${files} ${PROJECT_SOURCE_DIR}/cmake/GeneratorIdScript.cmake
+    VERBATIM)
+  target_sources(${target} PRIVATE ${output})
+endfunction()

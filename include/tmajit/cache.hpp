@@ -16,19 +16,27 @@
 
 TMAJIT_BEGIN
 
-/// Names everything that determines a compiled kernel: schema, rendered source, entry, ordered options,
-/// architecture, NVRTC build. SHA-256.
+/// Names everything that determines a compiled kernel: schema, source (or a plan and the generator of its
+/// source), entry, ordered options, architecture, NVRTC build. SHA-256.
 struct CacheKey {
   std::array<std::uint8_t, 32> digest{};
   [[nodiscard]] TMAJIT_API std::string hex() const;
   friend bool operator==(const CacheKey&, const CacheKey&) = default;
 };
 
+/// The key of a kernel of the user's own.
 [[nodiscard]] TMAJIT_API CacheKey cache_key(const Source& source, const CompileOptions& options,
                                             const CompilerIdentity& compiler);
 
-/// Where a kernel came from.
-enum class CacheLevel { memory, disk, compiled };
+class KernelPlan;
+/// The key of a plan's kernel. KernelPlan::key() and generator_id() stand for the source, so that no source
+/// is generated.
+[[nodiscard]] TMAJIT_API CacheKey cache_key(const KernelPlan& plan, const CompileOptions& options,
+                                            const CompilerIdentity& compiler);
+
+/// Where a kernel came from. A pack is a file of kernels made beforehand; a fleet is a store that several
+/// machines share.
+enum class CacheLevel { memory, pack, disk, fleet, compiled };
 [[nodiscard]] TMAJIT_API std::string_view name(CacheLevel level) noexcept;
 template <>
 [[nodiscard]] TMAJIT_API CacheLevel parse<CacheLevel>(std::string_view name);

@@ -13,6 +13,11 @@ TMAJIT_BEGIN
 /// `nvcc -arch=sm_90a`. Deterministic: the same key gives the same bytes. Needs no compiler and no device.
 [[nodiscard]] TMAJIT_API Source source(const KernelPlan& plan);
 
+/// Identifies everything in this library that source(plan) depends on besides the plan's key. Libraries with
+/// equal ids give equal sources for plans with equal keys. Empty if sources may change while the program
+/// runs, because `$TMAJIT_TEMPLATES` names a folder of templates.
+[[nodiscard]] TMAJIT_API std::string_view generator_id();
+
 /// A user's own kernel. The text of each device header that an `#include "tmajit/<name>.cuh"` line names
 /// replaces the line, once; the remaining text follows unchanged under `#line 1 "<label>"`. The source() of
 /// own_kernel.hpp also accepts constants and other headers. Throws Error{invalid_argument} for an unknown

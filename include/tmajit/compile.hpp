@@ -72,8 +72,9 @@ struct Artifact {
 struct CompilerIdentity {
   int major = 0;
   int minor = 0;
-  std::string build;  ///< the library's build id, which distinguishes builds of one version
-  std::string path;   ///< path that it was loaded from; not part of the identity
+  std::string build;       ///< the library's build id, which distinguishes builds of one version
+  std::string path;        ///< path that it was loaded from; not part of the identity
+  std::string stamp = {};  ///< size and modification time of that file; not part of the identity
 };
 
 /// Loads NVRTC on first use. Throws Error{unavailable} that names the places searched and what to install.

@@ -61,6 +61,8 @@ class TMAJIT_API LoadedKernel {
 class TMAJIT_API DeviceKernels {
  public:
   virtual ~DeviceKernels();
+  /// Whether load() needs an artifact's PTX. Otherwise it needs the cubin.
+  [[nodiscard]] virtual bool runs_ptx() const noexcept;
   /// Throws Error{invalid_argument} if a GPU is given no cubin, Error{invalid_image} for a cubin that the
   /// driver refuses or that lacks the entry, Error{out_of_memory}, Error{device_failed} if the device fails.
   [[nodiscard]] virtual std::unique_ptr<LoadedKernel> load(const Artifact& artifact) = 0;

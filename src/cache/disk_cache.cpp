@@ -62,7 +62,7 @@ bool remove_file(const std::filesystem::path& path) {
 
 /// Each NVRTC build that has stored kernels in a cache has a small file there, named by a hash of its
 /// content. The file's time says when the build was last used.
-constexpr std::string_view compiler_magic{"\x89tmanvr\n", 8};
+constexpr std::string_view compiler_magic{"\x89tmanv2\n", 8};
 constexpr std::uint64_t max_compiler_bytes = 4096;
 /// The time of a compiler's file is updated only if it is older than this.
 constexpr std::chrono::minutes touch_interval{10};
@@ -72,7 +72,7 @@ std::string encode(const CompilerIdentity& compiler) {
   writer.raw(compiler_magic);
   writer.u32(static_cast<std::uint32_t>(compiler.major));
   writer.u32(static_cast<std::uint32_t>(compiler.minor));
-  writer.text(compiler.build);
+  for (const auto* text : {&compiler.build, &compiler.path, &compiler.stamp}) writer.text(*text);
   writer.u64(checksum(writer.bytes()));
   return writer.take();
 }
@@ -83,7 +83,7 @@ std::optional<CompilerIdentity> decode(std::string_view bytes) {
   const bool right_magic = reader.raw(compiler_magic.size()) == compiler_magic;
   compiler.major = static_cast<int>(reader.u32());
   compiler.minor = static_cast<int>(reader.u32());
-  compiler.build = reader.text();
+  for (auto* text : {&compiler.build, &compiler.path, &compiler.stamp}) *text = reader.text();
   const auto summed = bytes.substr(0, bytes.size() - reader.rest().size());
   const bool right_sum = reader.u64() == checksum(summed);
   if (!reader.ok() || !reader.rest().empty() || !right_magic || !right_sum) return std::nullopt;

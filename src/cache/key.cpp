@@ -4,6 +4,7 @@
 #include "spec/enum_names.hpp"
 
 #include <tmajit/cache.hpp>
+#include <tmajit/codegen.hpp>
 
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/Support/SHA256.h>
@@ -16,45 +17,78 @@ namespace {
 /// is filled differently, or when the order of the fields below changes.
 constexpr std::uint64_t key_schema = 1;
 
-constexpr EnumNames<CacheLevel, 3> levels{"cache level", {"memory", "disk", "compiled"}};
+constexpr EnumNames<CacheLevel, 5> levels{"cache level", {"memory", "pack", "disk", "fleet", "compiled"}};
+
+/// Writes the fields of a key.
+class Fields {
+ public:
+  explicit Fields(std::string_view kind) {
+    writer_.text(kind);
+    writer_.u64(key_schema);
+  }
+  // Each text follows its length, so that two different sequences of fields never give the same bytes.
+  void add(std::string_view text) { writer_.text(text); }
+  void add(std::uint64_t number) { writer_.u64(number); }
+  void add(const std::vector<std::string>& texts) {
+    writer_.u64(texts.size());
+    for (const auto& each : texts) writer_.text(each);
+  }
+  // Structured bindings name every field: a field added to one of these types stops the build here until
+  // the author of the change decides whether it belongs to the key.
+  void add(const CompileOptions& options) {
+    const auto& [arch, line_info, extra] = options;
+    add(arch);
+    add(std::uint64_t{line_info});
+    add(extra);
+  }
+  void add(const CompilerIdentity& compiler) {
+    [[maybe_unused]] const auto& [major, minor, build, path, stamp] = compiler;  // NVRTC's file is left out
+    add(static_cast<std::uint64_t>(major));
+    add(static_cast<std::uint64_t>(minor));
+    add(build);
+  }
+  [[nodiscard]] CacheKey key() const {
+    return {llvm::SHA256::hash(llvm::arrayRefFromStringRef(writer_.bytes()))};
+  }
+
+ private:
+  ByteWriter writer_;
+};
 
 }  // namespace
 
+// The options that compile() passes to NVRTC are fields, too. They include its fixed options, so a change to
+// those changes the key.
+
 CacheKey cache_key(const Source& source, const CompileOptions& options, const CompilerIdentity& compiler) {
-  // Structured bindings name every field: a field added to one of these types stops the build here until
-  // the author of the change decides whether it belongs to the key.
   // The expressions are left out: `text` contains them.
   [[maybe_unused]] const auto& [text, entry, expression, headers, result_expression, steps] = source;
-  const auto& [arch, line_info, extra] = options;
-  [[maybe_unused]] const auto& [major, minor, build, path] = compiler;  // NVRTC's path is left out
-
-  // Each text follows its length, so that two different sequences of fields never give the same bytes.
-  ByteWriter fields;
-  const auto add_all = [&](const std::vector<std::string>& texts) {
-    fields.u64(texts.size());
-    for (const auto& each : texts) fields.text(each);
-  };
-  fields.text("tmajit kernel");
-  fields.u64(key_schema);
-  fields.text(text);
-  fields.text(entry);
-  fields.text(arch);
-  fields.u64(line_info ? 1 : 0);
-  add_all(extra);
-  fields.u64(static_cast<std::uint64_t>(major));
-  fields.u64(static_cast<std::uint64_t>(minor));
-  fields.text(build);
-  // The options that compile() passes to NVRTC. They include its fixed options, so a change to those changes
-  // the key, too.
-  add_all(nvrtc_options(source, options, compiler));
+  Fields fields("tmajit kernel");
+  fields.add(text);
+  fields.add(entry);
+  fields.add(options);
+  fields.add(compiler);
+  fields.add(nvrtc_options(source, options, compiler));
   if (headers) {
-    fields.u64(headers->size());
+    fields.add(headers->size());
     for (const auto& [name, header] : *headers) {
-      fields.text(name);
-      fields.text(header);
+      fields.add(name);
+      fields.add(header);
     }
   }
-  return {llvm::SHA256::hash(llvm::arrayRefFromStringRef(fields.bytes()))};
+  return fields.key();
+}
+
+CacheKey cache_key(const KernelPlan& plan, const CompileOptions& options, const CompilerIdentity& compiler) {
+  const std::string_view generator = generator_id();
+  if (generator.empty()) return cache_key(source(plan), options, compiler);
+  Fields fields("tmajit plan");
+  fields.add(generator);
+  fields.add(plan.key());
+  fields.add(options);
+  fields.add(compiler);
+  fields.add(nvrtc_options({}, options, compiler));
+  return fields.key();
 }
 
 std::string CacheKey::hex() const {

@@ -16,6 +16,9 @@ struct EmbeddedFile {
 
 [[nodiscard]] std::span<const EmbeddedFile> embedded_templates() noexcept;
 
+/// A hash of everything in this build from which plans' sources follow.
+[[nodiscard]] std::string_view embedded_generator_id() noexcept;
+
 /// The text of the template at `path`; empty if there is none. If the folder `$TMAJIT_TEMPLATES` has the
 /// file, its text is used: templates can then be edited without a rebuild. Otherwise it is the embedded text.
 [[nodiscard]] std::string template_text(std::string_view path);

@@ -1,7 +1,9 @@
 #include "compile/nvrtc.hpp"
+#include "compile/options.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <span>
 
@@ -63,10 +65,19 @@ int visit_library(dl_phdr_info* library, std::size_t, void* data) {
 std::string build_id(const void* address, const std::string& path) {
   Search search{reinterpret_cast<std::uintptr_t>(address), {}};
   ::dl_iterate_phdr(visit_library, &search);
-  if (!search.id.empty()) return search.id;
+  return search.id.empty() ? file_stamp(path) : search.id;
+}
+
+std::string file_stamp(const std::string& path) {
   struct stat file {};
   if (::stat(path.c_str(), &file) != 0) return {};
   return fmt::format("{}-{}.{}", file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
+}
+
+bool is_installed(const CompilerIdentity& compiler) {
+  const char* const chosen = std::getenv("TMAJIT_NVRTC");
+  if (chosen != nullptr && *chosen != '\0' && compiler.path != chosen) return false;
+  return !compiler.stamp.empty() && file_stamp(compiler.path) == compiler.stamp;
 }
 
 TMAJIT_END

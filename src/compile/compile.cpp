@@ -110,7 +110,7 @@ void require_text(const Source& source) {
 /// Throws the exception for a failed compile: the user's mistake, an illegal option, or a broken NVRTC.
 [[noreturn]] void fail(nvrtcResult result, const Nvrtc& nvrtc, const Program& program, const Source& source,
                        const std::vector<std::string>& options) {
-  const auto& [major, minor, build, path] = nvrtc.identity();
+  [[maybe_unused]] const auto& [major, minor, build, path, stamp] = nvrtc.identity();
   const auto log = program.log();
   switch (result) {
     case NVRTC_ERROR_COMPILATION: {

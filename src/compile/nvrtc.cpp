@@ -209,6 +209,7 @@ Nvrtc::Nvrtc(std::span<const std::string> paths) {
       identity_.minor = minor;
       identity_.path = path_of(address);
       identity_.build = build_id(address, identity_.path);
+      identity_.stamp = file_stamp(identity_.path);
       report_ = fmt::format("NVRTC {}.{} ({}) from {}{}", major, minor, identity_.build, identity_.path,
                             load_builtins(identity_));
       return;

@@ -100,5 +100,7 @@ class NvrtcUse {
 /// the library's GNU build id in hex or, if it has none, the file's size and modification time. Returns an
 /// empty text if neither is available.
 [[nodiscard]] std::string build_id(const void* address, const std::string& path);
+/// The size and modification time of a file; empty if it does not exist.
+[[nodiscard]] std::string file_stamp(const std::string& path);
 
 TMAJIT_END

@@ -13,6 +13,10 @@ TMAJIT_BEGIN
 [[nodiscard]] std::vector<std::string> nvrtc_options(const Source& source, const CompileOptions& options,
                                                      const CompilerIdentity& compiler);
 
+/// Whether an NVRTC that was loaded before, perhaps by another process, is still the file at its path, and
+/// `$TMAJIT_NVRTC` names no other one. Loads nothing.
+[[nodiscard]] bool is_installed(const CompilerIdentity& compiler);
+
 /// Whether ptxas makes a cubin. For a virtual architecture, NVRTC makes only PTX.
 [[nodiscard]] bool makes_cubin(const CompileOptions& options) noexcept;
 

@@ -9,6 +9,9 @@ TMAJIT_BEGIN
 DeviceMemory::~DeviceMemory() = default;
 DeviceStreams::~DeviceStreams() = default;
 DeviceKernels::~DeviceKernels() = default;
+bool DeviceKernels::runs_ptx() const noexcept {
+  return false;
+}
 DeviceMaps::~DeviceMaps() = default;
 StreamTimer::~StreamTimer() = default;
 DeviceTiming::~DeviceTiming() = default;

@@ -232,7 +232,9 @@ std::string describe_origin(const Kernel& kernel) {
   const auto& times = kernel.times();
   switch (kernel.level()) {
     case CacheLevel::memory: return "from memory";
+    case CacheLevel::pack: return fmt::format("from a pack in {:.2f} ms", times.fetch);
     case CacheLevel::disk: return fmt::format("from the disk cache in {:.2f} ms", times.fetch);
+    case CacheLevel::fleet: return fmt::format("from the fleet's store in {:.2f} ms", times.fetch);
     case CacheLevel::compiled: return fmt::format("compiled in {:.1f} ms", times.compile);
   }
   return {};

@@ -1,7 +1,6 @@
 #include "runtime/builder.hpp"
 
-#include "cache/layout.hpp"
-#include "files/file_lock.hpp"
+#include "cache/disk_level.hpp"
 #include "kernel/plan_state.hpp"
 #include "spec/inside.hpp"
 #include "spec/log.hpp"
@@ -9,7 +8,9 @@
 #include <tmajit/error.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -50,120 +51,152 @@ MadeFor made_for(const KernelRequest& request) {
   return made;
 }
 
-}  // namespace
-
-Builder::Builder(RuntimeOptions options, Toolchain toolchain, std::chrono::milliseconds patience)
-    : options_(std::move(options)), toolchain_(toolchain), patience_(patience) {
-  if (options_.cache_directory) disk_.emplace(*options_.cache_directory);
+bool has_ptx(const Artifact& artifact) {
+  return !artifact.ptx.empty();
+}
+bool has_cubin(const Artifact& artifact) {
+  return !artifact.cubin.empty();
+}
+bool has_code(const Artifact& artifact) {
+  return has_ptx(artifact) || has_cubin(artifact);
 }
 
-BuiltKernel Builder::build(const KernelRequest& request) const {
-  BuiltKernel kernel;
-  kernel.shared_bytes = request.shared_bytes;
-  kernel.artifact.made_for = made_for(request);
-  const Source source = generate(request, kernel.times);
-  load_or_compile(source, fetch_or_compile(source, kernel), kernel);
-  return kernel;
+Levels levels_of(const RuntimeOptions& options) {
+  std::vector<std::unique_ptr<const KernelLevel>> levels;
+  if (options.cache_directory) levels.push_back(std::make_unique<DiskLevel>(*options.cache_directory));
+  return Levels(std::move(levels));
 }
 
-Artifact Builder::artifact(const CacheKey& key, const KernelRequest& request) const {
-  BuiltKernel kernel;
-  kernel.key = key;
-  kernel.artifact.made_for = made_for(request);
-  if (!fetch_entry(kernel)) fetch_or_compile(generate(request, kernel.times), kernel);
-  return std::move(kernel.artifact);
+void take(Levels::Found found, BuiltKernel& kernel) {
+  kernel.artifact = std::move(found.artifact);
+  kernel.key = found.key;
+  kernel.level = found.level;
+  kernel.is_kept = found.is_kept;
 }
 
-Source Builder::generate(const KernelRequest& request, StageTimes& times) {
+Source source_of(const KernelRequest& request, StageTimes& times) {
   if (request.custom != nullptr) return *request.custom;
   const Stopwatch watch(times.generate);
   return source(*request.plan);
 }
 
-const CompilerIdentity* Builder::fetch_or_compile(const Source& source, BuiltKernel& kernel) const {
-  const CompilerIdentity* compiler = nullptr;
-  try {
-    const Stopwatch watch(kernel.times.key);  // the first time, this loads NVRTC
-    compiler = &toolchain_.identity();
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::unavailable) throw;
-    if (fetch_without_compiler(source, kernel)) return nullptr;
-    if (!disk_) throw;
-    throw Error(ErrorCode::unavailable, fmt::format("{}\nThe cache in {} does not hold this kernel either.",
-                                                    error.what(), disk_->directory().string()));
-  }
-  if (!fetch(source, *compiler, kernel)) compile_once(source, *compiler, kernel);
-  return compiler;
+}  // namespace
+
+Builder::Builder(RuntimeOptions options, Toolchain toolchain, std::chrono::milliseconds patience)
+    : options_(std::move(options)),
+      toolchain_(toolchain),
+      patience_(patience),
+      levels_(levels_of(options_)),
+      suits_(!options_.device                        ? has_code
+             : options_.device->kernels().runs_ptx() ? has_ptx
+                                                     : has_cubin) {}
+
+BuiltKernel Builder::build(const KernelRequest& request) const {
+  BuiltKernel kernel;
+  kernel.shared_bytes = request.shared_bytes;
+  kernel.artifact.made_for = made_for(request);
+  find_or_compile(request, kernel);
+  load_or_compile(request, kernel);
+  return kernel;
 }
 
-void Builder::load_or_compile(const Source& source, const CompilerIdentity* compiler,
-                              BuiltKernel& kernel) const {
+Artifact Builder::artifact(const CacheKey& key, const KernelRequest& request) const {
+  if (std::optional<Artifact> whole = levels_.whole(key)) return *std::move(whole);
+  BuiltKernel kernel;
+  kernel.artifact.made_for = made_for(request);
+  const CompilerIdentity& compiler = toolchain_.identity();
+  kernel.key = key_for(request)(compiler);
+  compile_once(request, compiler, kernel);
+  return std::move(kernel.artifact);
+}
+
+KeyFor Builder::key_for(const KernelRequest& request) const {
+  return [this, &request](const CompilerIdentity& compiler) {
+    return request.plan != nullptr ? cache_key(*request.plan, options_.compile, compiler)
+                                   : cache_key(*request.custom, options_.compile, compiler);
+  };
+}
+
+void Builder::find_or_compile(const KernelRequest& request, BuiltKernel& kernel) const {
+  const KeyFor key_for = this->key_for(request);
+  {
+    const Stopwatch watch(kernel.times.fetch);
+    if (auto found = levels_.find(key_for, suits_)) return take(std::move(*found), kernel);
+  }
+  const CompilerIdentity* const compiler = require_compiler(request, kernel);
+  if (compiler == nullptr) return;
+  {
+    const Stopwatch watch(kernel.times.key);
+    kernel.key = key_for(*compiler);
+  }
+  {
+    const Stopwatch watch(kernel.times.fetch);
+    if (auto found = levels_.find(kernel.key, *compiler, suits_)) return take(std::move(*found), kernel);
+  }
+  compile_once(request, *compiler, kernel);
+}
+
+const CompilerIdentity* Builder::require_compiler(const KernelRequest& request, BuiltKernel& kernel) const {
+  try {
+    const Stopwatch watch(kernel.times.key);  // the first time, this loads NVRTC
+    return &toolchain_.identity();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::unavailable) throw;
+    const Stopwatch watch(kernel.times.fetch);
+    if (auto found = levels_.find_of_any_compiler(key_for(request), suits_)) {
+      take(std::move(*found), kernel);
+      return nullptr;
+    }
+    std::string message = error.what();
+    for (const auto& level : levels_.all())
+      message += fmt::format("\n{}{} does not hold this kernel either.",
+                             static_cast<char>(std::toupper(level->name().front())), level->name().substr(1));
+    throw Error(ErrorCode::unavailable, message);
+  }
+}
+
+void Builder::load_or_compile(const KernelRequest& request, BuiltKernel& kernel) const {
   try {
     load(kernel);
   } catch (const Error& error) {
     // Only the driver can tell that a cached entry does not suit this GPU: compile the kernel again, once.
     // With any other error, such as a failed device or too little memory, new code would fail as well.
-    if (compiler == nullptr || error.code() != ErrorCode::invalid_image ||
-        kernel.level == CacheLevel::compiled)
-      throw;
+    if (error.code() != ErrorCode::invalid_image || kernel.level == CacheLevel::compiled) throw;
+    const CompilerIdentity* compiler = nullptr;
+    try {
+      compiler = &toolchain_.identity();
+    } catch (const Error&) {
+      throw error;  // NOLINT(cert-err09-cpp,cert-err61-cpp): what the driver said, not that NVRTC is missing
+    }
     log(LogLevel::warn, "cached kernel {} does not load and is compiled again: {}", kernel.key.hex(),
         error.what());
-    compile(source, *compiler, kernel);
+    kernel.key = key_for(request)(*compiler);
+    compile(request, *compiler, kernel);
     load(kernel);
   }
 }
 
-bool Builder::fetch(const Source& source, const CompilerIdentity& compiler, BuiltKernel& kernel) const {
-  {
-    const Stopwatch watch(kernel.times.key);
-    kernel.key = cache_key(source, options_.compile, compiler);
-  }
-  return fetch_entry(kernel);
-}
-
-bool Builder::fetch_entry(BuiltKernel& kernel) const {
-  if (!disk_) return false;
-  const Stopwatch watch(kernel.times.fetch);
-  std::optional<Artifact> found = disk_->fetch(kernel.key);
-  if (!found) return false;
-  kernel.artifact = std::move(*found);
-  kernel.level = CacheLevel::disk;
-  kernel.on_disk = true;
-  return true;
-}
-
-bool Builder::fetch_without_compiler(const Source& source, BuiltKernel& kernel) const {
-  if (!disk_) return false;
-  std::vector<CompilerIdentity> compilers;
-  {
-    const Stopwatch watch(kernel.times.fetch);
-    compilers = disk_->known_compilers();
-  }
-  for (const CompilerIdentity& compiler : compilers) {
-    if (fetch(source, compiler, kernel)) return true;
-  }
-  return false;
-}
-
-void Builder::compile_once(const Source& source, const CompilerIdentity& compiler,
+void Builder::compile_once(const KernelRequest& request, const CompilerIdentity& compiler,
                            BuiltKernel& kernel) const {
-  std::optional<FileLock> making_lock;
-  if (disk_ && disk_->why_refused().empty()) {
-    {
-      const Stopwatch watch(kernel.times.fetch);
-      making_lock.emplace(making_lock_path(disk_->directory(), kernel.key), patience_);
-    }
-    if (making_lock->timed_out()) {
+  std::vector<std::unique_ptr<MakingLease>> leases;
+  for (const KernelLevel* const level : levels_.writable()) {
+    const Stopwatch watch(kernel.times.fetch);
+    std::unique_ptr<MakingLease> lease = level->lease(kernel.key, patience_);
+    if (lease == nullptr) continue;
+    if (lease->timed_out()) {
       log(LogLevel::info, "kernel {} is compiled here, too: another process has worked on it for {} ms",
           kernel.key.hex(), patience_.count());
     }
-    // Another process may have stored the kernel in the meantime.
-    if (fetch_entry(kernel)) return;
+    leases.push_back(std::move(lease));
+    // Another process may have kept the kernel in the meantime.
+    if (auto found = levels_.find(kernel.key, compiler, suits_)) return take(std::move(*found), kernel);
   }
-  compile(source, compiler, kernel);
+  compile(request, compiler, kernel);
 }
 
-void Builder::compile(const Source& source, const CompilerIdentity& compiler, BuiltKernel& kernel) const {
+void Builder::compile(const KernelRequest& request, const CompilerIdentity& compiler,
+                      BuiltKernel& kernel) const {
+  const Source source = source_of(request, kernel.times);
   {
     const Stopwatch watch(kernel.times.compile);
     MadeFor made_for = std::move(kernel.artifact.made_for);
@@ -171,10 +204,8 @@ void Builder::compile(const Source& source, const CompilerIdentity& compiler, Bu
     kernel.artifact.made_for = std::move(made_for);
     kernel.level = CacheLevel::compiled;
   }
-  if (!disk_) return;
   const Stopwatch watch(kernel.times.store);
-  kernel.on_disk = disk_->store(kernel.key, kernel.artifact);
-  if (kernel.on_disk) disk_->remember(compiler);
+  kernel.is_kept = levels_.keep(kernel.key, kernel.artifact, compiler);
 }
 
 void Builder::load(BuiltKernel& kernel) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cache/levels.hpp"
 #include "runtime/kernel_origin.hpp"
 
 #include <tmajit/codegen.hpp>
@@ -8,7 +9,6 @@
 
 #include <chrono>
 #include <memory>
-#include <optional>
 
 TMAJIT_BEGIN
 
@@ -16,7 +16,7 @@ TMAJIT_BEGIN
 /// device. KernelState keeps the part that launches need.
 struct BuiltKernel {
   Artifact artifact;
-  bool on_disk = false;  ///< the disk cache has the artifact
+  bool is_kept = false;  ///< a level of the cache keeps the whole artifact
   CacheKey key;
   CacheLevel level = CacheLevel::compiled;
   StageTimes times;
@@ -33,9 +33,10 @@ struct Toolchain {
   Artifact (*compile)(const Source& source, const CompileOptions&) = &tmajit::compile;
 };
 
-/// Makes kernels: generates the source, reads the kernel from disk or compiles and stores it, and loads it.
-/// The cache in memory is KernelTable's. Thread-safe. If several processes with the same cache need a kernel
-/// at once, one compiles it, and the others wait for its entry.
+/// Makes kernels: finds the kernel in a level of the cache, or generates its source, compiles and keeps it;
+/// and loads it. The cache in memory is KernelTable's. Thread-safe. If several processes that share a level
+/// need a kernel at once, one compiles it, and the others wait for its entry. NVRTC is loaded only for a
+/// kernel that no level has.
 class Builder {
  public:
   /// Time to wait for another process that compiles the kernel. A kernel compiles in well below a second; a
@@ -47,33 +48,35 @@ class Builder {
 
   /// Throws CompileError, Error{unavailable}, and what DeviceKernels::load() throws.
   [[nodiscard]] BuiltKernel build(const KernelRequest& request) const;
-  /// The artifact of a kernel that was built before: from the disk cache or, if its entry has gone, made
+  /// The artifact of a kernel that was built before: from a level of the cache or, if none has it, made
   /// again. Throws CompileError, Error{unavailable}.
   [[nodiscard]] Artifact artifact(const CacheKey& key, const KernelRequest& request) const;
 
   [[nodiscard]] const RuntimeOptions& options() const noexcept { return options_; }
   [[nodiscard]] const std::shared_ptr<Device>& device() const noexcept { return options_.device; }
+  [[nodiscard]] const Levels& levels() const noexcept { return levels_; }
+  /// The key of a request's kernel by compiler. It refers to the request.
+  [[nodiscard]] KeyFor key_for(const KernelRequest& request) const;
 
  private:
-  [[nodiscard]] static Source generate(const KernelRequest& request, StageTimes& times);
-  /// Reads the kernel from disk or compiles it. Returns the compiler; null if there is none.
-  const CompilerIdentity* fetch_or_compile(const Source& source, BuiltKernel& kernel) const;
-  void load_or_compile(const Source& source, const CompilerIdentity* compiler, BuiltKernel& kernel) const;
-  /// Sets the kernel's key for `compiler` and reads the kernel from disk. Returns false if it is not there.
-  [[nodiscard]] bool fetch(const Source& source, const CompilerIdentity& compiler, BuiltKernel& kernel) const;
-  /// Reads a kernel from disk that any of the compilers known to the cache has made.
-  [[nodiscard]] bool fetch_without_compiler(const Source& source, BuiltKernel& kernel) const;
-  /// Reads the kernel with the key `kernel.key` from disk.
-  [[nodiscard]] bool fetch_entry(BuiltKernel& kernel) const;
+  /// Whether an artifact has the code that the device runs.
+  using Suits = bool (*)(const Artifact&);
+
+  void find_or_compile(const KernelRequest& request, BuiltKernel& kernel) const;
+  /// NVRTC's identity. Null if there is no NVRTC and a level has the kernel, which is then `kernel`.
+  const CompilerIdentity* require_compiler(const KernelRequest& request, BuiltKernel& kernel) const;
   /// Compiles the kernel, or waits for another process that compiles it and reads its entry.
-  void compile_once(const Source& source, const CompilerIdentity& compiler, BuiltKernel& kernel) const;
-  void compile(const Source& source, const CompilerIdentity& compiler, BuiltKernel& kernel) const;
+  void compile_once(const KernelRequest& request, const CompilerIdentity& compiler,
+                    BuiltKernel& kernel) const;
+  void compile(const KernelRequest& request, const CompilerIdentity& compiler, BuiltKernel& kernel) const;
+  void load_or_compile(const KernelRequest& request, BuiltKernel& kernel) const;
   void load(BuiltKernel& kernel) const;
 
   RuntimeOptions options_;
   Toolchain toolchain_;
   std::chrono::milliseconds patience_;
-  std::optional<DiskCache> disk_;
+  Levels levels_;
+  Suits suits_;
 };
 
 TMAJIT_END

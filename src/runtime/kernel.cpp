@@ -27,7 +27,7 @@ std::shared_ptr<const KernelState> make_kernel_state(KernelOrigin origin,
                                                          .artifact = nullptr,
                                                          .device = std::move(built.device),
                                                          .loaded = std::move(built.loaded)});
-  if (!built.on_disk) state->artifact = std::make_unique<const Artifact>(std::move(built.artifact));
+  if (!built.is_kept) state->artifact = std::make_unique<const Artifact>(std::move(built.artifact));
   return state;
 }
 

@@ -19,7 +19,7 @@ struct KernelState {
   StageTimes times;
   Resources resources;
   std::uint32_t shared_bytes;                ///< the most dynamic shared memory that a launch may use
-  std::unique_ptr<const Artifact> artifact;  ///< null if the disk cache has the artifact
+  std::unique_ptr<const Artifact> artifact;  ///< null if a level of the cache has it
 
   // In this order, the loaded kernel is destroyed before its device.
   std::shared_ptr<Device> device;

@@ -169,7 +169,8 @@ TEST_CASE("known compilers are listed once each, the newest first") {
   const TemporaryFolder folder;
   const DiskCache cache(folder.path());
   CHECK(cache.known_compilers().empty());
-  const CompilerIdentity first{.major = 12, .minor = 4, .build = "one", .path = "/somewhere"};
+  const CompilerIdentity first{
+      .major = 12, .minor = 4, .build = "one", .path = "/somewhere", .stamp = "5-6.7"};
   const CompilerIdentity second{.major = 13, .minor = 0, .build = "two\n\0three"s, .path = {}};
   cache.remember(first);
   for (const auto& file : std::filesystem::directory_iterator(compilers_folder(folder.path()))) {
@@ -182,7 +183,8 @@ TEST_CASE("known compilers are listed once each, the newest first") {
   CHECK(known[0].build == second.build);
   CHECK(known[0].major == 13);
   CHECK(known[1].minor == 4);
-  CHECK(known[1].path.empty());
+  CHECK(known[1].path == first.path);
+  CHECK(known[1].stamp == first.stamp);
   cache.remember(first);  // an old file becomes the newest again
   CHECK(cache.known_compilers()[0].build == "one");
 

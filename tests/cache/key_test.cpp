@@ -65,9 +65,10 @@ TEST_CASE("every input that changes the kernel changes the key") {
   }
 }
 
-TEST_CASE("the path of NVRTC does not change the key") {
+TEST_CASE("the file of NVRTC does not change the key") {
   Inputs moved;
   moved.compiler.path = "/elsewhere";
+  moved.compiler.stamp = "1-2.3";
   CHECK(moved.key() == Inputs{}.key());
 }
 
@@ -79,6 +80,8 @@ TEST_CASE("options that compile() refuses have no key") {
 
 TEST_CASE("cache levels have names") {
   CHECK(std::string_view(name(CacheLevel::memory)) == "memory");
+  CHECK(std::string_view(name(CacheLevel::pack)) == "pack");
   CHECK(std::string_view(name(CacheLevel::disk)) == "disk");
+  CHECK(std::string_view(name(CacheLevel::fleet)) == "fleet");
   CHECK(std::string_view(name(CacheLevel::compiled)) == "compiled");
 }

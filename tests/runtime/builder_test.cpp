@@ -1,5 +1,6 @@
 #include "runtime/builder.hpp"
 
+#include "compile/nvrtc.hpp"
 #include "error_of.hpp"
 #include "runtime/fake_device.hpp"
 #include "temporary_folder.hpp"
@@ -7,6 +8,7 @@
 #include <tmajit/tiles.hpp>
 
 #include <array>
+#include <cstdlib>
 #include <fstream>
 #include <vector>
 
@@ -216,11 +218,50 @@ TEST_CASE("a plan's source is generated, compiled and stored under the plan's ke
         CacheLevel::disk);
 }
 
+TEST_CASE(
+    "a plan's key is that of its facts, or of its source if templates may change while a program runs") {
+  const auto plan_of = [](std::uint64_t rows, ElementType type) {
+    const TensorView view = TensorView::contiguous(type, {rows, 64});
+    return plan_tiles({.family = "copy", .destination = {view, 0x200000}, .sources = {{view, 0x100000}}});
+  };
+  const CompilerIdentity other{13, 0, "build-b", "/somewhere"};
+  const KernelPlan plan = plan_of(256, ElementType::f32);
+  const CompilerIdentity& compiler = *FakeToolchain{}.compiler;
+  const CacheKey key = cache_key(plan, {}, compiler);
+  CHECK(cache_key(plan_of(512, ElementType::f32), {}, compiler) == key);
+  CHECK(cache_key(plan_of(256, ElementType::u8), {}, compiler) != key);
+  CHECK(cache_key(plan, {.arch = "compute_90a"}, compiler) != key);
+  CHECK(cache_key(plan, {}, other) != key);
+  CHECK(cache_key(source(plan), {}, compiler) != key);
+
+  const TemporaryFolder templates;
+  ::setenv("TMAJIT_TEMPLATES", templates.path().c_str(), 1);
+  CHECK(generator_id().empty());
+  CHECK(cache_key(plan, {}, compiler) == cache_key(source(plan), {}, compiler));
+  ::unsetenv("TMAJIT_TEMPLATES");
+  CHECK(cache_key(plan, {}, compiler) == key);
+}
+
+TEST_CASE("a kernel of an NVRTC that is still installed is used without loading NVRTC") {
+  const BuilderFixture fixture;
+  const auto nvrtc = fixture.folder.path() / "libnvrtc.so";
+  std::ofstream(nvrtc) << "an NVRTC";
+  toolchain.compiler->path = nvrtc;
+  toolchain.compiler->stamp = file_stamp(nvrtc);
+  (void)fixture.builder().build(fixture.kernel);
+  toolchain.compiler = std::nullopt;
+  const auto times = fixture.builder().build(fixture.kernel).times;
+  CHECK(times.key == 0);
+  std::ofstream(nvrtc) << "a newer NVRTC";
+  toolchain.compiler = CompilerIdentity{13, 1, "build-b", nvrtc, file_stamp(nvrtc)};
+  CHECK(fixture.builder().build(fixture.kernel).level == CacheLevel::compiled);
+}
+
 TEST_CASE("an artifact is read from its file again, or compiled again if the file was removed") {
   const BuilderFixture fixture;
   const Builder builder = fixture.builder();
   const BuiltKernel kernel = builder.build(fixture.kernel);
-  CHECK(kernel.on_disk);
+  CHECK(kernel.is_kept);
   CHECK(builder.artifact(kernel.key, fixture.kernel).ptx == kernel.artifact.ptx);
   CHECK(toolchain.compiles == 1);
   DiskCache(fixture.folder.path()).clear();
@@ -237,12 +278,12 @@ TEST_CASE("an artifact is read from its file again, or compiled again if the fil
 
 TEST_CASE("a kernel that could not be stored is not marked as on disk") {
   const BuilderFixture fixture;
-  CHECK_FALSE(fixture.builder(false).build(fixture.kernel).on_disk);
+  CHECK_FALSE(fixture.builder(false).build(fixture.kernel).is_kept);
   std::ofstream(fixture.folder.path() / "file") << "in the way";
   RuntimeOptions options;
   options.cache_directory = fixture.folder.path() / "file" / "cache";
   CHECK_FALSE(
-      Builder(options, {.identity = &identity, .compile = &fake_compile}).build(fixture.kernel).on_disk);
+      Builder(options, {.identity = &identity, .compile = &fake_compile}).build(fixture.kernel).is_kept);
 }
 
 TEST_CASE("custom kernels with other text, entry, expression or shared memory differ, also from plans") {

@@ -30,6 +30,7 @@ class EditingDevice final : public tmajit::Device, private tmajit::DeviceKernels
   [[nodiscard]] tmajit::DeviceTiming& timing() noexcept override { return device_->timing(); }
 
  private:
+  [[nodiscard]] bool runs_ptx() const noexcept override { return true; }
   [[nodiscard]] std::unique_ptr<tmajit::LoadedKernel> load(const tmajit::Artifact& artifact) override {
     tmajit::Artifact changed = artifact;
     changed.ptx = edit_(artifact.ptx);

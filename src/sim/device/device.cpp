@@ -284,6 +284,7 @@ class Simulator final : public SimDevice,
   [[nodiscard]] DeviceKernels& kernels() noexcept override { return *this; }
   [[nodiscard]] DeviceMaps& maps() noexcept override { return *this; }
   [[nodiscard]] DeviceTiming& timing() noexcept override { return *this; }
+  [[nodiscard]] bool runs_ptx() const noexcept override { return true; }
   [[nodiscard]] std::vector<Report> reports() const override {
     const std::lock_guard lock(state_->mutex);
     return state_->reports;
