@@ -24,14 +24,16 @@ TMAJIT_BEGIN
 /// model predicts fastest, up to 1.5 times the time of the fastest of all. Each call launches one kernel, as
 /// without trials, and none waits: the device's clock is read around the launch (StreamTimer), and a later
 /// call collects the time. The first launch of a kernel for a shape is not timed, because it loads the code.
-/// When every kernel has its times, the one with the least median is added to tuning(runtime), in memory
-/// alone, where jitc tune adds its choices. New and existing plans use it. If it is not at least 1 % faster
+/// A kernel whose first times are clearly longer than the fastest one's is not tried any further. At the end
+/// the kernel with the least median is added to tuning(runtime), where jitc tune adds its choices; with
+/// `remember`, to the file of choices in the cache directory, too, so that later processes begin with it. New
+/// and existing plans use it. If it is not at least 1 % faster
 /// than the default kernel, the default kernel is added instead. A class for which tuning(runtime) has an
 /// added choice is not tried; one that has only a shipped choice is.
 ///
 /// Costs: a call makes at most one further kernel, in the calling thread, so up to `candidates` − 1
 /// calls of a class take as long as the compiler does, unless the kernel is in the cache. A timed call also
-/// records two events. A plan keeps the tried kernels until it is destroyed. Calls of a settled class cost as
+/// records two events. At most `max_calls` calls launch candidates. A plan keeps the tried kernels until it is destroyed. Calls of a settled class cost as
 /// much as without trials.
 ///
 /// A kernel that cannot be made or launched is logged and left out; that call launches the default kernel.
@@ -46,9 +48,13 @@ struct Improve {
   /// Times that each kernel is measured, 1 to 100; five times as many for kernels within 5 % of the fastest,
   /// to distinguish them.
   std::uint32_t timed_calls = 3;
+  /// The calls of a class that its trial uses, at most: each kernel's first, which is not timed, and the timed
+  /// ones. The kernels that are predicted fastest come first.
+  std::uint32_t max_calls = 20;
   /// Moves that are predicted to take fewer microseconds are not tried: events around a short kernel mostly
   /// time its launch.
   double min_predicted_us = 20;
+  bool remember = false;  ///< keep the results in the cache directory
 };
 
 struct RuntimeOptions {

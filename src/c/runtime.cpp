@@ -88,6 +88,8 @@ tmajit_runtime make_runtime(const tmajit_runtime_options* runtime_options) {
   if (!(c_options.improve_min_predicted_us >= 0))
     refuse("options: improve_min_predicted_us is {}; 0 or more is legal", c_options.improve_min_predicted_us);
   set_unless_zero(options.improve.min_predicted_us, c_options.improve_min_predicted_us);
+  set_unless_zero(options.improve.max_calls, c_options.improve_max_calls);
+  options.improve.remember = flag(c_options.improve_remember, "options: improve_remember");
   return {Runtime(std::move(options)), std::move(simulator)};
 }
 

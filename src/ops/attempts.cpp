@@ -24,7 +24,7 @@ std::shared_ptr<const Attempts> Attempts::make(const Runtime& runtime, const Pla
   if (options.tuning->has_added(options.chip.name, shape)) return nullptr;
   const std::vector<KernelPlan> candidates = candidates_of_kernel(*moves, options);
   auto trial = move_caches(runtime).trials.of_class(
-      std::make_shared<Trial>(shape, worth_trying(candidates, improve.candidates), improve.timed_calls));
+      std::make_shared<Trial>(shape, worth_trying(candidates, improve.candidates), improve));
   if (trial->is_settled() || trial->size() < 2) return nullptr;
   return std::shared_ptr<const Attempts>(new Attempts(plan, std::move(trial), candidates));
 }
@@ -118,7 +118,11 @@ void Attempts::conclude(const Runtime& runtime, const Trial::Verdict& verdict) c
                           .microseconds = verdict.us};
   // A choice that a tuner or the caller added in the meantime was measured more carefully, and is kept.
   if (verdict.choice != nullptr && !table.has_added(found.chip, found.shape_class)) {
-    table.add(found);
+    if (options_of(runtime).improve.remember) {
+      remember(runtime, found);
+    } else {
+      table.add(found);
+    }
     log(LogLevel::info, "{}: {} takes {:.1f} us, {:.2f} of the default kernel's time",
         found.shape_class.text(), found.choice.text(), found.microseconds, verdict.relative_time);
   }

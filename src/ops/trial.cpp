@@ -3,6 +3,7 @@
 #include "spec/log.hpp"
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <limits>
 
@@ -10,8 +11,9 @@ TMAJIT_BEGIN
 namespace {
 
 constexpr double clear_gain = 0.99;  // a winner takes less than this fraction of the default candidate's time
-// A few calls cannot tell candidates apart that take at most this multiple of the fastest one's time.
-constexpr double nearly_fastest = 1.05;
+// A candidate that takes longer than this multiple of the fastest one's time, after 1, 2 or more timed calls, is
+// not timed any further. The fewer times there are, the less exact they are.
+constexpr std::array clearly_slower{1.2, 1.1, 1.05};
 constexpr std::uint32_t final_times = 5;  // candidates near the fastest are timed this many times as often
 constexpr std::uint32_t max_timed_calls = 100;
 // After this many calls that no remaining candidate can run, the trial drops the remaining candidates.
@@ -20,9 +22,10 @@ constexpr std::uint32_t max_useless_calls = 64;
 }  // namespace
 
 Trial::Trial(const ShapeClass& shape_class, const std::vector<KernelChoice>& choices,
-             std::uint32_t timed_calls)
+             const Improve& improve)
     : shape_class_(shape_class),
-      timed_calls_(std::clamp(timed_calls, 1U, max_timed_calls)),
+      timed_calls_(std::clamp(improve.timed_calls, 1U, max_timed_calls)),
+      calls_left_(improve.max_calls),
       wanted_samples_(timed_calls_),
       candidates_(choices.size()) {
   for (std::size_t i = 0; i < choices.size(); ++i) candidates_[i].choice = choices[i];
@@ -86,25 +89,36 @@ Trial::Verdict Trial::fastest() {
   return verdict;
 }
 
-bool Trial::has_finalists() {
+void Trial::mark_slow() {
   std::vector<double> relative_times;
   for (std::size_t i = 0; i < candidates_.size(); ++i) {
     relative_times.push_back(candidates_[i].dropped ? std::numeric_limits<double>::infinity()
                                                     : median_of(i).relative_time);
   }
-  const double longest_fast = nearly_fastest * *std::ranges::min_element(relative_times);
-  for (std::size_t i = 0; i < candidates_.size(); ++i)
-    candidates_[i].is_slow = !(relative_times[i] <= longest_fast);
-  return std::ranges::count(candidates_, false, &Candidate::is_slow) > 1;
+  const double least = *std::ranges::min_element(relative_times);
+  for (std::size_t i = 0; i < candidates_.size(); ++i) {
+    const std::size_t times = candidates_[i].samples.size();
+    candidates_[i].is_slow =
+        times > 0 && relative_times[i] > least * clearly_slower[std::min(times, clearly_slower.size()) - 1];
+  }
 }
 
 std::optional<Trial::Verdict> Trial::verdict() {
+  if (candidates_[0].dropped) return Verdict{};
+  mark_slow();
   const auto all_done = [this] {
     return std::ranges::all_of(candidates_, [this](const Candidate& one) { return is_done(one); });
   };
+  const auto is_tried = [](const Candidate& one) { return one.dropped || !one.samples.empty(); };
+  const auto is_near = [](const Candidate& one) { return !one.dropped && !one.is_slow; };
+  if (std::ranges::all_of(candidates_, is_tried) && std::ranges::count_if(candidates_, is_near) == 1)
+    return fastest();
+  const bool has_runs = std::ranges::any_of(runs_, [](const Run& run) {
+    return run.phase_.load(std::memory_order_relaxed) != Run::Phase::idle;
+  });
+  if (calls_left_ == 0 && !has_runs) return fastest();
   if (!all_done()) return {};
-  if (candidates_[0].dropped) return Verdict{};
-  if (!is_final_ && has_finalists()) {
+  if (!is_final_) {
     is_final_ = true;
     wanted_samples_ = std::size_t{final_times} * timed_calls_;
     if (!all_done()) return {};
@@ -127,6 +141,7 @@ std::size_t Trial::runs_of(std::size_t candidate) const {
 }
 
 std::optional<std::size_t> Trial::next(const std::vector<bool>& can_run, std::uint64_t shape) {
+  if (calls_left_ == 0) return {};
   std::optional<std::size_t> next;
   std::size_t fewest = wanted_samples_;
   bool pending = false;
@@ -139,6 +154,7 @@ std::optional<std::size_t> Trial::next(const std::vector<bool>& can_run, std::ui
     next = i;
   }
   if (next && !has_default_time(shape)) next = can_run[0] ? std::optional<std::size_t>(0) : std::nullopt;
+  if (next) --calls_left_;
   // The program may never again make a call that the remaining candidates can run.
   if (next || pending || ++useless_calls_ < max_useless_calls) return next;
   for (std::size_t i = candidates_.size(); i-- > 0;) {

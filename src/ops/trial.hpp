@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tmajit/device_timing.hpp>
+#include <tmajit/runtime.hpp>
 #include <tmajit/tuning.hpp>
 
 #include <array>
@@ -58,8 +59,8 @@ class Trial {
     bool has_turn_;
   };
 
-  /// The first of `choices` is the default one.
-  Trial(const ShapeClass& shape_class, const std::vector<KernelChoice>& choices, std::uint32_t timed_calls);
+  /// The first of `choices` is the default one. `improve` gives the numbers of calls.
+  Trial(const ShapeClass& shape_class, const std::vector<KernelChoice>& choices, const Improve& improve);
 
   [[nodiscard]] const ShapeClass& shape_class() const noexcept { return shape_class_; }
   [[nodiscard]] std::size_t size() const noexcept { return candidates_.size(); }
@@ -82,9 +83,9 @@ class Trial {
   /// @{
   /// Reads the times of launches that the device has finished.
   void collect();
-  /// The result, once every candidate has all its times; nothing before.
+  /// The result, once every candidate has its times, or the trial has had all its calls; nothing before.
   [[nodiscard]] std::optional<Verdict> verdict();
-  /// The candidate to time next with a call of this shape. `can_run` says for each candidate whether it can
+  /// The candidate to launch next, with a call of this shape. `can_run` says for each candidate whether it can
   /// run the call. Nothing if the call is of no use for the trial.
   [[nodiscard]] std::optional<std::size_t> next(const std::vector<bool>& can_run, std::uint64_t shape);
   /// A run of a candidate. Null while `max_runs` runs are in flight.
@@ -101,7 +102,7 @@ class Trial {
     KernelChoice choice;
     std::vector<Sample> samples;
     std::atomic<bool> dropped{false};
-    bool is_slow = false;  ///< its measured time is not near the fastest candidate's
+    bool is_slow = false;  ///< clearly slower than the fastest candidate
   };
   [[nodiscard]] bool is_done(const Candidate& candidate) const {
     return candidate.dropped || candidate.is_slow || candidate.samples.size() >= wanted_samples_;
@@ -114,12 +115,13 @@ class Trial {
   /// default candidate's times grow more exact.
   [[nodiscard]] Sample median_of(std::size_t candidate);
   [[nodiscard]] Verdict fastest();
-  /// Marks candidates that are clearly slower than the fastest. Returns whether more than one remains.
-  [[nodiscard]] bool has_finalists();
+  /// Marks the candidates that are clearly slower than the fastest, as far as it has been measured.
+  void mark_slow();
 
   static constexpr std::size_t max_runs = 8;  // in flight at once
   ShapeClass shape_class_;
   std::uint32_t timed_calls_;
+  std::uint32_t calls_left_;
   std::size_t wanted_samples_;  ///< samples of each candidate
   bool is_final_ = false;
   std::vector<Candidate> candidates_;

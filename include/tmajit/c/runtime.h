@@ -58,6 +58,8 @@ typedef struct tmajit_runtime_options {
   uint32_t reserved;                    ///< 0
   double improve_min_predicted_us;      ///< moves predicted to take fewer microseconds are not tried; 0: 20
   const tmajit_simulation* simulation;  ///< for TMAJIT_DEVICE_SIMULATED; null: the defaults
+  uint32_t improve_max_calls;           ///< the most calls of a shape class that try kernels; 0: 20
+  uint32_t improve_remember;            ///< 1: keeps the results in the cache folder
 } tmajit_runtime_options;
 
 /// Ties generator, compiler, cache and device together. Thread-safe, as every object of this interface is

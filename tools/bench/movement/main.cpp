@@ -48,7 +48,7 @@ constexpr const char* examples =
 /// --model --quick leaves out candidates whose predicted time is more than this many times the least.
 constexpr double max_predicted = 4;
 /// Improve::candidates of --tuned; docs/explain.md gives the reason.
-constexpr std::uint32_t improve_candidates = 12;
+constexpr std::uint32_t improve_candidates = 8;
 
 /// The command line.
 struct Options : bench::ProgramOptions {
