@@ -33,8 +33,8 @@ TMAJIT_BEGIN
 ///
 /// Costs: a call makes at most one further kernel, in the calling thread, so up to `candidates` − 1
 /// calls of a class take as long as the compiler does, unless the kernel is in the cache. A timed call also
-/// records two events. At most `max_calls` calls launch candidates. A plan keeps the tried kernels until it is destroyed. Calls of a settled class cost as
-/// much as without trials.
+/// records two events. At most `max_calls` calls launch candidates. A plan keeps the tried kernels until it
+/// is destroyed. Calls of a settled class cost as much as without trials.
 ///
 /// A kernel that cannot be made or launched is logged and left out; that call launches the default kernel.
 /// While a stream is captured, its launches use the kernel chosen so far; nothing is made or timed. Threads
@@ -48,8 +48,8 @@ struct Improve {
   /// Times that each kernel is measured, 1 to 100; five times as many for kernels within 5 % of the fastest,
   /// to distinguish them.
   std::uint32_t timed_calls = 3;
-  /// The calls of a class that its trial uses, at most: each kernel's first, which is not timed, and the timed
-  /// ones. The kernels that are predicted fastest come first.
+  /// The calls of a class that its trial uses, at most: each kernel's first, which is not timed, and the
+  /// timed ones. The kernels that are predicted fastest come first.
   std::uint32_t max_calls = 20;
   /// Moves that are predicted to take fewer microseconds are not tried: events around a short kernel mostly
   /// time its launch.

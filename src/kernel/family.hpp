@@ -179,8 +179,7 @@ class Family {
                     LaunchShape& shape) const = 0;
   [[nodiscard]] virtual SourceParts source(const Candidate& candidate, std::string_view expression) const = 0;
 
-  /// Sets the members of a shape class that only the family knows: `staggered`, `column`, `sources` and
-  /// `access`.
+  /// Sets the members of a shape that only the family knows: `staggered`, `sources`, `access` and `length`.
   virtual void classify(const Candidate& /*candidate*/, const Problem& /*problem*/,
                         ShapeClass& /*shape*/) const {}
 

@@ -35,7 +35,6 @@ Attempts::Attempts(const PlanState& plan, std::shared_ptr<Trial> trial,
       trial_(std::move(trial)),
       plans_(trial_->size()),
       can_run_(trial_->size()),
-      shape_(trial_->join()),
       launches_(trial_->size()) {
   std::vector<KernelChoice> choices;
   choices.reserve(candidates.size());
@@ -91,7 +90,7 @@ Attempts::Chosen Attempts::choose(const Runtime& runtime) const {
       conclude(runtime, *verdict);
       return {};
     }
-    const std::optional<std::size_t> next = trial_->next(can_run_, shape_);
+    const std::optional<std::size_t> next = trial_->next(can_run_);
     if (!next) return {};
     candidate = *next;
     std::unique_ptr<const PlacedLaunches>& launches = launches_[candidate];
@@ -101,7 +100,7 @@ Attempts::Chosen Attempts::choose(const Runtime& runtime) const {
       launches = PlacedLaunches::make(plan_.operation, plan_.reaches, {&plan, 1}, {&kernel, 1});
       return {.launches = launches.get(), .candidate = candidate};
     }
-    Trial::Run* const run = trial_->begin(candidate, shape_, runtime.device()->timing());
+    Trial::Run* const run = trial_->begin(candidate, runtime.device()->timing());
     if (run == nullptr) return {};
     return {.launches = launches.get(), .run = run, .candidate = candidate};
   } catch (const std::exception& error) {

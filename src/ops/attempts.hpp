@@ -44,7 +44,6 @@ class Attempts {
   LaunchesByAlignment default_launches_;
   std::vector<std::optional<KernelPlan>> plans_;  ///< by candidate; empty if it cannot run this move
   std::vector<bool> can_run_;                     ///< by candidate: whether it can run this move
-  std::uint64_t shape_;                           ///< the number that Trial::join() gave this plan's shape
   mutable std::vector<std::unique_ptr<const PlacedLaunches>> launches_;  ///< by candidate; null until made
   mutable std::atomic<bool> adopted_{false};
   mutable std::shared_ptr<const PlanState> better_owner_;  ///< owns `better_`

@@ -11,8 +11,8 @@ TMAJIT_BEGIN
 namespace {
 
 constexpr double clear_gain = 0.99;  // a winner takes less than this fraction of the default candidate's time
-// A candidate that takes longer than this multiple of the fastest one's time, after 1, 2 or more timed calls, is
-// not timed any further. The fewer times there are, the less exact they are.
+// A candidate that takes longer than this multiple of the fastest one's time, after 1, 2 or more timed calls,
+// is not timed any further. The fewer times there are, the less exact they are.
 constexpr std::array clearly_slower{1.2, 1.1, 1.05};
 constexpr std::uint32_t final_times = 5;  // candidates near the fastest are timed this many times as often
 constexpr std::uint32_t max_timed_calls = 100;
@@ -21,8 +21,7 @@ constexpr std::uint32_t max_useless_calls = 64;
 
 }  // namespace
 
-Trial::Trial(const ShapeClass& shape_class, const std::vector<KernelChoice>& choices,
-             const Improve& improve)
+Trial::Trial(const ShapeClass& shape_class, const std::vector<KernelChoice>& choices, const Improve& improve)
     : shape_class_(shape_class),
       timed_calls_(std::clamp(improve.timed_calls, 1U, max_timed_calls)),
       calls_left_(improve.max_calls),
@@ -44,8 +43,7 @@ void Trial::collect() {
     try {
       const std::optional<float> milliseconds = run.timer_->milliseconds();
       if (!milliseconds) continue;
-      candidates_[run.candidate_].samples.push_back(
-          {.us = 1e3 * static_cast<double>(*milliseconds), .shape = run.shape_});
+      candidates_[run.candidate_].samples.push_back(1e3 * static_cast<double>(*milliseconds));
     } catch (const std::exception& error) {
       drop(run.candidate_, error.what());
     }
@@ -53,53 +51,36 @@ void Trial::collect() {
   }
 }
 
-Trial::Sample Trial::median_of(std::size_t candidate) {
-  std::vector<Sample> comparable;
-  for (Sample sample : candidates_[candidate].samples) {
-    std::vector<double> default_us;
-    for (const Sample& default_sample : candidates_[0].samples) {
-      if (default_sample.shape == sample.shape) default_us.push_back(default_sample.us);
-    }
-    if (default_us.empty()) continue;
-    const auto middle = default_us.begin() + static_cast<std::ptrdiff_t>(default_us.size() / 2);
-    std::ranges::nth_element(default_us, middle);
-    sample.relative_time = sample.us / *middle;
-    comparable.push_back(sample);
-  }
-  if (comparable.empty()) return {.relative_time = std::numeric_limits<double>::infinity()};
-  const auto middle = comparable.begin() + static_cast<std::ptrdiff_t>(comparable.size() / 2);
-  std::ranges::nth_element(comparable, middle, {}, &Sample::relative_time);
+double Trial::median_of(std::size_t candidate) const {
+  std::vector<double> times = candidates_[candidate].samples;
+  if (times.empty() || candidates_[candidate].dropped) return std::numeric_limits<double>::infinity();
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::ranges::nth_element(times, middle);
   return *middle;
 }
 
-Trial::Verdict Trial::fastest() {
-  const Sample default_sample = median_of(0);
-  Verdict verdict{.choice = nullptr, .us = default_sample.us, .relative_time = 1};
-  double least = clear_gain * default_sample.relative_time;
+Trial::Verdict Trial::fastest() const {
+  const double default_us = median_of(0);
+  Verdict verdict{.choice = nullptr, .us = default_us, .relative_time = 1};
+  double least = clear_gain * default_us;
   for (std::size_t i = 1; i < candidates_.size(); ++i) {
     if (candidates_[i].dropped) continue;
     if (verdict.choice == nullptr) verdict.choice = &candidates_[0].choice;
-    const Sample sample = median_of(i);
-    if (!(sample.relative_time < least)) continue;
-    least = sample.relative_time;
-    verdict = {.choice = &candidates_[i].choice,
-               .us = sample.us,
-               .relative_time = sample.relative_time / default_sample.relative_time};
+    const double us = median_of(i);
+    if (!(us < least)) continue;
+    least = us;
+    verdict = {.choice = &candidates_[i].choice, .us = us, .relative_time = us / default_us};
   }
   return verdict;
 }
 
 void Trial::mark_slow() {
-  std::vector<double> relative_times;
-  for (std::size_t i = 0; i < candidates_.size(); ++i) {
-    relative_times.push_back(candidates_[i].dropped ? std::numeric_limits<double>::infinity()
-                                                    : median_of(i).relative_time);
-  }
-  const double least = *std::ranges::min_element(relative_times);
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < candidates_.size(); ++i) least = std::min(least, median_of(i));
   for (std::size_t i = 0; i < candidates_.size(); ++i) {
     const std::size_t times = candidates_[i].samples.size();
     candidates_[i].is_slow =
-        times > 0 && relative_times[i] > least * clearly_slower[std::min(times, clearly_slower.size()) - 1];
+        times > 0 && median_of(i) > least * clearly_slower[std::min(times, clearly_slower.size()) - 1];
   }
 }
 
@@ -113,9 +94,8 @@ std::optional<Trial::Verdict> Trial::verdict() {
   const auto is_near = [](const Candidate& one) { return !one.dropped && !one.is_slow; };
   if (std::ranges::all_of(candidates_, is_tried) && std::ranges::count_if(candidates_, is_near) == 1)
     return fastest();
-  const bool has_runs = std::ranges::any_of(runs_, [](const Run& run) {
-    return run.phase_.load(std::memory_order_relaxed) != Run::Phase::idle;
-  });
+  const bool has_runs = std::ranges::any_of(
+      runs_, [](const Run& run) { return run.phase_.load(std::memory_order_relaxed) != Run::Phase::idle; });
   if (calls_left_ == 0 && !has_runs) return fastest();
   if (!all_done()) return {};
   if (!is_final_) {
@@ -126,21 +106,13 @@ std::optional<Trial::Verdict> Trial::verdict() {
   return fastest();
 }
 
-bool Trial::has_default_time(std::uint64_t shape) const {
-  return std::ranges::count(candidates_[0].samples, shape, &Sample::shape) > 0 ||
-         std::ranges::any_of(runs_, [shape](const Run& run) {
-           return run.candidate_ == 0 && run.shape_ == shape &&
-                  run.phase_.load(std::memory_order_relaxed) != Run::Phase::idle;
-         });
-}
-
 std::size_t Trial::runs_of(std::size_t candidate) const {
   return static_cast<std::size_t>(std::ranges::count_if(runs_, [candidate](const Run& run) {
     return run.candidate_ == candidate && run.phase_.load(std::memory_order_relaxed) != Run::Phase::idle;
   }));
 }
 
-std::optional<std::size_t> Trial::next(const std::vector<bool>& can_run, std::uint64_t shape) {
+std::optional<std::size_t> Trial::next(const std::vector<bool>& can_run) {
   if (calls_left_ == 0) return {};
   std::optional<std::size_t> next;
   std::size_t fewest = wanted_samples_;
@@ -153,7 +125,6 @@ std::optional<std::size_t> Trial::next(const std::vector<bool>& can_run, std::ui
     fewest = timed;
     next = i;
   }
-  if (next && !has_default_time(shape)) next = can_run[0] ? std::optional<std::size_t>(0) : std::nullopt;
   if (next) --calls_left_;
   // The program may never again make a call that the remaining candidates can run.
   if (next || pending || ++useless_calls_ < max_useless_calls) return next;
@@ -163,7 +134,7 @@ std::optional<std::size_t> Trial::next(const std::vector<bool>& can_run, std::ui
   return next;
 }
 
-Trial::Run* Trial::begin(std::size_t candidate, std::uint64_t shape, DeviceTiming& timing) {
+Trial::Run* Trial::begin(std::size_t candidate, DeviceTiming& timing) {
   for (Run& run : runs_) {
     if (run.phase_.load(std::memory_order_acquire) != Run::Phase::idle) continue;
     if (!run.timer_) run.timer_ = timing.timer();
@@ -172,7 +143,6 @@ Trial::Run* Trial::begin(std::size_t candidate, std::uint64_t shape, DeviceTimin
       return nullptr;
     }
     run.candidate_ = candidate;
-    run.shape_ = shape;
     run.phase_.store(Run::Phase::launching, std::memory_order_relaxed);
     return &run;
   }

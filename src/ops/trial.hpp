@@ -15,7 +15,7 @@
 
 TMAJIT_BEGIN
 
-/// Finds the fastest of a few kernels for a shape class by timing calls that a program makes anyway. Threads
+/// Finds the fastest of a few kernels for a shape by timing calls that a program makes anyway. Threads
 /// take turns, and none waits: a thread that does not get its turn launches the default kernel. A forked
 /// child therefore never waits for a thread of its parent.
 class Trial {
@@ -33,7 +33,6 @@ class Trial {
     enum class Phase : std::uint8_t { idle, launching, pending };
     std::unique_ptr<StreamTimer> timer_;
     std::size_t candidate_ = 0;
-    std::uint64_t shape_ = 0;
     std::atomic<Phase> phase_{Phase::idle};
   };
   /// Result of a trial.
@@ -74,33 +73,23 @@ class Trial {
   /// trial.
   void drop(std::size_t candidate, std::string_view why);
 
-  /// Adds a shape to the trial and returns its number. Times are compared as fractions of the default
-  /// candidate's measured time for the same shape, because shapes of one class differ in size. Predicted
-  /// times would not do: their errors exceed the differences between candidates.
-  [[nodiscard]] std::uint64_t join() noexcept { return shapes_.fetch_add(1); }
-
   /// @name Functions that a thread may call only in its turn
   /// @{
   /// Reads the times of launches that the device has finished.
   void collect();
   /// The result, once every candidate has its times, or the trial has had all its calls; nothing before.
   [[nodiscard]] std::optional<Verdict> verdict();
-  /// The candidate to launch next, with a call of this shape. `can_run` says for each candidate whether it can
-  /// run the call. Nothing if the call is of no use for the trial.
-  [[nodiscard]] std::optional<std::size_t> next(const std::vector<bool>& can_run, std::uint64_t shape);
+  /// The candidate to launch next. `can_run` says for each candidate whether it can run the call. Nothing if
+  /// the call is of no use for the trial.
+  [[nodiscard]] std::optional<std::size_t> next(const std::vector<bool>& can_run);
   /// A run of a candidate. Null while `max_runs` runs are in flight.
-  [[nodiscard]] Run* begin(std::size_t candidate, std::uint64_t shape, DeviceTiming& timing);
+  [[nodiscard]] Run* begin(std::size_t candidate, DeviceTiming& timing);
   /// @}
 
  private:
-  struct Sample {
-    double us = 0;
-    std::uint64_t shape = 0;
-    double relative_time = 0;  ///< fraction of the default candidate's time for the shape
-  };
   struct Candidate {
     KernelChoice choice;
-    std::vector<Sample> samples;
+    std::vector<double> samples;  ///< microseconds
     std::atomic<bool> dropped{false};
     bool is_slow = false;  ///< clearly slower than the fastest candidate
   };
@@ -109,12 +98,9 @@ class Trial {
   }
   /// The number of a candidate's runs in flight.
   [[nodiscard]] std::size_t runs_of(std::size_t candidate) const;
-  /// Whether the default candidate has been timed for a shape, or a run of it is in flight.
-  [[nodiscard]] bool has_default_time(std::uint64_t shape) const;
-  /// The median of a candidate's samples by relative time. Relative times are computed anew, because the
-  /// default candidate's times grow more exact.
-  [[nodiscard]] Sample median_of(std::size_t candidate);
-  [[nodiscard]] Verdict fastest();
+  /// The median of a candidate's times in microseconds; infinite without times, and for a dropped candidate.
+  [[nodiscard]] double median_of(std::size_t candidate) const;
+  [[nodiscard]] Verdict fastest() const;
   /// Marks the candidates that are clearly slower than the fastest, as far as it has been measured.
   void mark_slow();
 
@@ -125,7 +111,6 @@ class Trial {
   std::size_t wanted_samples_;  ///< samples of each candidate
   bool is_final_ = false;
   std::vector<Candidate> candidates_;
-  std::atomic<std::uint64_t> shapes_{0};
   std::array<Run, max_runs> runs_;
   std::uint32_t useless_calls_ = 0;  ///< calls that were of no use for the trial
   std::atomic<bool> taken_{false};

@@ -20,8 +20,7 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint64_t large_bytes = 256 << 20;  // moves of this many bytes fill the chip many times over
-constexpr std::size_t max_candidates = 48;        // memory is reserved for this many candidates of a problem
+constexpr std::size_t max_candidates = 48;  // memory is reserved for this many candidates of a problem
 
 /// A nest as error messages show it: "extents 64x128, the destination's strides 128,1, the source's strides
 /// 1,64".
@@ -71,26 +70,12 @@ std::vector<Candidate> candidates_for(const Problem& problem, std::string_view f
                   family, problem.operation(), nest_text(problem.nest)));
 }
 
-/// The choice that was measured on this chip for the problem's class. Large moves fall back to the choice for
-/// half or twice their size, then for a quarter or four times.
-std::optional<TunedChoice> find_choice(const PlanOptions& options, const Problem& problem,
-                                       const Candidate& default_candidate) {
-  ShapeClass shape = shape_class_of(problem, default_candidate);
-  auto choice = options.tuning->find(options.chip.name, shape);
-  if (problem.bytes_written() < large_bytes) return choice;
-  const auto bytes = shape.bytes;
-  for (const int step : {-1, 1, -2, 2}) {
-    shape.bytes = static_cast<std::int8_t>(bytes + step);
-    if (!choice) choice = options.tuning->find(options.chip.name, shape);
-  }
-  return choice;
-}
-
 /// The tuned candidate of the problem, if there is one.
 const Candidate* find_tuned(const PlanOptions& options, const Problem& problem,
                             const std::vector<Candidate>& candidates) {
   if (options.tuning == nullptr || candidates.size() == 1) return nullptr;
-  const auto tuned = find_choice(options, problem, candidates[default_of(candidates)]);
+  const auto tuned =
+      options.tuning->find(options.chip.name, shape_class_of(problem, candidates[default_of(candidates)]));
   if (!tuned) return nullptr;
   std::vector<KernelChoice> choices;
   choices.reserve(candidates.size());

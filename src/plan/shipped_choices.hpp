@@ -2,6 +2,7 @@
 
 #include <tmajit/tuning.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -21,12 +22,15 @@ struct ShippedChoice {
   double microseconds = 0;
 };
 
-/// The shipped choices of one chip, ordered by shape class.
+/// The shipped choices of one chip, ordered by shape.
 struct ShippedChoices {
   std::string_view chip;
   std::span<const ShippedChoice> choices;
 };
 
+[[nodiscard]] std::span<const ShippedChoice> h100_choices() noexcept;
+[[nodiscard]] std::span<const ShippedChoice> h200_choices() noexcept;
+/// Those of all chips.
 [[nodiscard]] std::span<const ShippedChoices> shipped_choices() noexcept;
 [[nodiscard]] KernelChoice kernel_choice(const ShippedChoice& shipped);
 

@@ -46,10 +46,10 @@ std::string list_of(const Numbers& numbers) {
 
 std::string text_of(const ShapeClass& shape) {
   return fmt::format(
-      R"({{"family": "{}", "element_bytes": {}, "rank": {}, "staggered": {}, "row": {}, "column": {}, )"
-      R"("bytes": {}, "order": {}, "inner": {}, "sources": {}, "access": {}}})",
-      shape.family, shape.element_bytes, shape.rank, shape.staggered, shape.row, shape.column, shape.bytes,
-      list_of(shape.order), list_of(shape.inner), shape.sources, list_of(shape.access));
+      R"({{"family": "{}", "element_bytes": {}, "rank": {}, "staggered": {}, "order": {}, "sources": {}, )"
+      R"("access": {}, "extents": {}, "length": {}}})",
+      shape.family, shape.element_bytes, shape.rank, shape.staggered, list_of(shape.order), shape.sources,
+      list_of(shape.access), list_of(shape.extents), shape.length);
 }
 
 std::string text_of(const KernelChoice& choice) {
@@ -179,13 +179,11 @@ class Reader {
                          .element_bytes = number<std::uint8_t>(shape, "element_bytes", class_path),
                          .rank = number<std::uint8_t>(shape, "rank", class_path),
                          .staggered = staggered.get<bool>(),
-                         .row = number<std::int8_t>(shape, "row", class_path),
-                         .column = number<std::int8_t>(shape, "column", class_path),
-                         .bytes = number<std::int8_t>(shape, "bytes", class_path),
                          .order = numbers<std::uint16_t, 8>(shape, "order", class_path),
-                         .inner = numbers<std::uint8_t, max_view_rank>(shape, "inner", class_path),
                          .sources = number<std::uint8_t>(shape, "sources", class_path),
-                         .access = numbers<std::uint8_t, 8>(shape, "access", class_path)};
+                         .access = numbers<std::uint8_t, 8>(shape, "access", class_path),
+                         .extents = numbers<std::uint64_t, max_view_rank>(shape, "extents", class_path),
+                         .length = number<std::uint64_t>(shape, "length", class_path)};
 
     const Json& kernel = object(item, "choice", prefix);
     const std::string choice_path = prefix + "choice.";

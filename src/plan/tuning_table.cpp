@@ -9,10 +9,13 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
+#include <limits>
 #include <mutex>
 #include <numeric>
 #include <set>
 #include <shared_mutex>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -21,7 +24,7 @@
 
 TMAJIT_BEGIN
 
-/// The key of a choice: chip and shape class. Choices are listed in the order of keys.
+/// The key of a choice: chip and shape. Choices are listed in the order of keys.
 using KeyView = std::pair<std::string_view, ShapeClass>;
 
 /// Orders choices by key. Transparent, so that a look-up constructs no std::string.
@@ -37,11 +40,38 @@ namespace {
 /// A choice takes about 200 bytes: a larger file is not a tuning file.
 constexpr std::uint64_t max_file_bytes = 64U << 20;
 
-const ShippedChoice* find_shipped(std::string_view chip, const ShapeClass& shape_class) {
+/// The choice of the shape that is nearest to `wanted`, up to ShapeClass::near; null if there is none.
+/// `begin` is the first of the kind's choices, if it has any. `shape_of` gives a choice's shape, or null for
+/// one of another chip.
+template <class Iterator, class ShapeOf>
+auto nearest(Iterator begin, Iterator end, const ShapeClass& wanted, ShapeOf shape_of) -> decltype(&*begin) {
+  decltype(&*begin) found = nullptr;
+  double least = ShapeClass::near;
+  for (Iterator at = begin; at != end; ++at) {
+    const ShapeClass* const shape = shape_of(*at);
+    if (shape == nullptr || !shape->is_of_kind(wanted)) break;
+    const double distance = shape->distance(wanted);
+    if (distance > least || (found != nullptr && distance == least)) continue;
+    least = distance;
+    found = &*at;
+  }
+  return found;
+}
+
+/// The shape of a kind that comes before all others of the kind.
+ShapeClass first_of_kind(ShapeClass shape) {
+  shape.extents = {};
+  shape.length = 0;
+  return shape;
+}
+
+const ShippedChoice* find_shipped(std::string_view chip, const ShapeClass& wanted) {
+  const ShapeClass first = first_of_kind(wanted);
   for (const ShippedChoices& table : shipped_choices()) {
     if (table.chip != chip) continue;
-    const auto found = std::ranges::lower_bound(table.choices, shape_class, {}, &ShippedChoice::shape_class);
-    if (found != table.choices.end() && found->shape_class == shape_class) return &*found;
+    const auto begin = std::ranges::lower_bound(table.choices, first, {}, &ShippedChoice::shape_class);
+    return nearest(begin, table.choices.end(), wanted,
+                   [](const ShippedChoice& choice) { return &choice.shape_class; });
   }
   return nullptr;
 }
@@ -73,7 +103,7 @@ std::string order_text(std::uint32_t number, std::uint32_t rank) {
 }  // namespace
 
 std::string ShapeClass::text() const {
-  const std::size_t dimensions = std::min<std::size_t>(rank, inner.size());
+  const std::size_t dimensions = std::min<std::size_t>(rank, extents.size());
   constexpr std::array accesses{"run", "repeat", "elements", "image", "number"};
   std::string text = fmt::format("{} {}B rank {}", family, element_bytes, rank);
   if (staggered) text += " staggered";
@@ -86,12 +116,25 @@ std::string ShapeClass::text() const {
     text += i == 0 ? " order " : fmt::format(" order of x{} ", i);
     text += order_text(order[i], static_cast<std::uint32_t>(dimensions));
   }
-  text += fmt::format(" row 2^{}", row);
-  if (column >= 0) text += fmt::format(" column 2^{}", column);
-  std::vector<std::uint64_t> extents;
-  for (std::size_t d = 0; d + 1 < dimensions; ++d) extents.push_back(std::uint64_t{1} << inner[d] % 64);
-  if (inner != decltype(inner){}) text += fmt::format(" inner {}", fmt::join(extents, "x"));
-  return text + fmt::format(" bytes 2^{}", bytes);
+  text += fmt::format(" extents {}", fmt::join(std::span(extents).first(dimensions), "x"));
+  return length == 0 ? text : text + fmt::format(" length {}", length);
+}
+
+bool ShapeClass::is_of_kind(const ShapeClass& other) const noexcept {
+  return first_of_kind(*this) == first_of_kind(other);
+}
+
+double ShapeClass::distance(const ShapeClass& other) const noexcept {
+  if (!is_of_kind(other)) return std::numeric_limits<double>::infinity();
+  double greatest = 0;
+  const auto add = [&greatest](std::uint64_t a, std::uint64_t b) {
+    if (a != b)
+      greatest =
+          std::max(greatest, std::abs(std::log2(static_cast<double>(a)) - std::log2(static_cast<double>(b))));
+  };
+  for (std::size_t d = 0; d < extents.size(); ++d) add(extents[d], other.extents[d]);
+  add(length, other.length);
+  return greatest;
 }
 
 struct TuningTable::State {
@@ -100,6 +143,13 @@ struct TuningTable::State {
   bool has_shipped = false;  ///< whether find() falls back to the choices shipped with the library
   std::atomic<std::uint64_t> generation = 0;
 
+  /// The choice of the nearest shape; null if there is none.
+  [[nodiscard]] const TunedChoice* find(std::string_view chip, const ShapeClass& shape_class) const {
+    const auto of_chip = choices.lower_bound(KeyView(chip, first_of_kind(shape_class)));
+    return nearest(of_chip, choices.end(), shape_class, [chip](const TunedChoice& choice) {
+      return choice.chip == chip ? &choice.shape_class : nullptr;
+    });
+  }
   void add(TunedChoice choice) {
     ++generation;
     choices.erase(choice);
@@ -123,8 +173,7 @@ TuningTable TuningTable::shipped() {
 std::optional<TunedChoice> TuningTable::find(std::string_view chip, const ShapeClass& shape_class) const {
   {
     const std::shared_lock lock(state_->mutex);
-    const auto found = state_->choices.find(KeyView(chip, shape_class));
-    if (found != state_->choices.end()) return *found;
+    if (const TunedChoice* const found = state_->find(chip, shape_class)) return *found;
   }
   if (!state_->has_shipped) return std::nullopt;
   const ShippedChoice* const shipped = find_shipped(chip, shape_class);
@@ -133,7 +182,7 @@ std::optional<TunedChoice> TuningTable::find(std::string_view chip, const ShapeC
 
 bool TuningTable::has_added(std::string_view chip, const ShapeClass& shape_class) const {
   const std::shared_lock lock(state_->mutex);
-  return state_->choices.contains(KeyView(chip, shape_class));
+  return state_->find(chip, shape_class) != nullptr;
 }
 
 void TuningTable::add(const TunedChoice& choice) {

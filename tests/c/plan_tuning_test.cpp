@@ -17,10 +17,10 @@ using tests::CallError, tests::TuningGpu;
 
 /// Choices as another machine wrote them.
 constexpr std::string_view foreign =
-    R"({"tmajit": "0.2.0", "class_version": 2, "choice_version": 2, "choices": [
+    R"({"tmajit": "0.2.0", "class_version": 3, "choice_version": 2, "choices": [
   {"chip": "an example",
-   "class": {"family": "transpose", "element_bytes": 4, "rank": 2, "staggered": false, "row": 14,
-             "column": 14, "bytes": 31, "order": [1], "inner": [8], "sources": 0, "access": []},
+   "class": {"family": "transpose", "element_bytes": 4, "rank": 2, "staggered": false,
+             "order": [1], "sources": 0, "access": [], "extents": [16384, 8192], "length": 0},
    "choice": {"family": "transpose", "tile": [64, 64], "threads": 256, "vector_bytes": 16, "order": 0},
    "microseconds": 12.5}
 ]})";

@@ -103,7 +103,7 @@ TEST_CASE("a broken file is logged, ignored and not changed") {
   const TemporaryFolder folder;
   const auto path = folder.path() / "tuning.json";
   const std::string broken =
-      R"({"tmajit": "0.1.0", "class_version": 2, "choice_version": 2, "choices": [{"chip": 7}]})";
+      R"({"tmajit": "0.1.0", "class_version": 3, "choice_version": 2, "choices": [{"chip": 7}]})";
   std::ofstream(path) << broken;
   auto runtime = runtime_over(folder.path());
   const CapturedLog log;

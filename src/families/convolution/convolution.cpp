@@ -247,7 +247,7 @@ class ConvolutionFamily final : public TypedFamily<ConvolutionFacts, Convolution
   }
 
   void classify(const Candidate& /*candidate*/, const Problem& problem, ShapeClass& shape) const override {
-    shape.column = log2_of(sat_mul(problem.windows()->taps(), problem.windows()->channels()));
+    shape.length = sat_mul(problem.windows()->taps(), problem.windows()->channels());
   }
 
  private:

@@ -300,12 +300,6 @@ class Flat final : public FlatBase {
                       load_facts);
     return parts;
   }
-
-  void classify(const Candidate& candidate, const Problem& problem, ShapeClass& shape) const override {
-    const FlatLayout& layout = flat_layout_of(candidate);
-    // Among y's dimensions the leading source has its smallest stride in the first.
-    shape.column = log2_of(problem.nest.shape[layout.dimension[layout.x_dimensions]]);
-  }
 };
 
 }  // namespace

@@ -265,7 +265,7 @@ class General final : public TypedFamily<GeneralFacts, ChunkChoice> {
     return parts;
   }
 
-  void classify(const Candidate& candidate, const Problem& problem, ShapeClass& shape) const override {
+  void classify(const Candidate& candidate, const Problem& /*problem*/, ShapeClass& shape) const override {
     const auto facts = facts_of<GeneralFacts>(candidate);
     shape.staggered = facts.staggered != 0;
     shape.sources = static_cast<std::uint8_t>(facts.sources);
@@ -274,7 +274,6 @@ class General final : public TypedFamily<GeneralFacts, ChunkChoice> {
       const std::int8_t size = log2_of(size_of(facts.source[i].element_type()));
       shape.access[i] = static_cast<std::uint8_t>(16 * access + static_cast<std::uint32_t>(size));
     }
-    if (facts.has_image()) shape.column = log2_of(extent_of(problem.nest, facts.column));
   }
 };
 

@@ -254,7 +254,7 @@ class Im2colFamily final : public Im2colBase {
   }
 
   void classify(const Candidate& /*candidate*/, const Problem& problem, ShapeClass& shape) const override {
-    shape.column = log2_of(problem.windows()->taps());
+    shape.length = problem.windows()->taps();
   }
 };
 

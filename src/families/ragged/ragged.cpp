@@ -130,7 +130,7 @@ class Ragged final : public RaggedBase {
   void classify(const Candidate& candidate, const Problem& /*problem*/, ShapeClass& shape) const override {
     const RaggedLayout& layout = ragged_layout_of(candidate);
     shape.staggered = layout.has_unmapped;
-    shape.column = log2_of(layout.count);
+    shape.length = layout.count;
     shape.rank = static_cast<std::uint8_t>(layout.rank);
   }
 

@@ -391,7 +391,7 @@ class RowwiseFamily final : public RowBase {
 
   void classify(const Candidate& candidate, const Problem& problem, ShapeClass& shape) const override {
     shape.staggered = row_layout_of(candidate).staggered;
-    shape.column = log2_of(problem.as<RowwiseProblem>().length);
+    shape.length = problem.as<RowwiseProblem>().length;
   }
 
  private:

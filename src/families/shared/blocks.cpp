@@ -279,10 +279,8 @@ void BlockFamily::bind(const Candidate& candidate, const Problem& problem, Param
   shape.grid = grid_of(product(counts, facts.rank));
 }
 
-void BlockFamily::classify(const Candidate& candidate, const Problem& problem, ShapeClass& shape) const {
-  const auto facts = facts_of<BlockFacts>(candidate);
-  shape.staggered = facts.staggered != 0;
-  shape.column = log2_of(problem.nest.shape[facts.column]);
+void BlockFamily::classify(const Candidate& candidate, const Problem& /*problem*/, ShapeClass& shape) const {
+  shape.staggered = facts_of<BlockFacts>(candidate).staggered != 0;
 }
 
 SourceParts BlockFamily::parts_of(const BlockFacts& facts) {

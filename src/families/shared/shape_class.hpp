@@ -4,7 +4,7 @@
 
 TMAJIT_BEGIN
 
-/// The class of a problem: the key of tuned choices.
+/// The shape of a problem: the key of tuned choices.
 [[nodiscard]] ShapeClass shape_class_of(const Problem& problem, const Candidate& default_candidate);
 
 TMAJIT_END

@@ -4,6 +4,7 @@
 #include "machine.hpp"
 #include "model.hpp"
 #include "regret.hpp"
+#include "ship.hpp"
 #include "targets.hpp"
 #include "workload.hpp"
 
@@ -43,7 +44,8 @@ constexpr const char* examples =
     "  tmajit-movement --targets --jit\n"
     "  tmajit-movement --casts --json casts.json\n"
     "  tmajit-movement --model --random 40 --json model.json\n"
-    "  tmajit-movement --model --tuned --random 25 --seed 104 --json choices.json";
+    "  tmajit-movement --model --tuned --random 25 --seed 104 --json choices.json\n"
+    "  tmajit-movement --ship h100.json --near --random 100 --seed 5 --limit 300";
 
 /// --model --quick leaves out candidates whose predicted time is more than this many times the least.
 constexpr double max_predicted = 4;
@@ -58,6 +60,8 @@ struct Options : bench::ProgramOptions {
   bool random_views = false;              ///< `random` pads, slices, flips … instead of permutations
   bool random_f64 = false;                ///< also random permutations of f64
   std::vector<std::string> permutations;  ///< instead of the list: "u8 100x1048576 1,0"
+  std::string ship;                       ///< the file of choices to write
+  bool near = false;                      ///< with `ship`: also near shapes
   bool reductions = false;                ///< reductions instead of the list, or random ones
   bool scans = false;                     ///< cumulative sums instead of the list, or random ones
   bool stencils = false;                  ///< stencils instead of the list, or random ones in 3D
@@ -130,6 +134,16 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
                "the candidates, and the variation of a kernel's time. Uses a separate cache, without your "
                "tuned choices")
       ->needs(model);
+  CLI::Option* ship =
+      app.add_option(
+             "--ship", options.ship,
+             "Measure every kernel that can do a case, twice, and write the choices that are 3 % faster "
+             "than the cost model's to FILE, for ship.py and jitc tune --import")
+          ->type_name("FILE")
+          ->excludes(model);
+  app.add_flag("--near", options.near,
+               "With --ship: also measure how far the choices of permutations carry to near shapes")
+      ->needs(ship);
   app.add_flag("--jit", options.jit, "Also measure the cost of planning");
   app.add_flag("--targets", options.targets,
                "Exit with 1 if a target is missed; only peers.py has targets of random cases")
@@ -386,6 +400,15 @@ bool measure(const Options& options, Report& report) {
   describe_setting(options, device->info(), report);
   if (options.model) {
     measure_candidates(options, device, report);
+    return true;
+  }
+  if (!options.ship.empty()) {
+    bench::Machine machine(device);
+    movement::ship_choices(
+        machine, chosen(options),
+        {.file = options.ship, .seed = options.seed, .limit_s = options.limit_s, .near = options.near},
+        report);
+    if (!options.json.empty()) report.write(options.json);
     return true;
   }
   return Measurement(options, device, report).run() || !options.targets;
