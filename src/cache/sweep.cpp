@@ -4,6 +4,7 @@
 #include "cache/layout.hpp"
 #include "files/file_lock.hpp"
 #include "files/files.hpp"
+#include "spec/counted.hpp"
 #include "spec/log.hpp"
 
 #include <algorithm>
@@ -77,7 +78,7 @@ SweepResult sweep(const std::filesystem::path& cache, const SweepOrder& order) {
     result.trimmed.remaining_bytes += file.state.bytes;
   }
   if (const auto error = remove_abandoned(cache, now); !result.error) result.error = error;
-  file_system().truncate(size_path(cache), blocks);  // clock_of() has made the file, if that is possible
+  set_file_size(size_path(cache), blocks);  // clock_of() has made the file, if that is possible
   return result;
 }
 
@@ -96,7 +97,7 @@ void keep_bounded(const std::filesystem::path& cache, std::uint64_t stored_bytes
       cache, {.max_bytes = max_bytes, .target_bytes = max_bytes - max_bytes / 10, .protected_age = in_use});
   if (error) log(LogLevel::debug, "{} was not swept: {}", cache.string(), error.message());
   if (trimmed.removed > 0) {
-    log(LogLevel::info, "{} kernels were evicted from the cache {}", trimmed.removed, cache.string());
+    log(LogLevel::info, "evicted from the cache {}: {}", cache.string(), counted(trimmed.removed, "kernel"));
   }
 }
 

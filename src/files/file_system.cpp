@@ -41,6 +41,9 @@ int FileSystem::open(const std::string& path, int flags, unsigned mode) {
 ::ssize_t FileSystem::write(int file, const char* bytes, std::size_t count) {
   return uninterrupted([&] { return ::write(file, bytes, count); });
 }
+int FileSystem::ftruncate(int file, std::uint64_t bytes) {
+  return uninterrupted([&] { return ::ftruncate(file, static_cast<::off_t>(bytes)); });
+}
 int FileSystem::sync(int file) {
   return uninterrupted([&] { return ::fdatasync(file); });
 }
@@ -62,9 +65,6 @@ int FileSystem::rename(const std::string& from, const std::string& to) {
 }
 int FileSystem::unlink(const std::string& path) {
   return uninterrupted([&] { return ::unlink(path.c_str()); });
-}
-int FileSystem::truncate(const std::string& path, std::uint64_t bytes) {
-  return uninterrupted([&] { return ::truncate(path.c_str(), static_cast<::off_t>(bytes)); });
 }
 int FileSystem::mkdir(const std::string& path, unsigned mode) {
   return uninterrupted([&] { return ::mkdir(path.c_str(), mode); });

@@ -31,6 +31,7 @@ class FileSystem {
   virtual int open(const std::string& path, int flags, unsigned mode);
   virtual ::ssize_t read(int file, char* bytes, std::size_t count);
   virtual ::ssize_t write(int file, const char* bytes, std::size_t count);
+  virtual int ftruncate(int file, std::uint64_t bytes);
   /// fdatasync(): returns when the file's bytes are on the disk, or on the server.
   virtual int sync(int file);
   virtual int close(int file);
@@ -40,7 +41,6 @@ class FileSystem {
   virtual int fstat(int file, struct stat& info);
   virtual int rename(const std::string& from, const std::string& to);
   virtual int unlink(const std::string& path);
-  virtual int truncate(const std::string& path, std::uint64_t bytes);
   virtual int mkdir(const std::string& path, unsigned mode);
   /// Sets a file's time to now, by the clock of the machine that has the disk.
   virtual int touch(const std::string& path);

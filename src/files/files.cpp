@@ -90,6 +90,18 @@ std::error_code write_all(int file, std::string_view bytes) {
   return {};
 }
 
+/// Opens a file that only this user could have made; −1 for any other.
+int open_to_change(const std::filesystem::path& path, int flags) {
+  const int file = file_system().open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | flags, 0644);
+  if (file < 0) return -1;
+  struct stat info {};
+  const bool is_own = file_system().fstat(file, info) == 0 && S_ISREG(info.st_mode) &&
+                      is_trusted_file(info) && info.st_nlink == 1;
+  if (is_own) return file;
+  file_system().close(file);
+  return -1;
+}
+
 }  // namespace
 
 std::string read_file(const std::filesystem::path& path, std::uint64_t limit, std::error_code& error,
@@ -139,12 +151,20 @@ std::error_code publish_file(const std::filesystem::path& pending, const std::fi
 
 std::uint64_t append_to_file(const std::filesystem::path& path, std::string_view bytes) {
   FileSystem& files = file_system();
-  const int file = files.open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0644);
+  const int file = open_to_change(path, O_CREAT | O_APPEND);
   if (file < 0) return 0;
   struct stat info {};
-  const bool done = !write_all(file, bytes) && files.fstat(file, info) == 0 && S_ISREG(info.st_mode);
+  const bool done = !write_all(file, bytes) && files.fstat(file, info) == 0;
   files.close(file);
   return done ? static_cast<std::uint64_t>(info.st_size) : 0;
+}
+
+bool set_file_size(const std::filesystem::path& path, std::uint64_t bytes) {
+  const int file = open_to_change(path, 0);
+  if (file < 0) return false;
+  const bool done = file_system().ftruncate(file, bytes) == 0;
+  file_system().close(file);
+  return done;
 }
 
 bool remove_file(const std::filesystem::path& path, std::error_code& error) {

@@ -43,9 +43,15 @@ enum class Writer { anyone, trusted };
 [[nodiscard]] std::error_code publish_file(const std::filesystem::path& pending,
                                            const std::filesystem::path& path, std::string_view bytes);
 
-/// Appends bytes to a file of a cache, and creates the file (0644) if its folder exists. Returns the file's
-/// size; 0 if it could not be written.
+// Files of a cache that are changed in place. In a folder with the sticky bit another user could have made a
+// link with such a name to any file. So links are not followed, and a file that has another name or another
+// owner is not changed.
+
+/// Appends bytes to a file, and creates the file (0644) if its folder exists. Returns the file's size; 0 if
+/// it could not be written.
 std::uint64_t append_to_file(const std::filesystem::path& path, std::string_view bytes);
+/// Sets the size of a file that exists. Returns whether that succeeded.
+bool set_file_size(const std::filesystem::path& path, std::uint64_t bytes);
 
 /// Removes a file. Returns whether this call removed it. A file that does not exist is no error.
 bool remove_file(const std::filesystem::path& path, std::error_code& error);

@@ -57,6 +57,7 @@ TEST_CASE("the least recently used entries are evicted, to 90 % of the bound") {
   REQUIRE(cache.store(sample_key(20), three_blocks()));
   CHECK(size_of_entries(cache) <= 18 * 3 * block);
   CHECK(cache.entries().size() == 18);
+  CHECK(std::filesystem::file_size(size_path(folder.path())) * block == size_of_entries(cache));
   for (const unsigned evicted : {1U, 3U, 4U}) CHECK_FALSE(cache.fetch(sample_key(evicted)));
   for (const unsigned in_use : {0U, 2U, 5U, 20U}) CHECK(cache.fetch(sample_key(in_use)));
 }

@@ -86,8 +86,8 @@ class FaultyFileSystem final : public tmajit::FileSystem {
   int unlink(const std::string& path) override {
     return result([&] { return FileSystem::unlink(path); });
   }
-  int truncate(const std::string& path, std::uint64_t bytes) override {
-    return result([&] { return FileSystem::truncate(path, bytes); });
+  int ftruncate(int file, std::uint64_t bytes) override {
+    return result([&] { return FileSystem::ftruncate(file, bytes); });
   }
   int mkdir(const std::string& path, unsigned mode) override {
     return result([&] { return FileSystem::mkdir(path, mode); });
