@@ -57,6 +57,13 @@ struct MadeFor {
   friend bool operator==(const MadeFor&, const MadeFor&) = default;
 };
 
+/// One of the inputs from which a kernel's key is computed, in words.
+struct KeyField {
+  std::string name;   ///< "arch"
+  std::string value;  ///< "sm_90a"; a long text is given by its length and the start of its SHA-256
+  friend bool operator==(const KeyField&, const KeyField&) = default;
+};
+
 /// A compiled kernel: everything from its source to its machine code.
 struct Artifact {
   std::string entry;  ///< the kernel's name in PTX and cubin
@@ -66,6 +73,7 @@ struct Artifact {
   std::string log;               ///< NVRTC's warnings and ptxas's report
   Resources resources;
   MadeFor made_for = {};
+  std::vector<KeyField> key_fields = {};  ///< the inputs of its key, as key_fields() gives them; may be empty
 };
 
 /// The NVRTC that this process uses.

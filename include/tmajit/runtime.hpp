@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 TMAJIT_BEGIN
 
@@ -70,6 +71,13 @@ struct RuntimeOptions {
   /// code of a kernel is unloaded when no Kernel, plan or prepared launch holds it either.
   std::size_t max_cached_kernels = 1024;
   Improve improve = {};
+
+  /// Bound of the bytes in cache_directory; 0 means no bound. Beyond it, the least recently used kernels are
+  /// evicted (DiskCache::store).
+  std::uint64_t max_cache_bytes = default_max_cache_bytes();
+  /// Further folders of compiled kernels, which are searched after cache_directory and never changed: those
+  /// of a container image, or of a disk that many machines mount.
+  std::vector<std::filesystem::path> read_only_caches = {};
 };
 
 /// Milliseconds of each step that made a kernel; zero for a step that was not needed.

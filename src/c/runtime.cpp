@@ -90,6 +90,10 @@ tmajit_runtime make_runtime(const tmajit_runtime_options* runtime_options) {
   set_unless_zero(options.improve.min_predicted_us, c_options.improve_min_predicted_us);
   set_unless_zero(options.improve.max_calls, c_options.improve_max_calls);
   options.improve.remember = flag(c_options.improve_remember, "options: improve_remember");
+  set_unless_zero(options.max_cache_bytes, c_options.max_cache_bytes);
+  for (const std::string& folder :
+       texts(c_options.read_only_caches, c_options.read_only_cache_count, "options: read_only_caches"))
+    options.read_only_caches.emplace_back(folder);
   return {Runtime(std::move(options)), std::move(simulator)};
 }
 

@@ -1,99 +1,48 @@
 #include "cache/bytes.hpp"
+#include "cache/compiler_record.hpp"
+#include "cache/disk_state.hpp"
 #include "cache/entry_format.hpp"
+#include "cache/folder.hpp"
 #include "cache/layout.hpp"
+#include "cache/sweep.hpp"
 #include "files/files.hpp"
 #include "files/trust.hpp"
+#include "spec/byte_count.hpp"
 #include "spec/log.hpp"
 #include "spec/refuse.hpp"
 
 #include <tmajit/cache.hpp>
 #include <tmajit/error.hpp>
 
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-
-#include <llvm/ADT/StringExtras.h>
-#include <spdlog/fmt/fmt.h>
+#include <cstdlib>
 
 TMAJIT_BEGIN
 
 namespace {
 
-/// A pending file or a lock of this age belongs to a process that died: a store takes milliseconds, and no
-/// process waits for a lock that long.
-constexpr std::chrono::minutes abandoned_age{10};
-
-bool is_hex(const std::filesystem::path& path, std::size_t digits) {
-  const auto name = path.filename().string();
-  return name.size() == digits &&
-         std::all_of(name.begin(), name.end(), [](char c) { return llvm::isHexDigit(c); });
-}
-
-/// Calls `visit(file)` for each file of `folder`. A folder that does not exist, or disappears meanwhile, has
-/// no files.
-template <class Visit>
-void for_each_file(const std::filesystem::path& folder, Visit visit) {
-  std::error_code error;
-  std::filesystem::directory_iterator file(folder, error);
-  for (; !error && file != std::filesystem::directory_iterator(); file.increment(error)) visit(*file);
-  if (error && error != std::errc::no_such_file_or_directory) {
-    throw Error(ErrorCode::io, fmt::format("cannot list {}: {}", folder.string(), error.message()));
-  }
-}
-
-template <class Visit>
-void for_each_entry_file(const std::filesystem::path& cache, Visit visit) {
-  for_each_file(entries_folder(cache), [&](const auto& folder) {
-    if (!is_hex(folder.path(), entry_folder_digits)) return;
-    for_each_file(folder.path(), [&](const auto& file) {
-      if (is_hex(file.path(), 2 * sizeof(CacheKey::digest) - entry_folder_digits)) visit(file.path());
-    });
-  });
-}
-
-/// Returns false if another process has already removed the file. Throws Error{io} if it cannot be removed.
-bool remove_file(const std::filesystem::path& path) {
-  std::error_code error;
-  const bool removed = std::filesystem::remove(path, error);
-  if (error) throw Error(ErrorCode::io, fmt::format("cannot remove {}: {}", path.string(), error.message()));
-  return removed;
-}
-
-/// Each NVRTC build that has stored kernels in a cache has a small file there, named by a hash of its
-/// content. The file's time says when the build was last used.
-constexpr std::string_view compiler_magic{"\x89tmanv2\n", 8};
-constexpr std::uint64_t max_compiler_bytes = 4096;
-/// The time of a compiler's file is updated only if it is older than this.
+/// The time of a file that is used is updated only if it differs from now by more than this.
 constexpr std::chrono::minutes touch_interval{10};
 
-std::string encode(const CompilerIdentity& compiler) {
-  ByteWriter writer;
-  writer.raw(compiler_magic);
-  writer.u32(static_cast<std::uint32_t>(compiler.major));
-  writer.u32(static_cast<std::uint32_t>(compiler.minor));
-  for (const auto* text : {&compiler.build, &compiler.path, &compiler.stamp}) writer.text(*text);
-  writer.u64(checksum(writer.bytes()));
-  return writer.take();
-}
-
-std::optional<CompilerIdentity> decode(std::string_view bytes) {
-  ByteReader reader(bytes);
-  CompilerIdentity compiler;
-  const bool right_magic = reader.raw(compiler_magic.size()) == compiler_magic;
-  compiler.major = static_cast<int>(reader.u32());
-  compiler.minor = static_cast<int>(reader.u32());
-  for (auto* text : {&compiler.build, &compiler.path, &compiler.stamp}) *text = reader.text();
-  const auto summed = bytes.substr(0, bytes.size() - reader.rest().size());
-  const bool right_sum = reader.u64() == checksum(summed);
-  if (!reader.ok() || !reader.rest().empty() || !right_magic || !right_sum) return std::nullopt;
-  return compiler;
+/// Whether a clock that was wrong has set the time, or it is old.
+bool needs_touch(FileTime time) {
+  return std::chrono::abs(file_system().now() - time) > touch_interval;
 }
 
 }  // namespace
 
-DiskCache::DiskCache(std::filesystem::path directory)
-    : directory_(std::move(directory)), warned_(std::make_shared<std::atomic<bool>>(false)) {
+std::uint64_t default_max_cache_bytes() {
+  constexpr std::uint64_t four_gib = std::uint64_t{4} << 30;
+  const char* const text = std::getenv("TMAJIT_CACHE_BYTES");
+  if (text == nullptr || *text == '\0') return four_gib;
+  if (const auto bytes = parse_byte_count(text)) return *bytes;
+  refuse("TMAJIT_CACHE_BYTES is \"{}\"; legal are 0, which means no bound, and {}", text, byte_count_forms);
+}
+
+DiskCache::DiskCache(std::filesystem::path directory, std::uint64_t max_bytes, CacheAccess access)
+    : directory_(std::move(directory)),
+      max_bytes_(max_bytes),
+      access_(access),
+      state_(std::make_shared<State>()) {
   if (directory_.empty()) {
     refuse(
         "the path of the kernel cache is empty; \".\" is the working directory, std::nullopt means no cache "
@@ -102,7 +51,7 @@ DiskCache::DiskCache(std::filesystem::path directory)
 }
 
 void DiskCache::warn(const std::string& message) const {
-  const bool repeated = warned_->exchange(true);
+  const bool repeated = state_->warned.exchange(true);
   log(repeated ? LogLevel::debug : LogLevel::warn, "{}", message);
 }
 
@@ -125,7 +74,8 @@ std::optional<Artifact> DiskCache::fetch(const CacheKey& key) const try {
   if (is_refused()) return std::nullopt;
   const auto path = entry_path(directory_, key);
   std::error_code error;
-  const auto bytes = read_file(path, max_entry_bytes, error, Writer::trusted);
+  FileTime time;
+  const auto bytes = read_file(path, max_entry_bytes, error, Writer::trusted, &time);
   if (error == std::errc::no_such_file_or_directory) return std::nullopt;
   if (error == std::errc::operation_not_permitted) {
     warn(fmt::format("cached kernel {} is not used: it belongs to another user, or others may write to it",
@@ -137,10 +87,16 @@ std::optional<Artifact> DiskCache::fetch(const CacheKey& key) const try {
     return std::nullopt;
   }
   auto decoded = decode_entry(bytes, key);
-  if (!decoded.artifact) {
+  if (decoded.artifact) {
+    if (access_ == CacheAccess::read_write && needs_touch(time)) file_system().touch(path);
+  } else if (decoded.other_version) {
+    log(LogLevel::debug, "cached kernel {} is not used: {}", path.string(), decoded.fault);
+  } else if (access_ == CacheAccess::read_only) {
+    warn(fmt::format("cached kernel {} is not used: it is damaged ({})", path.string(), decoded.fault));
+  } else {
     log(LogLevel::warn, "cached kernel {} is damaged ({}); it is removed and compiled anew", path.string(),
         decoded.fault);
-    std::filesystem::remove(path, error);
+    remove_file(path, error);
   }
   return std::move(decoded.artifact);
 } catch (const std::exception& failure) {
@@ -149,82 +105,36 @@ std::optional<Artifact> DiskCache::fetch(const CacheKey& key) const try {
 }
 
 bool DiskCache::store(const CacheKey& key, const Artifact& artifact) const try {
-  if (is_refused()) return false;
-  const auto error =
-      publish_file(pending_folder(directory_), entry_path(directory_, key), encode_entry(key, artifact));
-  if (!error) return true;
-  warn(fmt::format("compiled kernels are not kept in {}: {}", directory_.string(), error.message()));
-  return false;
+  if (access_ == CacheAccess::read_only || is_refused()) return false;
+  const std::string bytes = encode_entry(key, artifact);
+  const auto error = publish_file(pending_folder(directory_), entry_path(directory_, key), bytes);
+  if (error) {
+    warn(fmt::format("compiled kernels are not kept in {}: {}", directory_.string(), error.message()));
+    return false;
+  }
+  keep_bounded(directory_, bytes.size(), max_bytes_);
+  return true;
 } catch (const std::exception& failure) {
   log(LogLevel::warn, "the kernel cache {} was not written: {}", directory_.string(), failure.what());
   return false;
 }
 
-std::vector<DiskCache::Entry> DiskCache::entries() const {
-  std::vector<Entry> result;
-  for_each_entry_file(directory_, [&](const std::filesystem::path& path) {
-    std::error_code error;
-    const auto front = read_file(path, entry_info_bytes, error);
-    const auto bytes = error ? 0 : std::filesystem::file_size(path, error);
-    const auto stored =
-        error ? std::filesystem::file_time_type{} : std::filesystem::last_write_time(path, error);
-    if (error) return;  // removed meanwhile, or not readable by fetch() either
-    auto info = read_entry_info(front, bytes);
-    if (!info || entry_path(directory_, info->key) != path) return;
-    result.push_back({info->key, std::move(info->entry), std::move(info->made_for), bytes, stored});
-  });
-  return result;
-}
-
-std::size_t DiskCache::clear() const {
-  std::size_t removed = 0;
-  for_each_entry_file(directory_, [&](const std::filesystem::path& path) { removed += remove_file(path); });
-  for_each_file(compilers_folder(directory_), [](const auto& file) {
-    if (is_hex(file.path(), 16)) remove_file(file.path());
-  });
-  for (const auto& folder : {pending_folder(directory_), locks_folder(directory_)}) {
-    for_each_file(folder, [](const auto& file) {
-      std::error_code gone;
-      const auto written = file.last_write_time(gone);
-      if (!gone && std::filesystem::file_time_type::clock::now() - written > abandoned_age)
-        remove_file(file.path());
-    });
-  }
-  return removed;
-}
-
 std::vector<CompilerIdentity> DiskCache::known_compilers() const try {
   if (is_refused()) return {};
-  std::vector<std::pair<std::filesystem::file_time_type, CompilerIdentity>> found;
-  for_each_file(compilers_folder(directory_), [&](const auto& file) {
-    std::error_code unreadable;
-    const auto time = file.last_write_time(unreadable);
-    const auto bytes = read_file(file.path(), max_compiler_bytes, unreadable, Writer::trusted);
-    if (unreadable) return;
-    if (auto compiler = decode(bytes)) found.emplace_back(time, *std::move(compiler));
-  });
-  std::stable_sort(found.begin(), found.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::vector<CompilerIdentity> result;
-  result.reserve(found.size());
-  for (auto& [time, compiler] : found) result.push_back(std::move(compiler));
-  return result;
+  return state_->compilers.in(directory_);
 } catch (const std::exception& failure) {
   log(LogLevel::debug, "compilers known to {} were not read: {}", directory_.string(), failure.what());
   return {};
 }
 
 void DiskCache::remember(const CompilerIdentity& compiler) const try {
-  if (is_refused()) return;
-  const auto bytes = encode(compiler);
-  const auto path = compilers_folder(directory_) / fmt::format("{:016x}", checksum(bytes));
-  std::error_code error;
-  const auto now = std::filesystem::file_time_type::clock::now();
-  if (const auto time = std::filesystem::last_write_time(path, error); !error) {
-    if (now - time > touch_interval) std::filesystem::last_write_time(path, now, error);
-    if (!error) return;
+  if (access_ == CacheAccess::read_only || is_refused()) return;
+  const auto bytes = encode_compiler(compiler);
+  const auto path = compiler_path(directory_, checksum(bytes));
+  if (const auto state = state_of(path)) {
+    if (!needs_touch(state->time) || file_system().touch(path) == 0) return;
   }
-  error = publish_file(pending_folder(directory_), path, bytes);
+  const auto error = publish_file(pending_folder(directory_), path, bytes);
   if (error) log(LogLevel::debug, "{} was not written: {}", path.string(), error.message());
 } catch (const std::exception& failure) {
   log(LogLevel::debug, "a compiler was not noted in {}: {}", directory_.string(), failure.what());

@@ -1,5 +1,6 @@
 #include "cache/disk_level.hpp"
 
+#include "cache/folder.hpp"
 #include "cache/layout.hpp"
 #include "compile/options.hpp"
 #include "files/file_lock.hpp"
@@ -28,8 +29,7 @@ std::vector<CompilerIdentity> DiskLevel::usable_compilers() const {
 }
 
 bool DiskLevel::has(const CacheKey& key) const {
-  std::error_code error;
-  return std::filesystem::exists(entry_path(disk_.directory(), key), error);
+  return state_of(entry_path(disk_.directory(), key)).has_value();
 }
 
 std::optional<Artifact> DiskLevel::fetch(const CacheKey& key, bool /*whole*/) const {
@@ -43,8 +43,11 @@ bool DiskLevel::keep(const CacheKey& key, const Artifact& artifact, const Compil
 }
 
 std::unique_ptr<MakingLease> DiskLevel::lease(const CacheKey& key, std::chrono::milliseconds patience) const {
-  if (!disk_.why_refused().empty()) return nullptr;
-  return std::make_unique<FileLease>(making_lock_path(disk_.directory(), key), patience);
+  if (!is_writable() || !disk_.why_refused().empty()) return nullptr;
+  auto lease = std::make_unique<FileLease>(making_lock_path(disk_.directory(), key), patience);
+  // The caller looks for the kernel again, which another machine may have stored since the first look.
+  file_system().refresh(entry_path(disk_.directory(), key).parent_path());
+  return lease;
 }
 
 TMAJIT_END

@@ -2,7 +2,10 @@
 
 #include <tmajit/cache.hpp>
 
+#include <cstdint>
 #include <filesystem>
+
+#include <spdlog/fmt/fmt.h>
 
 TMAJIT_BEGIN
 
@@ -12,6 +15,7 @@ TMAJIT_BEGIN
 ///   compilers/0123456789abcdef  an NVRTC build that has stored kernels here
 ///   pending/                    files that are not published yet
 ///   locks/abcdef…               lock of the process that makes the kernel with this key
+///   size, locks/size            has a byte for each 4 KiB of entries, and the lock for evicting entries
 ///   tuning.json, locks/tuning   tuned choices, and the lock for changing them
 inline std::filesystem::path entries_folder(const std::filesystem::path& cache) {
   return cache / "entries";
@@ -19,11 +23,22 @@ inline std::filesystem::path entries_folder(const std::filesystem::path& cache) 
 inline std::filesystem::path compilers_folder(const std::filesystem::path& cache) {
   return cache / "compilers";
 }
+/// The record of a compiler by the checksum of its content.
+inline std::filesystem::path compiler_path(const std::filesystem::path& cache, std::uint64_t checksum) {
+  return compilers_folder(cache) / fmt::format("{:016x}", checksum);
+}
 inline std::filesystem::path pending_folder(const std::filesystem::path& cache) {
   return cache / "pending";
 }
 inline std::filesystem::path locks_folder(const std::filesystem::path& cache) {
   return cache / "locks";
+}
+
+inline std::filesystem::path size_path(const std::filesystem::path& cache) {
+  return cache / "size";
+}
+inline std::filesystem::path size_lock_path(const std::filesystem::path& cache) {
+  return locks_folder(cache) / "size";
 }
 
 inline std::filesystem::path tuning_path(const std::filesystem::path& cache) {

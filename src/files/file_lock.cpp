@@ -8,9 +8,7 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 TMAJIT_BEGIN
 namespace {
@@ -18,15 +16,19 @@ namespace {
 enum class Attempt { taken, busy, impossible };
 
 int open_lock(const std::filesystem::path& path) {
-  return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+  // Writable, because NFS locks only such files.
+  return file_system().open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0600);
 }
 
-/// Whether `descriptor` is still the file at `path`, and not a file that was removed.
-bool is_at(int descriptor, const std::filesystem::path& path) {
+/// Says of a locked file whether it is still the file at `path`. If it was removed, another process may hold
+/// the lock of a new file.
+Attempt attempt_with(int descriptor, const std::filesystem::path& path) {
   struct stat opened {};
   struct stat named {};
-  return ::fstat(descriptor, &opened) == 0 && ::lstat(path.c_str(), &named) == 0 &&
-         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+  if (file_system().fstat(descriptor, opened) != 0 || file_system().lstat(path, named) != 0) {
+    return errno == ENOENT || errno == ESTALE ? Attempt::busy : Attempt::impossible;
+  }
+  return opened.st_dev == named.st_dev && opened.st_ino == named.st_ino ? Attempt::taken : Attempt::busy;
 }
 
 /// Tries to take the lock once. Opens the file each time, because the previous holder removes its file.
@@ -35,12 +37,12 @@ Attempt attempt(const std::filesystem::path& path, int& descriptor) {
   if (descriptor < 0 && errno == ENOENT && !make_private_folder(path.parent_path())) {
     descriptor = open_lock(path);
   }
-  if (descriptor < 0) return errno == EINTR ? Attempt::busy : Attempt::impossible;
-  const bool locked = ::flock(descriptor, LOCK_EX | LOCK_NB) == 0;
-  if (locked && is_at(descriptor, path)) return Attempt::taken;
-  const bool busy = locked || errno == EWOULDBLOCK || errno == EINTR;
-  ::close(std::exchange(descriptor, -1));
-  return busy ? Attempt::busy : Attempt::impossible;
+  if (descriptor < 0) return Attempt::impossible;
+  const Attempt result = file_system().lock(descriptor) == 0 ? attempt_with(descriptor, path)
+                         : errno == EWOULDBLOCK              ? Attempt::busy
+                                                             : Attempt::impossible;
+  if (result != Attempt::taken) file_system().close(std::exchange(descriptor, -1));
+  return result;
 }
 
 }  // namespace
@@ -60,10 +62,10 @@ FileLock::FileLock(std::filesystem::path path, std::chrono::milliseconds patienc
 
 FileLock::~FileLock() {
   if (descriptor_ < 0) return;
-  ::unlink(path_.c_str());
+  file_system().unlink(path_);
   // Unlocked explicitly: if a forked child also has the descriptor, closing it would not release the lock.
-  static_cast<void>(::flock(descriptor_, LOCK_UN));
-  ::close(descriptor_);
+  file_system().unlock(descriptor_);
+  file_system().close(descriptor_);
 }
 
 TMAJIT_END

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <chrono>
+#include <utility>
 
 #include <fcntl.h>
 #include <spdlog/fmt/fmt.h>
@@ -20,14 +20,6 @@ std::error_code last_error() {
   return {errno, std::generic_category()};
 }
 
-/// Repeats a system call that a signal interrupted.
-template <class Call>
-auto uninterrupted(Call call) {
-  auto result = call();
-  while (result < 0 && errno == EINTR) result = call();
-  return result;
-}
-
 /// A file name that no other process, thread or machine with the same folder chooses at the same time.
 std::string unique_name() {
   static std::atomic<std::uint64_t> count{0};
@@ -37,46 +29,85 @@ std::string unique_name() {
 
 /// Creates one folder, unless it exists.
 std::error_code make_folder(const std::filesystem::path& path) {
-  if (::mkdir(path.c_str(), 0700) == 0) return {};
+  if (file_system().mkdir(path, 0700) == 0) return {};
   auto error = last_error();
   if (error != std::errc::file_exists) return error;
-  std::error_code unreadable;
-  if (std::filesystem::is_directory(path, unreadable)) return {};
+  struct stat info {};
+  if (file_system().stat(path, info) == 0 && S_ISDIR(info.st_mode)) return {};
   return std::make_error_code(std::errc::not_a_directory);
+}
+
+std::string read_open_file(int file, std::uint64_t limit, std::error_code& error, Writer writer,
+                           FileTime* time) {
+  FileSystem& files = file_system();
+  struct stat info {};
+  if (files.fstat(file, info) != 0) {
+    error = last_error();
+    return {};
+  }
+  if (!S_ISREG(info.st_mode)) {
+    error = std::make_error_code(std::errc::invalid_argument);
+    return {};
+  }
+  if (writer == Writer::trusted && !is_trusted_file(info)) {
+    error = std::make_error_code(std::errc::operation_not_permitted);
+    return {};
+  }
+  if (time != nullptr) *time = modified(info);
+  std::string bytes;
+  bytes.resize(std::min(limit, static_cast<std::uint64_t>(info.st_size)));
+  std::size_t filled = 0;
+  while (filled < bytes.size()) {
+    const auto count = files.read(file, bytes.data() + filled, bytes.size() - filled);
+    if (count < 0) error = last_error();
+    if (count <= 0) break;
+    filled += static_cast<std::size_t>(count);
+  }
+  bytes.resize(error ? 0 : filled);
+  return bytes;
+}
+
+std::string read_once(const std::filesystem::path& path, std::uint64_t limit, std::error_code& error,
+                      Writer writer, FileTime* time) {
+  error.clear();
+  // O_NONBLOCK: opening a pipe at this path must not block.
+  const int file = file_system().open(path, O_RDONLY | O_NONBLOCK, 0);
+  if (file < 0) {
+    error = last_error();
+    return {};
+  }
+  std::string bytes = read_open_file(file, limit, error, writer, time);
+  file_system().close(file);
+  return bytes;
+}
+
+std::error_code write_all(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto written = file_system().write(file, bytes.data(), bytes.size());
+    if (written < 0) return last_error();
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+/// Opens a file that only this user could have made; −1 for any other.
+int open_to_change(const std::filesystem::path& path, int flags) {
+  const int file = file_system().open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | flags, 0644);
+  if (file < 0) return -1;
+  struct stat info {};
+  const bool is_own = file_system().fstat(file, info) == 0 && S_ISREG(info.st_mode) &&
+                      is_trusted_file(info) && info.st_nlink == 1;
+  if (is_own) return file;
+  file_system().close(file);
+  return -1;
 }
 
 }  // namespace
 
 std::string read_file(const std::filesystem::path& path, std::uint64_t limit, std::error_code& error,
-                      Writer writer) {
-  error.clear();
-  // O_NONBLOCK: opening a pipe at this path must not block.
-  const int file = uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); });
-  if (file < 0) {
-    error = last_error();
-    return {};
-  }
-  std::string bytes;
-  struct stat info {};
-  if (::fstat(file, &info) != 0) {
-    error = last_error();
-  } else if (!S_ISREG(info.st_mode)) {
-    error = std::make_error_code(std::errc::invalid_argument);
-  } else if (writer == Writer::trusted && !is_trusted_file(info)) {
-    error = std::make_error_code(std::errc::operation_not_permitted);
-  } else {
-    bytes.resize(std::min(limit, static_cast<std::uint64_t>(info.st_size)));
-    std::size_t filled = 0;
-    while (filled < bytes.size()) {
-      const auto count =
-          uninterrupted([&] { return ::read(file, bytes.data() + filled, bytes.size() - filled); });
-      if (count < 0) error = last_error();
-      if (count <= 0) break;
-      filled += static_cast<std::size_t>(count);
-    }
-    bytes.resize(error ? 0 : filled);
-  }
-  ::close(file);
+                      Writer writer, FileTime* time) {
+  std::string bytes = read_once(path, limit, error, writer, time);
+  if (error.value() == ESTALE) bytes = read_once(path, limit, error, writer, time);
   return bytes;
 }
 
@@ -91,24 +122,17 @@ std::error_code make_private_folder(const std::filesystem::path& path) {
 
 std::error_code replace_file(const std::filesystem::path& folder, const std::filesystem::path& path,
                              std::string_view bytes, unsigned mode) {
+  FileSystem& files = file_system();
   const auto pending = folder / unique_name();
-  const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
-  const int file = uninterrupted([&] { return ::open(pending.c_str(), flags, mode); });
+  const int file = files.open(pending, O_WRONLY | O_CREAT | O_EXCL, mode);
   if (file < 0) return last_error();
-  std::error_code error;
-  while (!error && !bytes.empty()) {
-    const auto written = uninterrupted([&] { return ::write(file, bytes.data(), bytes.size()); });
-    if (written < 0) {
-      error = last_error();
-    } else {
-      bytes.remove_prefix(static_cast<std::size_t>(written));
-    }
-  }
+  std::error_code error = write_all(file, bytes);
+  if (!error && files.sync(file) != 0) error = last_error();
   // On Linux close() frees the descriptor even if it fails. Its failure may be the first report of a full
   // disk on a network filesystem.
-  if (::close(file) != 0 && errno != EINTR && !error) error = last_error();
-  if (!error && ::rename(pending.c_str(), path.c_str()) != 0) error = last_error();
-  if (error) ::unlink(pending.c_str());
+  if (files.close(file) != 0 && errno != EINTR && !error) error = last_error();
+  if (!error && files.rename(pending, path) != 0) error = last_error();
+  if (error) files.unlink(pending);
   return error;
 }
 
@@ -123,6 +147,39 @@ std::error_code publish_file(const std::filesystem::path& pending, const std::fi
     if (error) return error;
   }
   return replace_file(pending, path, bytes, mode);
+}
+
+std::uint64_t append_to_file(const std::filesystem::path& path, std::string_view bytes) {
+  FileSystem& files = file_system();
+  const int file = open_to_change(path, O_CREAT | O_APPEND);
+  if (file < 0) return 0;
+  struct stat info {};
+  const bool done = !write_all(file, bytes) && files.fstat(file, info) == 0;
+  files.close(file);
+  return done ? static_cast<std::uint64_t>(info.st_size) : 0;
+}
+
+bool set_file_size(const std::filesystem::path& path, std::uint64_t bytes) {
+  const int file = open_to_change(path, 0);
+  if (file < 0) return false;
+  const bool done = file_system().ftruncate(file, bytes) == 0;
+  file_system().close(file);
+  return done;
+}
+
+bool remove_file(const std::filesystem::path& path, std::error_code& error) {
+  error.clear();
+  if (file_system().unlink(path) == 0) return true;
+  if (errno != ENOENT) error = last_error();
+  return false;
+}
+
+std::vector<std::string> names_in(const std::filesystem::path& folder, std::error_code& error) {
+  error.clear();
+  std::vector<std::string> names;
+  if (file_system().list(folder, names) == 0) return names;
+  if (errno != ENOENT) error = last_error();
+  return names;
 }
 
 TMAJIT_END

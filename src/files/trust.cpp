@@ -1,5 +1,7 @@
 #include "files/trust.hpp"
 
+#include "files/file_system.hpp"
+
 #include <spdlog/fmt/fmt.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,7 +23,7 @@ bool is_trusted_file(const struct stat& info) noexcept {
 
 std::string why_untrusted(const std::filesystem::path& folder) {
   struct stat info {};
-  if (::stat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return {};
+  if (file_system().stat(folder, info) != 0 || !S_ISDIR(info.st_mode)) return {};
   if (!is_trusted_owner(info.st_uid)) {
     return fmt::format(
         "it belongs to the user {} and this process runs as {}; chown it, or name another folder",

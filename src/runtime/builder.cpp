@@ -63,8 +63,17 @@ bool has_code(const Artifact& artifact) {
 
 Levels levels_of(const RuntimeOptions& options) {
   std::vector<std::unique_ptr<const KernelLevel>> levels;
-  if (options.cache_directory) levels.push_back(std::make_unique<DiskLevel>(*options.cache_directory));
+  if (options.cache_directory)
+    levels.push_back(std::make_unique<DiskLevel>(*options.cache_directory, options.max_cache_bytes));
+  for (const std::filesystem::path& folder : options.read_only_caches)
+    levels.push_back(std::make_unique<DiskLevel>(folder, 0, CacheAccess::read_only));
   return Levels(std::move(levels));
+}
+
+std::vector<KeyField> fields_of_key(const KernelRequest& request, const CompileOptions& options,
+                                    const CompilerIdentity& compiler) {
+  return request.plan != nullptr ? key_fields(*request.plan, options, compiler)
+                                 : key_fields(*request.custom, options, compiler);
 }
 
 void take(Levels::Found found, BuiltKernel& kernel) {
@@ -202,6 +211,7 @@ void Builder::compile(const KernelRequest& request, const CompilerIdentity& comp
     MadeFor made_for = std::move(kernel.artifact.made_for);
     kernel.artifact = toolchain_.compile(source, options_.compile);
     kernel.artifact.made_for = std::move(made_for);
+    kernel.artifact.key_fields = fields_of_key(request, options_.compile, compiler);
     kernel.level = CacheLevel::compiled;
   }
   const Stopwatch watch(kernel.times.store);

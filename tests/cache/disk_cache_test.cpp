@@ -68,7 +68,7 @@ TEST_CASE("a stored entry is fetched by the cache object that stored it and by a
     CHECK(same(*fetched, sample_artifact(30000)));
   }
   CHECK_FALSE(cache.fetch(sample_key(1)));
-  CHECK(count_files(cache.directory()) == 1);  // no pending file is left
+  CHECK(count_files(cache.directory()) == 2);  // the entry and the size; no pending file is left
 }
 
 TEST_CASE("storing under the same key again replaces the entry") {
@@ -136,11 +136,12 @@ TEST_CASE("entries() lists whole entries and no other files") {
 
   const auto entries = cache.entries();
   CHECK(entries.size() == 20);
-  const auto now = std::filesystem::file_time_type::clock::now();
+  const auto now = std::chrono::system_clock::now();
   for (const auto& entry : entries) {
     CHECK(entry.entry == "tmajit_sample");
     CHECK(entry.bytes == std::filesystem::file_size(entry_path(cache.directory(), entry.key)));
-    CHECK(entry.stored > now - std::chrono::hours(1));
+    CHECK(entry.used > now - std::chrono::hours(1));
+    CHECK(entry.key_fields == sample_artifact().key_fields);
     CHECK(cache.fetch(entry.key));
   }
 }

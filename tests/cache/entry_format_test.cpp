@@ -55,6 +55,22 @@ TEST_CASE("an entry with trailing bytes is refused") {
   CHECK_FALSE(decode_entry(encode_entry(sample_key(), sample_artifact()) + '\0', sample_key()).artifact);
 }
 
+TEST_CASE("an entry of another version's format is recognised as such") {
+  for (const std::uint32_t other : {0U, 2U, 4U, 1000U}) {
+    ByteWriter version;
+    version.u32(other);
+    auto bytes = encode_entry(sample_key(), sample_artifact());
+    bytes.replace(8, 4, version.bytes());
+    const auto decoded = decode_entry(bytes, sample_key());
+    CHECK_FALSE(decoded.artifact);
+    CHECK(decoded.other_version);
+    CHECK(decoded.fault == "its format is another version's");
+    CHECK_FALSE(read_entry_info(bytes, bytes.size()));
+  }
+  CHECK_FALSE(decode_entry("", sample_key()).other_version);
+  CHECK_FALSE(decode_entry(std::string(100, 'x'), sample_key()).other_version);
+}
+
 TEST_CASE("an entry stored for another key is refused") {
   const auto bytes = encode_entry(sample_key(1), sample_artifact());
   CHECK(decode_entry(bytes, sample_key(2)).fault == "it is another kernel's");
@@ -87,6 +103,7 @@ TEST_CASE("the first bytes of a file give an entry's key, name and purpose") {
   CHECK(info->key == sample_key());
   CHECK(info->entry == "tmajit_sample");
   CHECK(info->made_for == sample_artifact().made_for);
+  CHECK(info->key_fields == sample_artifact().key_fields);
   CHECK_FALSE(read_entry_info(bytes, bytes.size() - 1));
   CHECK_FALSE(read_entry_info("", 0));
 }

@@ -28,7 +28,7 @@ TEST_CASE("equal inputs have equal keys") {
 TEST_CASE("the key is the same in every process and build") {
   // The SHA-256 of the fields, with numbers and lengths in 8 bytes, computed with Python's hashlib. It may
   // change only together with key_schema or with the options that are passed to NVRTC.
-  CHECK(Inputs{}.key().hex() == "917cb762648a2ba22b58af7411f9da3a96700e9a3089b663bfaec25e331ffed2");
+  CHECK(Inputs{}.key().hex() == "19be2f0afd978df147708f623275f70aa40fe7d318b319e1901401627986fc85");
 }
 
 TEST_CASE("every input that changes the kernel changes the key") {
@@ -63,6 +63,35 @@ TEST_CASE("every input that changes the kernel changes the key") {
     changes[i](changed);
     CHECK(keys.insert(changed.key().hex()).second);
   }
+}
+
+TEST_CASE("a key's fields name what differs, and keep long texts short") {
+  const auto fields = [](const Inputs& inputs) {
+    return key_fields(inputs.source, inputs.options, inputs.compiler);
+  };
+  const auto differing = [&](const Inputs& inputs) {
+    const auto all = fields(Inputs{});
+    const auto changed = fields(inputs);
+    REQUIRE(changed.size() == all.size());
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (all[i] != changed[i]) names.push_back(all[i].name);
+    return names;
+  };
+  CHECK(differing({}).empty());
+  Inputs inputs;
+  inputs.source.text = std::string(100'000, 'x');
+  CHECK(differing(inputs) == std::vector<std::string>{"source"});
+  for (const KeyField& field : fields(inputs)) CHECK(field.value.size() <= 200);
+  Inputs other = inputs;
+  other.source.text.back() = 'y';
+  CHECK(fields(other) != fields(inputs));
+  inputs = {};
+  inputs.options.extra = {"-DA=1 -DB=2"};
+  CHECK(differing(inputs) == std::vector<std::string>{"options", "NVRTC options"});
+  inputs = {};
+  inputs.compiler.build = "abd";
+  CHECK(differing(inputs) == std::vector<std::string>{"NVRTC build"});
 }
 
 TEST_CASE("the file of NVRTC does not change the key") {

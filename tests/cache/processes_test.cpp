@@ -60,7 +60,7 @@ TEST_CASE("processes and threads that store the same keys fetch whole entries on
   const DiskCache cache(directory);
   CHECK(cache.entries().size() == keys);
   CHECK(cache.known_compilers().size() == keys);
-  CHECK(count_files(directory) == std::size_t{2} * keys);
+  CHECK(count_files(directory) == std::size_t{2} * keys + 1);  // with the size
 }
 
 TEST_CASE("clear() and a concurrent store() of another thread both succeed") {

@@ -18,6 +18,7 @@ inline tmajit::Artifact sample_artifact(std::size_t bytes = 40, char seed = 'a')
   for (std::size_t i = 0; i < bytes; ++i) artifact.cubin.push_back(static_cast<std::byte>(i * 7));
   artifact.log = "ptxas info";
   artifact.made_for = {.operation = "copy", .types = "f32 <- bf16", .shape = "4x8"};
+  artifact.key_fields = {{"arch", "sm_90a"}, {"options", R"(["-DA=1"])"}};
   artifact.resources = {.registers = 1,
                         .spill_store_bytes = 2,
                         .spill_load_bytes = 3,
@@ -35,10 +36,10 @@ inline tmajit::CacheKey sample_key(unsigned number = 0) {
 }
 
 inline bool same(const tmajit::Artifact& a, const tmajit::Artifact& b) {
-  const auto& [entry, source, ptx, cubin, log, resources, made_for] = a;
+  const auto& [entry, source, ptx, cubin, log, resources, made_for, key_fields] = a;
   const auto& [registers, stores, loads, stack, shared, barriers] = resources;
-  return entry == b.entry && made_for == b.made_for && source == b.source && ptx == b.ptx &&
-         cubin == b.cubin && log == b.log && registers == b.resources.registers &&
+  return entry == b.entry && made_for == b.made_for && key_fields == b.key_fields && source == b.source &&
+         ptx == b.ptx && cubin == b.cubin && log == b.log && registers == b.resources.registers &&
          stores == b.resources.spill_store_bytes && loads == b.resources.spill_load_bytes &&
          stack == b.resources.stack_bytes && shared == b.resources.static_shared_bytes &&
          barriers == b.resources.barriers;

@@ -109,6 +109,25 @@ TEST_CASE("an entry that other users could have written is not used and can be r
   not_used();
 }
 
+TEST_CASE("a link in place of the cache's size changes no other file") {
+  const TemporaryFolder folder;
+  const auto precious = folder.path() / "precious";
+  tests::write_file(precious, "text of the user");
+  const auto directory = folder.path() / "cache";
+  std::filesystem::create_directory(directory);
+  std::filesystem::permissions(directory, std::filesystem::perms(01777));
+  for (const bool symbolic : {true, false}) {
+    symbolic ? std::filesystem::create_symlink(precious, size_path(directory))
+             : std::filesystem::create_hard_link(precious, size_path(directory));
+    const DiskCache cache(directory, 4096);
+    CHECK(cache.store(sample_key(), sample_artifact()));
+    CHECK(cache.store(sample_key(1), sample_artifact()));
+    (void)cache.trim(0);
+    CHECK(tests::read_file(precious) == "text of the user");
+    std::filesystem::remove(size_path(directory));
+  }
+}
+
 TEST_CASE("compilers recorded by other users are ignored") {
   const TemporaryFolder folder;
   const DiskCache cache = filled(folder.path());

@@ -89,7 +89,7 @@ class Facts:
         table = section(self.command_line, "| command | |", "\n\n")
         documented = {name for row in table.splitlines()[2:] for ticked in names_in_ticks(row.split("|")[1])
                       for name in ticked.split()[:1] if re.fullmatch("[a-z][a-z-]*", name)}
-        documented -= {"ls", "clear"}  # arguments of `jitc cache`
+        documented -= {"ls", "verify", "trim", "clear"}  # arguments of `jitc cache`
         return differences("jitc.md, commands", documented, real)
 
     def families(self) -> list[str]:

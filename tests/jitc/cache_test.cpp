@@ -1,5 +1,6 @@
 #include "subprocess.hpp"
 
+#include <filesystem>
 #include <fstream>
 #include <map>
 
@@ -58,6 +59,76 @@ TEST_CASE("the cache names the operation, the types and the shape that a kernel 
   CHECK(entries.at("").at("entry") == "own");
   CHECK_THAT(jitc::test::jitc({"cache", "ls", "--dir", dir}).out,
              ContainsSubstring("bf16 <- f32") && ContainsSubstring("  own      own "));
+}
+
+TEST_CASE("statistics count kernels by family and by compiler") {
+  const Folder folder;
+  const std::string dir = folder.path().string();
+  for (const std::string box : {"32x64", "64x64"})
+    REQUIRE(jitc::test::jitc({"cubin", "copy", "--box", box, "--cache-dir", dir, "-o", "/dev/null"}).status ==
+            0);
+  const auto stat = jitc_json({"cache", "stat", "--dir", dir});
+  CHECK(stat.at("families").size() == 1);
+  CHECK(stat.at("families").at("copy").at("entries") == 2);
+  CHECK(stat.at("compilers").at(0).at("entries") == 2);
+  CHECK(stat.at("compilers").at(0).at("bytes") == stat.at("bytes"));
+  CHECK_THAT(jitc::test::jitc({"cache", "stat", "--dir", dir}).out, ContainsSubstring("copy    2  "));
+}
+
+TEST_CASE("jitc cache verify finds broken entries and removes them on request") {
+  const Folder folder;
+  const std::string dir = folder.path().string();
+  REQUIRE(jitc::test::jitc({"cubin", "copy", "--cache-dir", dir, "-o", "/dev/null"}).status == 0);
+  CHECK(jitc_json({"cache", "verify", "--dir", dir}).at("broken").empty());
+  std::string broken;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(folder.path() / "entries"))
+    if (file.is_regular_file()) broken = file.path().string();
+  std::filesystem::resize_file(broken, std::filesystem::file_size(broken) - 1);
+  const auto found = jitc::test::jitc({"cache", "verify", "--dir", dir});
+  CHECK(found.status == 1);
+  CHECK_THAT(found.out, ContainsSubstring(broken + ": its length is wrong\n") &&
+                            ContainsSubstring("1 kernel, 1 broken"));
+  CHECK_THAT(jitc::test::jitc({"cache", "verify", "--dir", dir, "--remove"}).out,
+             ContainsSubstring("its length is wrong; removed"));
+  CHECK_FALSE(std::filesystem::exists(broken));
+  CHECK(jitc_json({"cache", "verify", "--dir", dir}).at("entries") == 0);
+}
+
+TEST_CASE("jitc cache trim removes by size and by age") {
+  const Folder folder;
+  const std::string dir = folder.path().string();
+  for (const std::string box : {"32x64", "64x64"})
+    REQUIRE(jitc::test::jitc({"cubin", "copy", "--box", box, "--cache-dir", dir, "-o", "/dev/null"}).status ==
+            0);
+  CHECK(jitc_json({"cache", "trim", "--dir", dir}).at("removed").at("entries") == 0);
+  CHECK(jitc_json({"cache", "trim", "--dir", dir, "--older-than", "1h"}).at("remaining").at("entries") == 2);
+  CHECK(jitc_json({"cache", "trim", "--dir", dir, "--to", "80KiB"}).at("removed").at("entries") == 1);
+  CHECK(jitc_json({"cache", "trim", "--dir", dir, "--to", "0"}).at("remaining").at("bytes") == 0);
+}
+
+TEST_CASE("jitc key prints a kernel's key and explains how two kernels' keys differ") {
+  const Folder folder;
+  const std::string dir = folder.path().string();
+  std::map<std::string, std::string> keys;
+  for (const std::string box : {"32x64", "64x64"}) {
+    const auto made = jitc_json({"cubin", "copy", "--box", box, "--cache-dir", dir, "-o", "/dev/null"});
+    keys[box] = made.at("key").get<std::string>();
+    CHECK(jitc_json({"key", "copy", "--box", box}).at("key") == keys[box]);
+    CHECK(jitc_json({"source", "copy", "--box", box}).at("key") == keys[box]);
+  }
+  CHECK(jitc_json({"key", "copy", "--box", "32x64"}).at("fields").at("arch") == "sm_90a");
+  const auto explained = jitc_json(
+      {"key", "--explain", keys["32x64"].substr(0, 16), keys["64x64"].substr(0, 16), "--cache-dir", dir});
+  CHECK(explained.at("a") == keys["32x64"]);
+  REQUIRE(explained.at("fields").size() == 1);
+  CHECK(explained.at("fields").at(0).at("field") == "plan");
+  CHECK_FALSE(explained.at("source_lines").at("a").empty());
+
+  const std::string file = folder / ("entries/" + keys["32x64"].substr(0, 2) + "/" + keys["32x64"].substr(2));
+  const auto same = jitc::test::jitc({"key", "--explain", file, keys["32x64"], "--cache-dir", dir});
+  CHECK_THAT(same.out, ContainsSubstring("The keys are the same."));
+  std::ofstream(folder / "own.cu") << "extern \"C\" __global__ void own(float* x) { *x = 1; }";
+  CHECK(jitc_json({"key", folder / "own.cu"}).at("fields").at("kind") == "tmajit kernel");
 }
 
 TEST_CASE("a cache folder that does not exist counts as empty") {

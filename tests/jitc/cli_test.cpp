@@ -23,7 +23,10 @@ TEST_CASE("the help of every command has a description and examples") {
                                                                   {"cache"},
                                                                   {"cache", "stat"},
                                                                   {"cache", "ls"},
+                                                                  {"cache", "verify"},
+                                                                  {"cache", "trim"},
                                                                   {"cache", "clear"},
+                                                                  {"key"},
                                                                   {"completions"},
                                                                   {"man"},
                                                                   {"doctor"}}));
@@ -126,7 +129,7 @@ TEST_CASE("wrong usage is one error on standard error and exit code 2") {
       {{"source", "copy", "--log-level", "loud"}, "loud"},
       {{"run", "copy"}, "--in"},
       {{"run", "copy", "--in", "a.npy", "--repeat", "0"}, "--repeat"},
-      {{"cache"}, "stat, ls, clear"},
+      {{"cache"}, "stat, ls, verify, trim, clear"},
       {{"cache", "frobnicate"}, "frobnicate"},
       {{"doctor", "now"}, "now"},
   }));

@@ -68,7 +68,7 @@ TEST_CASE("bash completes commands, options and their values") {
 
   CHECK(has(offers({"jitc", ""}), "launch-file"));
   CHECK(offers({"jitc", "va"}) == Line{"validate"});
-  CHECK(offers({"jitc", "cache", ""}) == Line{"stat", "ls", "clear"});
+  CHECK(offers({"jitc", "cache", ""}) == Line{"stat", "ls", "verify", "trim", "clear"});
   CHECK(offers({"jitc", "completions", ""}) == Line{"bash", "zsh", "fish"});
   CHECK(offers({"jitc", "cache", "ls", "--ca"}) == Line{"--cache-dir"});
   CHECK(has(offers({"jitc", "run", "permute", "-"}), "--sim-mode"));

@@ -27,7 +27,7 @@ TEST_CASE("a misspelled name gets the similar legal name as a suggestion") {
   const auto slip = GENERATE(values<Slip>({
       {{"souce", "copy"}, "there is no command \"souce\"; legal: source, ptx", "source"},
       {{"explian", "copy", "--box", "4x4"}, "there is no command \"explian\"", "explain"},
-      {{"cache", "stats"}, "there is no command \"stats\"; legal: stat, ls, clear", "stat"},
+      {{"cache", "stats"}, "there is no command \"stats\"; legal: stat, ls, verify, trim, clear", "stat"},
       {{"source", "copy", "--swizle", "128B"}, "jitc source has no option --swizle", "--swizzle"},
       {{"source", "copy", "--swizle=128B"}, "jitc source has no option --swizle", "--swizzle"},
       {{"source", "copy", "--no-lineinfo"}, "jitc source has no option --no-lineinfo", "--no-line-info"},

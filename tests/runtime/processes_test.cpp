@@ -108,6 +108,43 @@ TEST_CASE("eight processes with eight threads each compile a kernel once") {
   CHECK(DiskCache(fixture.cache()).entries().size() == 1);
 }
 
+TEST_CASE("64 processes with eight threads each compile every kernel of a cold cache once") {
+  constexpr int kernels = 4;
+  const ProcessFixture fixture(30ms);
+  // All threads request all kernels, each thread from another one on.
+  const auto request_all = [&](int process) {
+    RuntimeOptions options;
+    options.cache_directory = fixture.cache();
+    const Builder builder(options, {.identity = &slow_identity, .compile = &slow_compile}, 60s);
+    SingleFlight<std::string, BuiltKernel> known;
+    std::atomic<int> wrong = 0;
+    {
+      std::vector<std::jthread> threads;
+      for (int thread = 0; thread < 8; ++thread) {
+        threads.emplace_back([&, thread] {
+          for (int i = 0; i < kernels; ++i) {
+            const int number = (process + thread + i) % kernels;
+            const Source source{"text" + std::to_string(number), "entry", ""};
+            const auto kernel = known.get(static_cast<std::size_t>(number), source.text, [&] {
+              return std::make_shared<const BuiltKernel>(builder.build({.custom = &source}));
+            });
+            wrong += kernel->artifact.ptx == "ptx of " + source.text ? 0 : 1;
+          }
+        });
+      }
+    }
+    return wrong == 0 ? 0 : 1;
+  };
+  std::vector<ChildProcess> children;
+  for (int process = 0; process < 64; ++process)
+    children.emplace_back([&, process] { return request_all(process); });
+  for (auto& child : children) CHECK(child.exit_code(100s) == 0);
+  CHECK(fixture.compiles() == kernels);
+  CHECK(fixture.locks() == 0);
+  CHECK(DiskCache(fixture.cache()).entries().size() == kernels);
+  CHECK(DiskCache(fixture.cache()).verify(false).broken.empty());
+}
+
 TEST_CASE("NVRTC compiles a kernel once for processes that need it at the same time") {
   const ProcessFixture fixture(0ms);
   const Source source = custom_source("extern \"C\" __global__ void once(float* x) { *x = 1; }", "once");

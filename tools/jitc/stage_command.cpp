@@ -44,11 +44,13 @@ std::string cubin_text(const tmajit::Artifact& artifact) {
   return {reinterpret_cast<const char*>(artifact.cubin.data()), artifact.cubin.size()};
 }
 
-/// A source needs no compiler, but its cache key does: the key is null if there is no compiler.
-Product make_source(tmajit::Source source, const StageOptions& options) {
+/// The source of a kernel, which is a plan or a source of the user's own. A source needs no compiler, but its
+/// cache key does: the key is null if there is no compiler.
+template <class Kernel>
+Product make_source(const Kernel& kernel, tmajit::Source source, const StageOptions& options) {
   Json key = nullptr;
   try {
-    key = tmajit::cache_key(source, runtime_options(options.compiler).compile, tmajit::compiler()).hex();
+    key = tmajit::cache_key(kernel, runtime_options(options.compiler).compile, tmajit::compiler()).hex();
   } catch (const Error& error) {
     if (error.code() != ErrorCode::unavailable) throw;
   }
@@ -82,7 +84,8 @@ Product make_own_product(Stage stage, const StageOptions& options) {
   const tmajit::KernelFile file = read_own_kernel(path, options.own);
   Product product;
   if (stage == Stage::source) {
-    product = make_source(naming(path, [&] { return tmajit::source(file.kernel); }), options);
+    const tmajit::Source source = naming(path, [&] { return tmajit::source(file.kernel); });
+    product = make_source(source, source, options);
   } else {
     const tmajit::LaunchShape shape{.shared_bytes = file.launch ? file.launch->shared_bytes : 0};
     const auto runtime = planning_runtime(options.compiler);
@@ -106,7 +109,7 @@ Product make_product(Stage stage, const StageOptions& options) {
   const auto& plan = kernel_of_step(plans, options.step);
   if (plans.size() > 1) say("step", "{} of {}; --step N shows another", options.step, plans.size());
   auto product = stage == Stage::source
-                     ? make_source(tmajit::source(plan), options)
+                     ? make_source(plan, tmajit::source(plan), options)
                      : make_compiled(stage, make_kernels({plan}, runtime).front(), plan.launch_shape());
   auto report = to_json(problem);
   report["spec"] = to_json(plan);

@@ -58,8 +58,13 @@ typedef struct tmajit_runtime_options {
   uint32_t reserved;                    ///< 0
   double improve_min_predicted_us;      ///< moves predicted to take fewer microseconds are not tried; 0: 20
   const tmajit_simulation* simulation;  ///< for TMAJIT_DEVICE_SIMULATED; null: the defaults
-  uint32_t improve_max_calls;           ///< the most calls of a shape class that try kernels; 0: 20
+  uint32_t improve_max_calls;           ///< the most calls of a shape that try kernels; 0: 20
   uint32_t improve_remember;            ///< 1: keeps the results in the cache folder
+
+  /// Bound of the bytes in cache_directory; 0: $TMAJIT_CACHE_BYTES, else 4 GiB; UINT64_MAX: no bound.
+  uint64_t max_cache_bytes;
+  const char* const* read_only_caches;  ///< further folders of kernels, which are never changed
+  size_t read_only_cache_count;
 } tmajit_runtime_options;
 
 /// Ties generator, compiler, cache and device together. Thread-safe, as every object of this interface is

@@ -117,8 +117,17 @@ void compile_and_cache() {
   cache.remember(compiler());
   expect(cache.known_compilers().size() == 1, "known_compilers()");
   expect(cache.fetch(key).value().cubin == artifact.cubin, "fetch()");
+  const DiskCache reader(folder.path, 0, CacheAccess::read_only);
+  expect(!reader.store(key, artifact) && reader.fetch(key).has_value(), "a read-only cache");
+  expect(cache.verify(/*remove=*/false).entries == 1, "verify()");
+  for (const auto& file : std::filesystem::recursive_directory_iterator(folder.path / "entries"))
+    if (file.is_regular_file()) expect(read_cache_file(file).key == key, "read_cache_file()");
+  expect(cache.trim(default_max_cache_bytes()).remaining == 1, "trim() and default_max_cache_bytes()");
   expect(cache.entries().size() == 1 && cache.clear() == 1 && cache.entries().empty(),
          "entries() and clear()");
+  const KernelPlan plan =
+      plan_kernels(operation::permute(matrix_at(1 << 20), matrix_at(2 << 20), {1, 0})).at(0);
+  expect(key_fields(plan, {}, compiler()) != key_fields(source, {}, compiler()), "key_fields()");
 }
 
 void run_without_a_device() {
