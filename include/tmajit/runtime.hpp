@@ -4,6 +4,7 @@
 #include <tmajit/device.hpp>
 #include <tmajit/kernel_plan.hpp>
 #include <tmajit/list.hpp>
+#include <tmajit/missing_kernel.hpp>
 #include <tmajit/own_launch.hpp>
 
 #include <cstddef>
@@ -64,6 +65,17 @@ struct RuntimeOptions {
   /// code of a kernel is unloaded when no Kernel, plan or prepared launch holds it either.
   std::size_t max_cached_kernels = 1024;
   Improve improve = {};
+
+  /// Whether a kernel that is in no level of the cache is compiled (docs/ready.md).
+  WhenMissing when_missing = WhenMissing::compile;
+  /// Whether a kernel may be served whose results are rounded in another way than the planned kernel's: sums,
+  /// scans and rows of floating-point numbers, and expressions that multiply. Without it, the caller waits
+  /// for the kernel of such an operation, so that a swap changes no bit of a result.
+  bool allow_other_rounding = false;
+  /// Threads, of the lowest priority, that make the better kernels of WhenMissing::serve and those of
+  /// prefetch(). They start when there is something to make, and end when it is made. 0: plans keep the
+  /// kernels that they are served, and prefetch() starts one thread.
+  std::uint32_t background_compiles = 2;
 };
 
 /// Milliseconds of each step that made a kernel; zero for a step that was not needed.
@@ -164,7 +176,7 @@ class TMAJIT_API Runtime {
   ~Runtime() = default;
 
   /// The kernel of a plan: from memory, from disk, or compiled. A memory hit builds no text.
-  /// Throws CompileError, Error{unavailable}.
+  /// Throws CompileError, Error{unavailable}, MissingKernelError (WhenMissing::refuse).
   [[nodiscard]] Kernel kernel(const KernelPlan& plan) const;
   /// The same for a source of the user's own, see custom_source(). `shared_bytes` is the most dynamic shared
   /// memory that its launches will ask for.
@@ -176,6 +188,7 @@ class TMAJIT_API Runtime {
 
  private:
   friend struct Inside;
+  explicit Runtime(std::shared_ptr<RuntimeState> state) noexcept : state_(std::move(state)) {}
   std::shared_ptr<RuntimeState> state_;
 };
 

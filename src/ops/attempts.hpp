@@ -21,8 +21,6 @@ class Attempts {
   /// Launches one candidate. Returns false, and launches nothing, if the addresses may differ from the
   /// planned ones in alignment or relative offset.
   [[nodiscard]] bool launch(const Runtime& runtime, const TensorAddresses& addresses, Stream stream) const;
-  /// The plan that replaces this one; null until the trial is settled.
-  [[nodiscard]] const PlanState* better() const noexcept { return better_.load(std::memory_order_acquire); }
 
  private:
   struct Chosen {
@@ -47,8 +45,6 @@ class Attempts {
   std::uint64_t shape_;                           ///< the number that Trial::join() gave this plan's shape
   mutable std::vector<std::unique_ptr<const PlacedLaunches>> launches_;  ///< by candidate; null until made
   mutable std::atomic<bool> adopted_{false};
-  mutable std::shared_ptr<const PlanState> better_owner_;  ///< owns `better_`
-  mutable std::atomic<const PlanState*> better_{nullptr};
 };
 
 TMAJIT_END
