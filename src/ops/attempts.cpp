@@ -2,7 +2,6 @@
 
 #include "operations/list.hpp"
 #include "ops/move_caches.hpp"
-#include "ops/served_kernels.hpp"
 #include "ops/swap.hpp"
 #include "plan/candidates.hpp"
 #include "spec/log.hpp"
@@ -38,7 +37,8 @@ Attempts::Attempts(const PlanState& plan, std::shared_ptr<Trial> trial,
       plans_(trial_->size()),
       can_run_(trial_->size()),
       shape_(trial_->join()),
-      launches_(trial_->size()) {
+      launches_(trial_->size()),
+      pending_(trial_->size()) {
   std::vector<KernelChoice> choices;
   choices.reserve(candidates.size());
   for (const KernelPlan& candidate : candidates) choices.push_back(candidate.choice());
@@ -99,7 +99,9 @@ Attempts::Chosen Attempts::choose(const Runtime& runtime) const {
     std::unique_ptr<const PlacedLaunches>& launches = launches_[candidate];
     if (!launches) {
       const KernelPlan& plan = *plans_[candidate];
-      const std::optional<Kernel> kernel = kernel_without_waiting(runtime, plan);
+      std::shared_ptr<PendingKernel>& pending = pending_[candidate];
+      if (!pending) pending = PendingKernel::make_unless_ready(runtime, plan);
+      const std::optional<Kernel> kernel = pending ? pending->get() : runtime.kernel(plan);
       if (!kernel) return {};
       launches = PlacedLaunches::make(plan_.operation, plan_.reaches, {&plan, 1}, {&*kernel, 1});
       return {.launches = launches.get(), .candidate = candidate};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "ops/move_plan.hpp"
+#include "ops/pending_kernel.hpp"
 #include "ops/trial.hpp"
 
 #include <atomic>
@@ -44,6 +45,8 @@ class Attempts {
   std::vector<bool> can_run_;                     ///< by candidate: whether it can run this move
   std::uint64_t shape_;                           ///< the number that Trial::join() gave this plan's shape
   mutable std::vector<std::unique_ptr<const PlacedLaunches>> launches_;  ///< by candidate; null until made
+  mutable std::vector<std::shared_ptr<PendingKernel>>
+      pending_;  ///< by candidate; null: not in the background
   mutable std::atomic<bool> adopted_{false};
 };
 

@@ -24,16 +24,12 @@ std::optional<KernelPlan> find_replacement(const Runtime& runtime, const ReadyKe
   return found == others.end() ? std::nullopt : std::optional(*found);
 }
 
-bool serves(const Runtime& runtime) {
-  return options_of(runtime).when_missing == WhenMissing::serve;
-}
-
 }  // namespace
 
 std::vector<KernelPlan> serve_ready_kernels(const Runtime& runtime, const Operation& operation,
                                             std::string_view family, std::span<KernelPlan> plans) {
   std::vector<KernelPlan> wanted;
-  if (!serves(runtime)) return wanted;
+  if (options_of(runtime).when_missing != WhenMissing::serve) return wanted;
   const ReadyKernels ready(runtime);
   std::size_t next = 0;
   for (const std::span<const Move> moves : kernels_of(operation.moves)) {
@@ -58,12 +54,6 @@ std::vector<KernelPlan> serve_ready_kernels(const Runtime& runtime, const Operat
     plan = *std::move(other);
   }
   return wanted;
-}
-
-std::optional<Kernel> kernel_without_waiting(const Runtime& runtime, const KernelPlan& plan) {
-  if (!serves(runtime) || ReadyKernels(runtime).has(plan)) return runtime.kernel(plan);
-  (void)background_of(runtime).improve(request_for(plan), {.tell = [](const BackgroundResult&) {}});
-  return std::nullopt;
 }
 
 TMAJIT_END

@@ -16,8 +16,4 @@ TMAJIT_BEGIN
                                                           std::string_view family,
                                                           std::span<KernelPlan> plans);
 
-/// The kernel of a plan, or null if the caller would have to wait for it (WhenMissing::serve): it is then
-/// made in the background.
-[[nodiscard]] std::optional<Kernel> kernel_without_waiting(const Runtime& runtime, const KernelPlan& plan);
-
 TMAJIT_END
