@@ -37,8 +37,8 @@ struct MissingKernel {
   std::string choice;  ///< the planner's choice, "transpose 64x64, 256 threads"; empty for a user's source
   MadeFor made_for;
   std::vector<std::string> levels;  ///< the levels that were searched, for people
-  /// The choice of the kernel that is there, can do the same work and has the fewest other facts; empty if
-  /// there is none.
+  /// The choice of the kernel that is there, can do the same work and has the fewest other facts; without
+  /// one, of the kernel that would do it on tensors at aligned addresses. Empty if neither is there.
   std::string nearest;
   std::vector<Difference> differences;  ///< empty without a nearest kernel
 };

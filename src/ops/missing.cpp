@@ -1,8 +1,11 @@
 #include "ops/missing.hpp"
 
+#include "plan/batch.hpp"
 #include "plan/candidates.hpp"
 #include "plan/facts.hpp"
 #include "runtime/readiness.hpp"
+
+#include <tmajit/error.hpp>
 
 #include <algorithm>
 #include <string>
@@ -35,11 +38,17 @@ Differences differences(const KernelPlan& missing, const KernelPlan& there) {
   return all;
 }
 
-/// Adds the nearest kernel: one of the same family with the fewest other facts, else the fastest one.
-void add_nearest(const Runtime& runtime, const KernelPlan& plan, MissingKernel& missing) {
+void add(MissingKernel& missing, const KernelPlan& nearest, Differences&& its_differences) {
+  missing.nearest = nearest.choice().text();
+  missing.differences = std::move(its_differences);
+}
+
+/// Adds the nearest kernel that can do the same work: one of the same family with the fewest other facts,
+/// else the fastest one.
+void add_other_candidate(const Runtime& runtime, const ReadyKernels& ready, const KernelPlan& plan,
+                         MissingKernel& missing) {
   std::vector<KernelPlan> others = other_candidates(plan, runtime.chip());
   std::ranges::stable_sort(others, {}, &KernelPlan::predicted_us);
-  const ReadyKernels ready(runtime);
   bool same_family = false;
   for (const KernelPlan& other : others) {
     const bool is_of_family = other.family().name == plan.family().name;
@@ -49,19 +58,38 @@ void add_nearest(const Runtime& runtime, const KernelPlan& plan, MissingKernel& 
                            (is_of_family && of_other.size() < missing.differences.size());
     if (!is_nearer) continue;
     same_family = is_of_family;
-    missing.nearest = other.choice().text();
-    missing.differences = std::move(of_other);
+    add(missing, other, std::move(of_other));
+  }
+}
+
+/// Adds the kernel of the same step for tensors at aligned addresses.
+void add_aligned(const Runtime& runtime, const ReadyKernels& ready, const PlanState& plan, std::size_t i,
+                 MissingKernel& missing) {
+  constexpr DevicePtr alignment = 256;
+  std::vector<DevicePtr> to;
+  std::vector<DevicePtr> from;
+  for (const Tensor& tensor : plan.operation.destinations)
+    to.push_back(tensor.address / alignment * alignment);
+  for (const Tensor& tensor : plan.operation.sources) from.push_back(tensor.address / alignment * alignment);
+  try {
+    const auto aligned = plan_each(moved_to({to, from}, plan.operation), plan_options(runtime, plan.family));
+    if (i < aligned.size() && ready.has(aligned[i]))
+      add(missing, aligned[i], differences(plan.plans[i], aligned[i]));
+  } catch (const Error&) {
+    // Tensors that overlap at aligned addresses have no nearest kernel.
   }
 }
 
 }  // namespace
 
-Kernel kernel_or_nearest(const Runtime& runtime, const KernelPlan& plan) {
+Kernel kernel_or_nearest(const Runtime& runtime, const PlanState& plan, std::size_t i) {
   try {
-    return runtime.kernel(plan);
+    return runtime.kernel(plan.plans[i]);
   } catch (const MissingKernelError& error) {
     MissingKernel missing = error.missing();
-    add_nearest(runtime, plan, missing);
+    const ReadyKernels ready(runtime);
+    add_other_candidate(runtime, ready, plan.plans[i], missing);
+    if (missing.nearest.empty() && !plan.is_batch) add_aligned(runtime, ready, plan, i, missing);
     throw MissingKernelError(std::move(missing));
   }
 }

@@ -51,7 +51,8 @@ std::shared_ptr<PlanState> make_steps(const Runtime& runtime, Operation operatio
   if (!made->is_batch) {
     made->wanted = serve_ready_kernels(runtime, made->operation, made->family, made->plans);
   }
-  for (const KernelPlan& step : made->plans) made->kernels.push_back(kernel_or_nearest(runtime, step));
+  for (std::size_t i = 0; i < made->plans.size(); ++i)
+    made->kernels.push_back(kernel_or_nearest(runtime, *made, i));
   return made;
 }
 

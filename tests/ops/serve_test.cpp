@@ -6,6 +6,8 @@
 #include "ops/serve_fixture.hpp"
 #include "runtime/companion.hpp"
 
+#include <tmajit/fusion.hpp>
+
 #include <algorithm>
 #include <set>
 #include <string>
@@ -288,6 +290,56 @@ TEST_CASE("a missing kernel is refused without a compiler, with the facts in whi
     }
     CHECK(fake_compiler.compiles == 1);
   }
+}
+
+TEST_CASE("a kernel that is there for aligned tensors alone is the nearest one") {
+  const ServeFixture fixture;
+  const KernelPlan aligned = fixture.wanted(ServeFixture::transposition());
+  fixture.keep(aligned);
+  const Runtime runtime = fixture.runtime(WhenMissing::refuse);
+  try {
+    (void)plan(runtime, ServeFixture::transposition(4));
+    FAIL("the kernel was not refused");
+  } catch (const MissingKernelError& error) {
+    CHECK(error.missing().nearest == aligned.choice().text());
+    CHECK_FALSE(error.missing().differences.empty());
+  }
+}
+
+TEST_CASE("a fused chain is served and swapped like its operations") {
+  const ServeFixture fixture;
+  const auto vector_at = [](DevicePtr address) {
+    return Tensor::contiguous(ElementType::f32, {1 << 20}, address);
+  };
+  const Tensor between = vector_at(ServeFixture::to_address - (1 << 24));
+  const Fusion fusion = fuse({operation::map(between, "x + 1", {vector_at(ServeFixture::from_address)}),
+                              operation::map(vector_at(ServeFixture::to_address), "-x", {between})},
+                             {between});
+  REQUIRE(fusion.operations.size() == 1);
+  fixture.keep(fixture.other(fusion.operations.front()));
+  const Runtime runtime = fixture.runtime();
+  const ChainPlan chain = plan(runtime, fusion);
+  chain();
+  CHECK(serve_counts(runtime)->served == 1);
+  REQUIRE(eventually([&] { return swapped(runtime) == 1; }));
+  chain();
+  CHECK(fixture.device->launched() == std::vector{0, 1});
+}
+
+TEST_CASE("launches on a captured stream use the kernel that was published when they were enqueued") {
+  const ServeFixture fixture;
+  const Operation operation = ServeFixture::transposition();
+  fixture.keep(fixture.other(operation));
+  fake_compiler.blocked = true;
+  const Runtime runtime = fixture.runtime();
+  const Plan move = plan(runtime, operation);
+  const auto stream = reinterpret_cast<Stream>(std::uintptr_t{16});  // NOLINT: never dereferenced
+  fixture.device->captured = stream;
+  move(stream);
+  fake_compiler.unblock();
+  REQUIRE(eventually([&] { return swapped(runtime) == 1; }));
+  move(stream);
+  CHECK(fixture.device->launched() == std::vector{0, 1});
 }
 
 TEST_CASE("kernels that are there run although a runtime may not compile") {

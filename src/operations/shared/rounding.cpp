@@ -18,6 +18,11 @@ bool is_source(std::string_view name) noexcept {
          (name.size() == 1 || (name.size() == 2 && name[1] >= '0' && name[1] <= '7'));
 }
 
+/// "as_bf16": the value after a store and a load of that type, which is a conversion.
+bool is_conversion(std::string_view name) noexcept {
+  return name.starts_with("as_");
+}
+
 /// The name that ends before `end`, ignoring spaces; empty if there is none.
 std::string_view name_before(std::string_view text, std::size_t end) noexcept {
   while (end > 0 && text[end - 1] == ' ') --end;
@@ -33,7 +38,7 @@ bool rounds_alike(std::string_view expression) noexcept {
     if (expression[i] == '*') return false;
     if (expression[i] != '(') continue;
     const std::string_view called = name_before(expression, i);
-    if (!called.empty() && !is_source(called)) return false;
+    if (!called.empty() && !is_source(called) && !is_conversion(called)) return false;
   }
   return true;
 }

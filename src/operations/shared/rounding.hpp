@@ -14,8 +14,8 @@ TMAJIT_BEGIN
 [[nodiscard]] constexpr bool moves_bits(const Move& /*move*/) noexcept {
   return true;
 }
-/// Whether an expression has neither a multiplication nor a call other than that of a source's neighbour, so
-/// that compilers have nothing to join.
+/// Whether an expression has neither a multiplication nor a call other than those of a source's neighbour and
+/// of conversions, so that compilers have nothing to join.
 [[nodiscard]] bool rounds_alike(std::string_view expression) noexcept;
 /// Whether the sum of an expression over a move's sources is one of integers, which wrap.
 [[nodiscard]] bool sums_integers(const Move& move, std::string_view expression) noexcept;
