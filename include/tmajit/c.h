@@ -9,6 +9,7 @@
 #include <tmajit/c/log.h>
 #include <tmajit/c/operations.h>
 #include <tmajit/c/plan.h>
+#include <tmajit/c/prefetch.h>
 #include <tmajit/c/recipes.h>
 #include <tmajit/c/runtime.h>
 #include <tmajit/c/status.h>

@@ -22,6 +22,7 @@ enum class ErrorCode {
   invalid_image,     ///< the driver refused a kernel's code: damaged, for another GPU, or without the entry
   unsupported,       ///< legal, but not something tmajit does
   internal,          ///< a mistake in tmajit itself
+  missing_kernel,    ///< no cache has the kernel, and the runtime may not compile it (missing_kernel.hpp)
 };
 
 /// The name of `code` as it is written in JSON: "illegal_spec".

@@ -4,6 +4,7 @@
 #include <tmajit/device.hpp>
 #include <tmajit/kernel_plan.hpp>
 #include <tmajit/list.hpp>
+#include <tmajit/missing_kernel.hpp>
 #include <tmajit/own_launch.hpp>
 
 #include <cstddef>
@@ -78,6 +79,16 @@ struct RuntimeOptions {
   /// Further folders of compiled kernels, which are searched after cache_directory and never changed: those
   /// of a container image, or of a disk that many machines mount.
   std::vector<std::filesystem::path> read_only_caches = {};
+  /// Whether a kernel that is in no level of the cache is compiled (docs/ready.md).
+  WhenMissing when_missing = WhenMissing::compile;
+  /// Whether a kernel may be served whose results are rounded in another way than the planned kernel's: sums,
+  /// scans and rows of floating-point numbers, and expressions that multiply. Without it, the caller waits
+  /// for the kernel of such an operation, so that a swap changes no bit of a result.
+  bool allow_other_rounding = false;
+  /// Threads, of the lowest priority, that make the better kernels of WhenMissing::serve and those of
+  /// prefetch(). They start when there is something to make, and end when it is made. 0: plans keep the
+  /// kernels that they are served, and prefetch() starts one thread.
+  std::uint32_t background_compiles = 2;
 };
 
 /// Milliseconds of each step that made a kernel; zero for a step that was not needed.
@@ -178,7 +189,7 @@ class TMAJIT_API Runtime {
   ~Runtime() = default;
 
   /// The kernel of a plan: from memory, from disk, or compiled. A memory hit builds no text.
-  /// Throws CompileError, Error{unavailable}.
+  /// Throws CompileError, Error{unavailable}, MissingKernelError (WhenMissing::refuse).
   [[nodiscard]] Kernel kernel(const KernelPlan& plan) const;
   /// The same for a source of the user's own, see custom_source(). `shared_bytes` is the most dynamic shared
   /// memory that its launches will ask for.
@@ -190,6 +201,7 @@ class TMAJIT_API Runtime {
 
  private:
   friend struct Inside;
+  explicit Runtime(std::shared_ptr<RuntimeState> state) noexcept : state_(std::move(state)) {}
   std::shared_ptr<RuntimeState> state_;
 };
 

@@ -22,6 +22,7 @@
 #include <tmajit/kernel_plan.hpp>
 #include <tmajit/list.hpp>
 #include <tmajit/logging.hpp>
+#include <tmajit/missing_kernel.hpp>
 #include <tmajit/move.hpp>
 #include <tmajit/operation.hpp>
 #include <tmajit/operations.hpp>
@@ -30,6 +31,7 @@
 #include <tmajit/own_tuning.hpp>
 #include <tmajit/plan.hpp>
 #include <tmajit/prediction.hpp>
+#include <tmajit/prefetch.hpp>
 #include <tmajit/ragged.hpp>
 #include <tmajit/runtime.hpp>
 #include <tmajit/tensor.hpp>

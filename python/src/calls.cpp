@@ -173,14 +173,12 @@ void check_types(const OperationInfo& operation, std::span<const Operand> source
   }
 }
 
-Plan make_plan(const OperationInfo& operation, Backend& backend, std::span<const Operand> destinations,
-               std::span<const Operand> sources, const Arguments& arguments, std::string_view family) {
+Operation make_operation(const OperationInfo& operation, std::span<const Operand> destinations,
+                         std::span<const Operand> sources, const Arguments& arguments) {
   const auto destination_tensors = tensors_of(destinations);
   const auto source_tensors = tensors_of(sources);
-  return plan(backend.runtime,
-              make_operation(operation.name, List<Tensor>(std::span(destination_tensors)),
-                             List<Tensor>(std::span(source_tensors)), arguments),
-              family);
+  return tmajit::make_operation(operation.name, List<Tensor>(std::span(destination_tensors)),
+                                List<Tensor>(std::span(source_tensors)), arguments);
 }
 
 void enqueue(Backend& backend, const Plan& plan, CallTensors& tensors, Stream stream) {
@@ -247,7 +245,8 @@ nb::object run(std::uint32_t number, nb::handle sources, nb::handle out, nb::han
     }
     const auto plan = [&] {
       const nb::gil_scoped_release released;
-      return make_plan(operation, backend, tensors.destinations, tensors.sources, arguments);
+      return tmajit::plan(backend.runtime,
+                          make_operation(operation, tensors.destinations, tensors.sources, arguments));
     };
     call = std::make_shared<KnownCall>(KnownCall{std::move(results), plan()});
     thread.known.insert(key, call);

@@ -67,10 +67,9 @@ struct Results {
 void check_types(const OperationInfo& operation, std::span<const Operand> sources,
                  const Arguments& arguments);
 
-/// Plans an operation and compiles its kernels. The caller must not hold the GIL.
-[[nodiscard]] Plan make_plan(const OperationInfo& operation, Backend& backend,
-                             std::span<const Operand> destinations, std::span<const Operand> sources,
-                             const Arguments& arguments, std::string_view family = {});
+/// The operation on these tensors.
+[[nodiscard]] Operation make_operation(const OperationInfo& operation, std::span<const Operand> destinations,
+                                       std::span<const Operand> sources, const Arguments& arguments);
 
 /// Launches a plan on the call's tensors. The caller must not hold the GIL.
 void enqueue(Backend& backend, const Plan& plan, CallTensors& tensors, Stream stream);

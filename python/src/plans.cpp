@@ -1,8 +1,7 @@
 #include "plans.hpp"
 
-#include "arguments.hpp"
-#include "calls.hpp"
 #include "numbers.hpp"
+#include "plan_request.hpp"
 
 #include <tmajit/codegen.hpp>
 #include <tmajit/compile.hpp>
@@ -187,40 +186,15 @@ class PythonPlan {
 std::unique_ptr<PythonPlan> make_python_plan(std::uint32_t number, nb::handle sources, nb::handle out,
                                              nb::handle type_given, const nb::tuple& values,
                                              const std::string& family) {
-  const OperationInfo& operation = operations()[number];
-  CallTensors tensors;
-  tensors.read(operation, sources, out);
-  const Operand& like = tensors.first(operation);
-  tensors.check_device(operation, like);
-  const Arguments arguments = to_arguments(operation, values);
-  check_types(operation, tensors.sources, arguments);
-  const DataType* const type = type_given.is_none() ? nullptr : &data_type(type_given);
-  Results results;
-  if (out.is_none()) {
-    results = results_of(operation, tensors.sources, type, arguments);
-    // Addresses that no real tensor has, with the alignment that allocators give. Each launch replaces them.
-    DevicePtr address = std::uint64_t{1} << 46;
-    for (std::size_t i = 0; i < results.views.size(); ++i) {
-      Operand& result = tensors.destinations.emplace_back();
-      result.tensor = {results.views[i], address};
-      result.type = results.types[i];
-      address += (results.views[i].span_bytes() + 511) / 256 * 256;
-    }
-  } else {
-    for (const Operand& destination : tensors.destinations) {
-      results.views.push_back(destination.tensor.view);
-      results.types.push_back(destination.type);
-    }
-  }
+  PlanRequest request(number, sources, out, type_given, values);
   std::vector<TensorView> views;
-  for (const Operand& source : tensors.sources) views.push_back(source.tensor.view);
-  Backend& backend = backend_of(like);
-  const auto plan = [&] {
+  for (const Operand& source : request.tensors.sources) views.push_back(source.tensor.view);
+  const auto made = [&] {
     const nb::gil_scoped_release released;
-    return make_plan(operation, backend, tensors.destinations, tensors.sources, arguments, family);
+    return plan(request.backend->runtime, request.made(), family);
   };
-  return std::make_unique<PythonPlan>(operation, backend, plan(), std::move(results), std::move(views),
-                                      arguments);
+  return std::make_unique<PythonPlan>(request.operation, *request.backend, made(), std::move(request.results),
+                                      std::move(views), std::move(request.arguments));
 }
 
 }  // namespace

@@ -191,8 +191,9 @@ void run(const xla::CallFrame& frame, bool on_gpu) {
   if (call == nullptr) [[unlikely]] {
     const Arguments arguments = arguments_of(operation, frame.attributes);
     check_types(operation, tensors.sources, arguments);
-    call = std::make_shared<KnownCall>(
-        KnownCall{{}, make_plan(operation, backend, tensors.destinations, tensors.sources, arguments)});
+    call = std::make_shared<KnownCall>(KnownCall{
+        {},
+        plan(backend.runtime, make_operation(operation, tensors.destinations, tensors.sources, arguments))});
     known.insert(key, call);
   }
   enqueue(backend, call->plan, tensors, stream);

@@ -23,5 +23,6 @@ from ._errors import ArgumentError, CompileError, Error, SpecError, Violation
 from ._kernels import Kernel, KernelTuning, TensorMap, kernel, tune_kernel
 from ._operations import *
 from ._plans import Explanation, Plan, plan
+from ._prefetch import Prefetch, prefetch
 
 __version__ = _core.__version__

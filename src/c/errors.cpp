@@ -25,6 +25,7 @@ tmajit_status status_of(ErrorCode code) noexcept {
     case ErrorCode::invalid_image: return TMAJIT_INVALID_IMAGE;
     case ErrorCode::unsupported: return TMAJIT_UNSUPPORTED;
     case ErrorCode::internal: return TMAJIT_INTERNAL;
+    case ErrorCode::missing_kernel: return TMAJIT_MISSING_KERNEL;
   }
   return TMAJIT_INTERNAL;
 }
@@ -74,7 +75,7 @@ using namespace tmajit;
 
 const char* tmajit_status_name(tmajit_status status) {
   if (status == TMAJIT_OK) return "ok";
-  for (int code = 0; code <= static_cast<int>(ErrorCode::internal); ++code)
+  for (int code = 0; code <= static_cast<int>(ErrorCode::missing_kernel); ++code)
     if (c::status_of(static_cast<ErrorCode>(code)) == status)
       return name(static_cast<ErrorCode>(code)).data();
   return "unknown";

@@ -55,9 +55,22 @@ SimOptions to_sim_options(const tmajit_simulation* simulation) {
   return options;
 }
 
+WhenMissing to_when_missing(std::int32_t when) {
+  switch (when) {
+    case TMAJIT_MISSING_COMPILE: return WhenMissing::compile;
+    case TMAJIT_MISSING_SERVE: return WhenMissing::serve;
+    case TMAJIT_MISSING_REFUSE: return WhenMissing::refuse;
+    default:
+      refuse(
+          "options: when_missing is {}; legal are TMAJIT_MISSING_COMPILE, TMAJIT_MISSING_SERVE and "
+          "TMAJIT_MISSING_REFUSE",
+          when);
+  }
+}
+
 tmajit_runtime make_runtime(const tmajit_runtime_options* runtime_options) {
   const tmajit_runtime_options c_options = read_optional(runtime_options, "options");
-  require_zero("options", c_options.reserved);
+  require_zero("options", c_options.reserved, c_options.reserved_ready);
   RuntimeOptions options;
   std::shared_ptr<SimDevice> simulator;
   switch (c_options.device) {
@@ -94,6 +107,14 @@ tmajit_runtime make_runtime(const tmajit_runtime_options* runtime_options) {
   for (const std::string& folder :
        texts(c_options.read_only_caches, c_options.read_only_cache_count, "options: read_only_caches"))
     options.read_only_caches.emplace_back(folder);
+  options.when_missing = to_when_missing(c_options.when_missing);
+  options.allow_other_rounding = flag(c_options.allow_other_rounding, "options: allow_other_rounding");
+  if (c_options.background_compiles < -1)
+    refuse("options: background_compiles is {}; legal are -1, which means none, 0, which means 2, and more",
+           c_options.background_compiles);
+  set_unless_zero(options.background_compiles,
+                  static_cast<std::uint32_t>(std::max(c_options.background_compiles, 0)));
+  if (c_options.background_compiles == -1) options.background_compiles = 0;
   return {Runtime(std::move(options)), std::move(simulator)};
 }
 

@@ -110,6 +110,13 @@ bool writes_elements(std::span<const Move> moves) noexcept {
   });
 }
 
+bool same_bits(std::span<const Move> moves) noexcept {
+  return std::ranges::all_of(moves, [](const Move& move) {
+    const auto same = rules_of_move(move).same_bits;
+    return same != nullptr && same(move);
+  });
+}
+
 Problem make_problem(std::span<const Move> moves) {
   const OperationRules& rules = rules_of_move(moves.front());
   return moves.size() == 1 ? rules.problem(moves.front()) : rules.joint_problem(moves);

@@ -42,6 +42,9 @@ void check_operation(std::span<const Move> moves);
 /// Whether any of a kernel's moves writes an element. If none does, there is no kernel.
 [[nodiscard]] bool writes_elements(std::span<const Move> moves) noexcept;
 
+/// Whether every kernel that can do the moves of one kernel stores the same bits.
+[[nodiscard]] bool same_bits(std::span<const Move> moves) noexcept;
+
 /// The canonical problem of the moves of one kernel, which check_operation() has found legal. Where it helps,
 /// several elements are merged into a wider one.
 [[nodiscard]] Problem make_problem(std::span<const Move> moves);

@@ -25,6 +25,9 @@ struct OperationRules {
   Problem (*joint_problem)(std::span<const Move> moves) = nullptr;
   /// Whether one kernel computes both moves. Set if `joint_problem` is.
   bool (*are_joint)(const Move& a, const Move& b) = nullptr;
+  /// Whether every kernel stores the same bits for a legal move (shared/rounding.hpp); null: kernels may
+  /// round in different ways.
+  bool (*same_bits)(const Move& move) = nullptr;
 };
 
 TMAJIT_END

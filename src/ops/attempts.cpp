@@ -2,6 +2,7 @@
 
 #include "operations/list.hpp"
 #include "ops/move_caches.hpp"
+#include "ops/swap.hpp"
 #include "plan/candidates.hpp"
 #include "spec/log.hpp"
 
@@ -14,7 +15,7 @@ TMAJIT_BEGIN
 std::shared_ptr<const Attempts> Attempts::make(const Runtime& runtime, const PlanState& plan) {
   const Improve& improve = options_of(runtime).improve;
   if (improve.candidates < 2 || !runtime.device() || !plan.family.empty() || plan.plans.size() != 1 ||
-      plan.plans.front().predicted_us() < improve.min_predicted_us) {
+      plan.plans.front().predicted_us() < improve.min_predicted_us || !plan.wanted.empty()) {
     return nullptr;
   }
   const auto kernels = kernels_of(plan.operation.moves);
@@ -35,7 +36,8 @@ Attempts::Attempts(const PlanState& plan, std::shared_ptr<Trial> trial,
       trial_(std::move(trial)),
       plans_(trial_->size()),
       can_run_(trial_->size()),
-      launches_(trial_->size()) {
+      launches_(trial_->size()),
+      pending_(trial_->size()) {
   std::vector<KernelChoice> choices;
   choices.reserve(candidates.size());
   for (const KernelPlan& candidate : candidates) choices.push_back(candidate.choice());
@@ -96,8 +98,11 @@ Attempts::Chosen Attempts::choose(const Runtime& runtime) const {
     std::unique_ptr<const PlacedLaunches>& launches = launches_[candidate];
     if (!launches) {
       const KernelPlan& plan = *plans_[candidate];
-      const Kernel kernel = runtime.kernel(plan);
-      launches = PlacedLaunches::make(plan_.operation, plan_.reaches, {&plan, 1}, {&kernel, 1});
+      std::shared_ptr<PendingKernel>& pending = pending_[candidate];
+      if (!pending) pending = PendingKernel::make_unless_ready(runtime, plan);
+      const std::optional<Kernel> kernel = pending ? pending->get() : runtime.kernel(plan);
+      if (!kernel) return {};
+      launches = PlacedLaunches::make(plan_.operation, plan_.reaches, {&plan, 1}, {&*kernel, 1});
       return {.launches = launches.get(), .candidate = candidate};
     }
     Trial::Run* const run = trial_->begin(candidate, runtime.device()->timing());
@@ -130,18 +135,13 @@ void Attempts::conclude(const Runtime& runtime, const Trial::Verdict& verdict) c
 
 void Attempts::adopt(const Runtime& runtime) const {
   if (adopted_.exchange(true)) return;
-  const auto set_launches = [this](const PlanState& state) {
-    plan_.as_planned =
-        &plan_.launches.add(PlacedLaunches::make(plan_.operation, plan_.reaches, state.plans, state.kernels));
-  };
   try {
-    better_owner_ = make_steps(runtime, plan_.operation, plan_.family);
-    set_launches(*better_owner_);
-    better_.store(better_owner_.get(), std::memory_order_release);
+    replace_by(plan_, make_steps(runtime, plan_.operation, plan_.family));
   } catch (const std::exception& error) {
     log(LogLevel::warn, "{}: an existing plan keeps its kernel: {}", trial_->shape_class().text(),
         error.what());
-    set_launches(plan_);
+    plan_.as_planned =
+        &plan_.launches.add(PlacedLaunches::make(plan_.operation, plan_.reaches, plan_.plans, plan_.kernels));
   }
 }
 

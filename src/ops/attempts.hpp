@@ -1,6 +1,7 @@
 #pragma once
 
 #include "ops/move_plan.hpp"
+#include "ops/pending_kernel.hpp"
 #include "ops/trial.hpp"
 
 #include <atomic>
@@ -21,8 +22,6 @@ class Attempts {
   /// Launches one candidate. Returns false, and launches nothing, if the addresses may differ from the
   /// planned ones in alignment or relative offset.
   [[nodiscard]] bool launch(const Runtime& runtime, const TensorAddresses& addresses, Stream stream) const;
-  /// The plan that replaces this one; null until the trial is settled.
-  [[nodiscard]] const PlanState* better() const noexcept { return better_.load(std::memory_order_acquire); }
 
  private:
   struct Chosen {
@@ -45,9 +44,9 @@ class Attempts {
   std::vector<std::optional<KernelPlan>> plans_;  ///< by candidate; empty if it cannot run this move
   std::vector<bool> can_run_;                     ///< by candidate: whether it can run this move
   mutable std::vector<std::unique_ptr<const PlacedLaunches>> launches_;  ///< by candidate; null until made
+  mutable std::vector<std::shared_ptr<PendingKernel>>
+      pending_;  ///< by candidate; null: not in the background
   mutable std::atomic<bool> adopted_{false};
-  mutable std::shared_ptr<const PlanState> better_owner_;  ///< owns `better_`
-  mutable std::atomic<const PlanState*> better_{nullptr};
 };
 
 TMAJIT_END

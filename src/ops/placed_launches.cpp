@@ -175,8 +175,12 @@ LaunchesByAlignment::~LaunchesByAlignment() {
 }
 
 const PlacedLaunches& LaunchesByAlignment::add(std::unique_ptr<PlacedLaunches> launches) {
-  PlacedLaunches* const added = launches.release();
   count_.fetch_add(1, std::memory_order_relaxed);
+  return replace(std::move(launches));
+}
+
+const PlacedLaunches& LaunchesByAlignment::replace(std::unique_ptr<PlacedLaunches> launches) {
+  PlacedLaunches* const added = launches.release();
   added->next_ = newest_.load(std::memory_order_relaxed);
   while (!newest_.compare_exchange_weak(added->next_, added, std::memory_order_release)) {
   }

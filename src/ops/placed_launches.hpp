@@ -182,6 +182,8 @@ class LaunchesByAlignment {
   }
   /// Adds launches and returns a reference to them.
   const PlacedLaunches& add(std::unique_ptr<PlacedLaunches> launches);
+  /// Adds launches for a class of addresses that has some already. Later calls find the new ones.
+  const PlacedLaunches& replace(std::unique_ptr<PlacedLaunches> launches);
   /// Whether there are `max_classes`, so that no more should be added.
   [[nodiscard]] bool full() const noexcept { return count_.load(std::memory_order_relaxed) >= max_classes; }
 

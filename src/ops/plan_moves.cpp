@@ -1,5 +1,8 @@
 #include "operations/list.hpp"
 #include "ops/attempts.hpp"
+#include "ops/missing.hpp"
+#include "ops/served_kernels.hpp"
+#include "ops/swap.hpp"
 #include "spec/inside.hpp"
 
 #include <chrono>
@@ -45,7 +48,11 @@ std::shared_ptr<PlanState> make_steps(const Runtime& runtime, Operation operatio
   made->family = family;
   made->plans = std::move(plans);
   made->planning_us = planning_us;
-  for (const KernelPlan& step : made->plans) made->kernels.push_back(runtime.kernel(step));
+  if (!made->is_batch) {
+    made->wanted = serve_ready_kernels(runtime, made->operation, made->family, made->plans);
+  }
+  for (std::size_t i = 0; i < made->plans.size(); ++i)
+    made->kernels.push_back(kernel_or_nearest(runtime, *made, i));
   return made;
 }
 
@@ -58,11 +65,12 @@ std::shared_ptr<const PlanState> make_plan(const Runtime& runtime, Operation ope
     made->as_planned =
         &made->launches.add(PlacedLaunches::make(made->operation, made->reaches, made->plans, made->kernels));
   }
+  swap_when_made(runtime, made, *made);
   return made;
 }
 
 const PlanState& current(const PlanState& plan) noexcept {
-  const PlanState* const better = plan.attempts ? plan.attempts->better() : nullptr;
+  const PlanState* const better = plan.better.newest();
   return better != nullptr ? *better : plan;
 }
 
@@ -98,6 +106,7 @@ bool are_planned(const TensorAddresses& addresses, const Operation& operation) {
   auto launches = PlacedLaunches::make(made->operation, plan.reaches, made->plans, made->kernels);
   if (plan.is_batch || plan.launches.full()) return (*launches)(addresses, stream);
   plan.launches.add(std::move(launches))(addresses, stream);
+  swap_when_made(runtime, plan.shared_from_this(), *made);
 }
 
 std::vector<DevicePtr> addresses_of(std::span<const Tensor> tensors) {

@@ -1,6 +1,7 @@
 #include "runtime/builder.hpp"
 
 #include "cache/disk_level.hpp"
+#include "cache/nearby_kernels.hpp"
 #include "kernel/plan_state.hpp"
 #include "spec/inside.hpp"
 #include "spec/log.hpp"
@@ -111,6 +112,7 @@ BuiltKernel Builder::build(const KernelRequest& request) const {
 
 Artifact Builder::artifact(const CacheKey& key, const KernelRequest& request) const {
   if (std::optional<Artifact> whole = levels_.whole(key)) return *std::move(whole);
+  if (options_.when_missing == WhenMissing::refuse) throw MissingKernelError(missing(request));
   BuiltKernel kernel;
   kernel.artifact.made_for = made_for(request);
   const CompilerIdentity& compiler = toolchain_.identity();
@@ -126,11 +128,32 @@ KeyFor Builder::key_for(const KernelRequest& request) const {
   };
 }
 
+MissingKernel Builder::missing(const KernelRequest& request) const {
+  MissingKernel missing{.key = NearbyKernels(levels_, /*any_compiler=*/true).first_key(key_for(request)),
+                        .family = {},
+                        .choice = {},
+                        .made_for = made_for(request),
+                        .levels = {},
+                        .nearest = {},
+                        .differences = {}};
+  if (request.plan != nullptr) {
+    missing.family = request.plan->family().name;
+    missing.choice = request.plan->choice().text();
+  }
+  for (const auto& level : levels_.all()) missing.levels.push_back(level->name());
+  return missing;
+}
+
 void Builder::find_or_compile(const KernelRequest& request, BuiltKernel& kernel) const {
   const KeyFor key_for = this->key_for(request);
   {
     const Stopwatch watch(kernel.times.fetch);
     if (auto found = levels_.find(key_for, suits_)) return take(std::move(*found), kernel);
+  }
+  if (options_.when_missing == WhenMissing::refuse) {
+    auto found = levels_.find_of_any_compiler(key_for, suits_);
+    if (!found) throw MissingKernelError(missing(request));
+    return take(std::move(*found), kernel);
   }
   const CompilerIdentity* const compiler = require_compiler(request, kernel);
   if (compiler == nullptr) return;
@@ -170,7 +193,10 @@ void Builder::load_or_compile(const KernelRequest& request, BuiltKernel& kernel)
   } catch (const Error& error) {
     // Only the driver can tell that a cached entry does not suit this GPU: compile the kernel again, once.
     // With any other error, such as a failed device or too little memory, new code would fail as well.
-    if (error.code() != ErrorCode::invalid_image || kernel.level == CacheLevel::compiled) throw;
+    if (error.code() != ErrorCode::invalid_image || kernel.level == CacheLevel::compiled ||
+        options_.when_missing == WhenMissing::refuse) {
+      throw;
+    }
     const CompilerIdentity* compiler = nullptr;
     try {
       compiler = &toolchain_.identity();

@@ -46,10 +46,10 @@ class Builder {
   explicit Builder(RuntimeOptions options, Toolchain toolchain = {},
                    std::chrono::milliseconds patience = default_patience);
 
-  /// Throws CompileError, Error{unavailable}, and what DeviceKernels::load() throws.
+  /// Throws CompileError, Error{unavailable}, MissingKernelError, and what DeviceKernels::load() throws.
   [[nodiscard]] BuiltKernel build(const KernelRequest& request) const;
   /// The artifact of a kernel that was built before: from a level of the cache or, if none has it, made
-  /// again. Throws CompileError, Error{unavailable}.
+  /// again. Throws CompileError, Error{unavailable}, MissingKernelError.
   [[nodiscard]] Artifact artifact(const CacheKey& key, const KernelRequest& request) const;
 
   [[nodiscard]] const RuntimeOptions& options() const noexcept { return options_; }
@@ -62,6 +62,8 @@ class Builder {
   /// Whether an artifact has the code that the device runs.
   using Suits = bool (*)(const Artifact&);
 
+  /// The contents of a MissingKernelError for a request, without a nearest kernel.
+  [[nodiscard]] MissingKernel missing(const KernelRequest& request) const;
   void find_or_compile(const KernelRequest& request, BuiltKernel& kernel) const;
   /// NVRTC's identity. Null if there is no NVRTC and a level has the kernel, which is then `kernel`.
   const CompilerIdentity* require_compiler(const KernelRequest& request, BuiltKernel& kernel) const;

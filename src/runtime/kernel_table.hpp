@@ -28,6 +28,11 @@ class KernelTable {
         hash, origin, [&] { return make_kernel_state(origin, builder_, builder_->build(request)); }));
   }
 
+  /// Whether the kernel is in memory.
+  [[nodiscard]] bool has(const KernelRequest& request) {
+    return kernels_.find(request.hash(), request) != nullptr;
+  }
+
   [[nodiscard]] const Builder& builder() const noexcept { return *builder_; }
   [[nodiscard]] std::size_t size() { return kernels_.size(); }
 

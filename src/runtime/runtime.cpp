@@ -1,27 +1,10 @@
-#include "kernel/plan_state.hpp"
 #include "runtime/companion.hpp"
-#include "runtime/kernel_table.hpp"
-#include "spec/inside.hpp"
+#include "runtime/readiness.hpp"
+#include "runtime/runtime_state.hpp"
 
-#include <atomic>
-#include <memory>
 #include <utility>
 
 TMAJIT_BEGIN
-
-struct RuntimeState {
-  explicit RuntimeState(RuntimeOptions options)
-      : kernels(std::move(options)),
-        chip(kernels.builder().device() ? chip_of(kernels.builder().device()->info())
-                                        : kernels.builder().options().chip) {}
-  ~RuntimeState() { delete companion.load(std::memory_order_acquire); }
-  RuntimeState(const RuntimeState&) = delete;
-  RuntimeState& operator=(const RuntimeState&) = delete;
-
-  KernelTable kernels;
-  Chip chip;
-  std::atomic<Companion*> companion{nullptr};
-};
 
 Companion& companion_of(const Runtime& runtime, std::unique_ptr<Companion> (*make)(const Runtime&)) {
   std::atomic<Companion*>& companion = Inside::state(runtime)->companion;
@@ -37,10 +20,14 @@ const RuntimeOptions& options_of(const Runtime& runtime) {
   return Inside::state(runtime)->kernels.builder().options();
 }
 
-Runtime::Runtime(RuntimeOptions options) : state_(std::make_shared<RuntimeState>(std::move(options))) {}
+Runtime make_runtime(RuntimeOptions options, Toolchain toolchain) {
+  return Inside::make<Runtime>(RuntimeState::make(std::move(options), toolchain));
+}
+
+Runtime::Runtime(RuntimeOptions options) : state_(RuntimeState::make(std::move(options))) {}
 
 Kernel Runtime::kernel(const KernelPlan& plan) const {
-  return state_->kernels.get({.plan = &plan, .shared_bytes = Inside::state(plan)->max_shared_bytes});
+  return state_->kernels.get(request_for(plan));
 }
 
 Kernel Runtime::kernel(const Source& source, std::uint32_t shared_bytes) const {

@@ -7,10 +7,10 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr EnumNames<ErrorCode, 10> code_names{
+constexpr EnumNames<ErrorCode, 11> code_names{
     "error code",
     {"invalid_argument", "illegal_spec", "compile_failed", "unavailable", "io", "out_of_memory",
-     "device_failed", "invalid_image", "unsupported", "internal"}};
+     "device_failed", "invalid_image", "unsupported", "internal", "missing_kernel"}};
 
 std::string line(const Violation& v) {
   return fmt::format("{} [{}: {}]", sentence(v.subject, v.found, v.need, v.legal), v.rule, v.source);

@@ -56,6 +56,8 @@ TEST_CASE("all other functions that return a status reject null handles and poin
   CHECK(with_zeros(tmajit_plan_launch_moved) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_plan_launch_on) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_plan_tune) == TMAJIT_INVALID_ARGUMENT);
+  CHECK(with_zeros(tmajit_prefetch_failure) == TMAJIT_INVALID_ARGUMENT);
+  CHECK(with_zeros(tmajit_prefetch_make) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_prepared_launch) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_prepared_rebind) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_rule_item) == TMAJIT_INVALID_ARGUMENT);
@@ -94,6 +96,11 @@ TEST_CASE("functions that cannot fail accept null") {
   CHECK(with_zeros(tmajit_plan_kernel_count) == 0);
   CHECK(with_zeros(tmajit_plan_sentence) == nullptr);
   CHECK(with_zeros(tmajit_plan_sentence_count) == 0);
+  CHECK(with_zeros(tmajit_prefetch_done) == 0);
+  CHECK(with_zeros(tmajit_prefetch_failure_count) == 0);
+  CHECK(with_zeros(tmajit_prefetch_made) == 0);
+  CHECK(with_zeros(tmajit_prefetch_total) == 0);
+  CHECK(with_zeros(tmajit_prefetch_wait) == 1);
   CHECK(with_zeros(tmajit_runtime_instructions) == 0);
   CHECK(with_zeros(tmajit_tune_report_count) == 0);
   CHECK(with_zeros(tmajit_tune_report_left_out_count) == 0);
@@ -116,6 +123,8 @@ TEST_CASE("functions that cannot fail accept null") {
   with_zeros(tmajit_kernel_tune_report_destroy);
   with_zeros(tmajit_operation_destroy);
   with_zeros(tmajit_plan_destroy);
+  with_zeros(tmajit_prefetch_cancel);
+  with_zeros(tmajit_prefetch_destroy);
   with_zeros(tmajit_prepared_destroy);
   with_zeros(tmajit_runtime_destroy);
   with_zeros(tmajit_stream_destroy);

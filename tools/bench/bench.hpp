@@ -49,6 +49,10 @@ void measure_launch(const Options& options, Machine& machine, Report& report);
 /// For each of the library's ways to launch, measures the host time that it adds to the driver's own launch:
 /// on the GPU, and on a device whose calls are no-ops, which needs no GPU.
 void measure_dispatch(const Options& options, Machine* gpu, Report& report);
+/// Measures first calls whose kernels are on disk, or are served by others (WhenMissing::serve), and the swap
+/// to the planned kernel: on a device whose calls are no-ops, and on the GPU, where it also compares the
+/// speed of both kernels.
+void measure_ready(const Options& options, Machine* gpu, Report& report);
 /// Counts the kernels that a program makes when it uses many shapes. It only plans, so it needs no GPU.
 void measure_kernels(const Options& options, Report& report);
 /// Measures many tiles of one family and reports the fastest.

@@ -3,16 +3,15 @@
 #include "machine/process.hpp"
 #include "planning.hpp"
 #include "raw_libraries.hpp"
+#include "temporary_folder.hpp"
 
 #include <tmajit/cache.hpp>
 #include <tmajit/codegen.hpp>
 #include <tmajit/error.hpp>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -47,26 +46,6 @@ double milliseconds_since(Clock::time_point start) {
 tmajit::Runtime runtime(std::optional<std::filesystem::path> cache) {
   return tmajit::Runtime({.device = nullptr, .cache_directory = std::move(cache)});
 }
-
-/// A temporary folder, which the destructor removes.
-struct TemporaryFolder {
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "tmajit-bench-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) {
-      throw tmajit::Error(tmajit::ErrorCode::io,
-                          fmt::format("no folder could be made as {}: {}", name, std::strerror(errno)));
-    }
-    path = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  std::filesystem::path path;
-};
 
 /// Microseconds of a call, each sample the mean of `calls`.
 template <class Function>

@@ -65,6 +65,9 @@ void measure(const Options& options, Report& report) {
     return;
   }
   if (options.wants("jit")) bench::measure_jit(options, report);
+  if (options.wants("ready")) {
+    bench::measure_ready(options, machine && machine->driver ? machine.get() : nullptr, report);
+  }
   if (options.wants("dispatch")) {
     bench::measure_dispatch(options, machine && machine->driver ? machine.get() : nullptr, report);
   }

@@ -69,7 +69,8 @@ constexpr const char* examples =
 
 bool Options::wants_bandwidth() const {
   return only.empty() || std::ranges::any_of(only, [](const std::string& group) {
-           return group != "dispatch" && group != "jit" && group != "kernels" && group != "launch";
+           return group != "dispatch" && group != "jit" && group != "kernels" && group != "launch" &&
+                  group != "ready";
          });
 }
 
@@ -82,7 +83,7 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
   CLI::App app(about, "tmajit-bench");
   app.footer(examples);
   std::vector<std::string> groups = families_with_tiles();
-  groups.insert(groups.end(), {"cast", "dispatch", "jit", "kernels", "launch"});
+  groups.insert(groups.end(), {"cast", "dispatch", "jit", "kernels", "launch", "ready"});
   app.add_option("--only", options.only, fmt::format("Groups to measure: {}", fmt::join(groups, ", ")))
       ->delimiter(',')
       ->check(CLI::IsMember(groups));

@@ -42,6 +42,15 @@ typedef struct tmajit_simulation {
   void* print_context;
 } tmajit_simulation;
 
+/// Whether a runtime calls the compiler for kernels that no level of its cache has (docs/ready.md).
+enum {
+  TMAJIT_MISSING_COMPILE = 0,  ///< the caller waits for the compiler
+  /// A kernel that is there and can do the work runs, and the better one is made in the background. Without
+  /// one the caller waits for the compiler.
+  TMAJIT_MISSING_SERVE = 1,
+  TMAJIT_MISSING_REFUSE = 2  ///< the call returns TMAJIT_MISSING_KERNEL
+};
+
 typedef struct tmajit_runtime_options {
   size_t size;     ///< sizeof(tmajit_runtime_options)
   int32_t device;  ///< TMAJIT_DEVICE_GPU …
@@ -65,6 +74,10 @@ typedef struct tmajit_runtime_options {
   uint64_t max_cache_bytes;
   const char* const* read_only_caches;  ///< further folders of kernels, which are never changed
   size_t read_only_cache_count;
+  int32_t when_missing;                 ///< TMAJIT_MISSING_COMPILE …
+  uint32_t allow_other_rounding;        ///< 1: serves also kernels that round sums and products differently
+  int32_t background_compiles;          ///< the most threads that make kernels; 0: 2; -1: none
+  uint32_t reserved_ready;              ///< 0
 } tmajit_runtime_options;
 
 /// Ties generator, compiler, cache and device together. Thread-safe, as every object of this interface is

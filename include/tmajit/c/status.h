@@ -24,7 +24,8 @@ enum {
   TMAJIT_DEVICE_FAILED = 7,     ///< the driver reported an error, or a kernel faulted
   TMAJIT_INVALID_IMAGE = 8,     ///< the driver rejected a kernel's code
   TMAJIT_UNSUPPORTED = 9,       ///< legal, but not supported by tmajit
-  TMAJIT_INTERNAL = 10          ///< a mistake in tmajit itself
+  TMAJIT_INTERNAL = 10,         ///< a mistake in tmajit itself
+  TMAJIT_MISSING_KERNEL = 11    ///< no cache has the kernel, and the runtime may not compile it
 };
 /// "ok", "illegal_spec"; "unknown" for a value that this version does not have.
 TMAJIT_C_API const char* tmajit_status_name(tmajit_status status);

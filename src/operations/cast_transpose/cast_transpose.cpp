@@ -1,5 +1,6 @@
 #include "operations/list.hpp"
 #include "operations/shared/make.hpp"
+#include "operations/shared/rounding.hpp"
 #include "spec/counted.hpp"
 #include "spec/memory_rules.hpp"
 
@@ -153,7 +154,8 @@ constexpr OperationRules cast_transpose_rules{.check = check_cast_transpose,
                                                     return cast_transpose_problem({&move, 1});
                                                   },
                                               .joint_problem = cast_transpose_problem,
-                                              .are_joint = are_joint_casts};
+                                              .are_joint = are_joint_casts,
+                                              .same_bits = moves_bits};
 
 }  // namespace
 

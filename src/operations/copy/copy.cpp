@@ -1,5 +1,6 @@
 #include "operations/list.hpp"
 #include "operations/shared/make.hpp"
+#include "operations/shared/rounding.hpp"
 
 TMAJIT_BEGIN
 namespace {
@@ -13,7 +14,7 @@ Problem copy_problem(const Move& move) {
   return widened(elementwise_problem(move, CopyProblem{}));
 }
 
-constexpr OperationRules copy_rules{.check = check_copy, .problem = copy_problem};
+constexpr OperationRules copy_rules{.check = check_copy, .problem = copy_problem, .same_bits = moves_bits};
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #include "operations/list.hpp"
 #include "operations/shared/indexed_moves.hpp"
+#include "operations/shared/rounding.hpp"
 #include "spec/views.hpp"
 
 #include <string>
@@ -29,7 +30,10 @@ Problem gather_problem(const Move& move) {
   return problem;
 }
 
-constexpr OperationRules gather_rules{.check = check_gather, .problem = gather_problem};
+constexpr OperationRules gather_rules{
+    .check = check_gather, .problem = gather_problem, .same_bits = [](const Move& move) {
+      return rounds_alike(std::get<Gather>(move.body).expression);
+    }};
 
 }  // namespace
 

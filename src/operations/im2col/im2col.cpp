@@ -1,5 +1,6 @@
 #include "operations/list.hpp"
 #include "operations/shared/make.hpp"
+#include "operations/shared/rounding.hpp"
 #include "operations/shared/window_moves.hpp"
 
 #include <utility>
@@ -38,7 +39,8 @@ Problem im2col_problem(const Move& move) {
   return window_problem(move, Im2colProblem{window_operands(move, std::get<Im2col>(move.body).windows)});
 }
 
-constexpr OperationRules im2col_rules{.check = check_im2col, .problem = im2col_problem};
+constexpr OperationRules im2col_rules{
+    .check = check_im2col, .problem = im2col_problem, .same_bits = moves_bits};
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #include "operations/list.hpp"
 #include "operations/shared/make.hpp"
+#include "operations/shared/rounding.hpp"
 
 #include <string>
 #include <utility>
@@ -28,7 +29,10 @@ Problem map_problem(const Move& move) {
   return elementwise_problem(move, MapProblem{expression, reads}, {.keep_dimensions = reads.g});
 }
 
-constexpr OperationRules map_rules{.in_place = true, .check = check_map, .problem = map_problem};
+constexpr OperationRules map_rules{
+    .in_place = true, .check = check_map, .problem = map_problem, .same_bits = [](const Move& move) {
+      return rounds_alike(std::get<Map>(move.body).expression);
+    }};
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 #include "kernel/moe_limits.hpp"
 #include "operations/list.hpp"
 #include "operations/shared/make.hpp"
+#include "operations/shared/rounding.hpp"
 #include "spec/counted.hpp"
 #include "spec/memory_rules.hpp"
 #include "spec/saturate.hpp"
@@ -205,7 +206,8 @@ constexpr OperationRules moe_permute_rules{.check = check_moe_permute,
                                                  return moe_permute_problem({&move, 1});
                                                },
                                            .joint_problem = moe_permute_problem,
-                                           .are_joint = are_one_sort};
+                                           .are_joint = are_one_sort,
+                                           .same_bits = moves_bits};
 
 std::uint64_t first_extent(const Tensor& tensor) {
   return tensor.view.rank == 0 ? 0 : tensor.view.shape[0];

@@ -1,5 +1,6 @@
 #include "operations/list.hpp"
 #include "operations/shared/make.hpp"
+#include "operations/shared/rounding.hpp"
 #include "spec/counted.hpp"
 
 #include <cstdint>
@@ -56,7 +57,7 @@ Problem pad_problem(const Move& move) {
   return problem;
 }
 
-constexpr OperationRules pad_rules{.check = check_pad, .problem = pad_problem};
+constexpr OperationRules pad_rules{.check = check_pad, .problem = pad_problem, .same_bits = moves_bits};
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #include "operations/list.hpp"
 #include "operations/shared/make.hpp"
+#include "operations/shared/rounding.hpp"
 #include "operations/shared/shapes.hpp"
 #include "spec/counted.hpp"
 #include "spec/memory_rules.hpp"
@@ -138,7 +139,15 @@ Problem reduce_problem(const Move& move) {
   return problem;
 }
 
-constexpr OperationRules reduce_rules{.check = check_reduce, .problem = reduce_problem};
+bool reduce_same_bits(const Move& move) {
+  const auto& reduction = std::get<Reduction>(move.body);
+  if (!rounds_alike(reduction.epilogue) || reduction.op == ReductionOp::mean) return false;
+  return reduction.op == ReductionOp::sum ? sums_integers(move, reduction.expression)
+                                          : rounds_alike(reduction.expression);
+}
+
+constexpr OperationRules reduce_rules{
+    .check = check_reduce, .problem = reduce_problem, .same_bits = reduce_same_bits};
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #include "operations/list.hpp"
 #include "operations/shared/make.hpp"
+#include "operations/shared/rounding.hpp"
 #include "spec/combine_rules.hpp"
 #include "spec/limits.hpp"
 
@@ -68,7 +69,11 @@ Problem reduce_into_problem(const Move& move) {
   return problem;
 }
 
-constexpr OperationRules reduce_into_rules{.check = check_reduce_into, .problem = reduce_into_problem};
+constexpr OperationRules reduce_into_rules{
+    .check = check_reduce_into,
+    .problem = reduce_into_problem,
+    // The copy engine and threads treat subnormal numbers differently.
+    .same_bits = [](const Move& move) { return !is_float(move.destination.view.type); }};
 
 }  // namespace
 

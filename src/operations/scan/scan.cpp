@@ -1,5 +1,6 @@
 #include "operations/list.hpp"
 #include "operations/shared/make.hpp"
+#include "operations/shared/rounding.hpp"
 #include "operations/shared/shapes.hpp"
 #include "spec/counted.hpp"
 
@@ -76,8 +77,15 @@ Problem scan_problem(const Move& move) {
   return problem;
 }
 
+bool scan_same_bits(const Move& move) {
+  const auto& scan = std::get<Scan>(move.body);
+  const bool accumulates = scan.op == ScanOp::sum || scan.op == ScanOp::product;
+  return accumulates ? sums_integers(move, scan.expression) : rounds_alike(scan.expression);
+}
+
 /// In place is legal: each element is read only by the thread that later overwrites it.
-constexpr OperationRules scan_rules{.in_place = true, .check = check_scan, .problem = scan_problem};
+constexpr OperationRules scan_rules{
+    .in_place = true, .check = check_scan, .problem = scan_problem, .same_bits = scan_same_bits};
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #include "operations/list.hpp"
 #include "operations/shared/indexed_moves.hpp"
+#include "operations/shared/rounding.hpp"
 
 TMAJIT_BEGIN
 namespace {
@@ -11,7 +12,8 @@ Indexing scatter_indexing(const Move& move) {
 constexpr OperationRules scatter_rules{
     .check = [](MoveRules& rules) { check_indexed(rules, scatter_indexing(rules.move())); },
     .problem = [](const Move& move) { return indexed_problem(move, scatter_indexing(move)); },
-    .writes = [](const Move& move) { return move.sources.front().view.elements() > 0; }};
+    .writes = [](const Move& move) { return move.sources.front().view.elements() > 0; },
+    .same_bits = moves_bits};
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 #include "kernel/stencil_calls.hpp"
 #include "operations/list.hpp"
 #include "operations/shared/make.hpp"
+#include "operations/shared/rounding.hpp"
 #include "spec/counted.hpp"
 #include "spec/views.hpp"
 
@@ -69,7 +70,10 @@ Problem stencil_problem(const Move& move) {
 }
 
 // Not in place: several elements of the destination depend on one element of a source.
-constexpr OperationRules stencil_rules{.check = check_stencil, .problem = stencil_problem};
+constexpr OperationRules stencil_rules{
+    .check = check_stencil, .problem = stencil_problem, .same_bits = [](const Move& move) {
+      return rounds_alike(std::get<Stencil>(move.body).expression);
+    }};
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 #include "kernel/top_k_limits.hpp"
 #include "operations/list.hpp"
 #include "operations/shared/make.hpp"
+#include "operations/shared/rounding.hpp"
 #include "operations/shared/shapes.hpp"
 #include "spec/counted.hpp"
 #include "spec/memory_rules.hpp"
@@ -131,7 +132,8 @@ constexpr OperationRules top_k_rules{.check = check_top_k,
                                            return top_k_problem({&move, 1});
                                          },
                                      .joint_problem = top_k_problem,
-                                     .are_joint = are_one_selection};
+                                     .are_joint = are_one_selection,
+                                     .same_bits = moves_bits};
 
 }  // namespace
 

@@ -49,6 +49,25 @@ static void use_chain(tmajit_runtime* runtime, const tmajit_tensor* destination,
   tmajit_buffer_destroy(buffer);
 }
 
+// Kernels that are made in the background.
+static void use_prefetch(tmajit_runtime* runtime, const tmajit_tensor* destination,
+                         const tmajit_tensor* source) {
+  tmajit_operation* operation = NULL;
+  EXPECT_OK(tmajit_copy_operation(destination, source, NULL, &operation, &error));
+  const tmajit_operation* const operations[] = {operation};
+  tmajit_prefetch* prefetch = NULL;
+  EXPECT_OK(tmajit_prefetch_make(runtime, operations, 1, NULL, &prefetch, &error));
+  tmajit_operation_destroy(operation);
+  EXPECT(tmajit_prefetch_wait(prefetch, 60000) == 1);
+  EXPECT(tmajit_prefetch_done(prefetch) == 1 && tmajit_prefetch_total(prefetch) == 1);
+  EXPECT(tmajit_prefetch_made(prefetch) == 1 && tmajit_prefetch_failure_count(prefetch) == 0);
+  tmajit_text* text = NULL;
+  EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "there is no failure 0",
+               tmajit_prefetch_failure(prefetch, 0, &text, &error));
+  tmajit_prefetch_cancel(prefetch);
+  tmajit_prefetch_destroy(prefetch);
+}
+
 void use_plans(tmajit_runtime* runtime) {
   enum { count = 1000 };
   int32_t x[count];
@@ -91,6 +110,7 @@ void use_plans(tmajit_runtime* runtime) {
   tmajit_text_destroy(text);
 
   use_chain(runtime, &destination, &source);
+  use_prefetch(runtime, &destination, &source);
   use_log(&destination, &source);
   tmajit_plan_destroy(plan);
   tmajit_kernel_destroy(kernel);

@@ -4,6 +4,7 @@
 #include <tmajit/tmajit.hpp>
 
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <span>
 #include <utility>
@@ -66,6 +67,22 @@ void every_operation(Runtime& runtime) {
   expect_error(no_device, [&] { im2col(runtime, to, images, {.filter = {1}}); });
   const Tensor filter{TensorView::contiguous(ElementType::f32, {64, 1, 64}), 3 << 20};
   expect_error(no_device, [&] { convolution(runtime, to, images, filter); });
+}
+
+void every_prefetch(Runtime& runtime) {
+  const Operation operation = operation::permute(matrix_at(1 << 20), matrix_at(2 << 20), {1, 0});
+  const Prefetch made = prefetch(runtime, {operation}, {.threads = 1});
+  const Prefetch again = prefetch(runtime, plan_kernels(operation));
+  again.cancel();
+  made.wait();
+  again.wait();
+  expect(made.wait_for(std::chrono::milliseconds(1)) && made.done() == made.total() && made.made() == 1 &&
+             made.failures().empty(),
+         "a Prefetch");
+  expect(parse<WhenMissing>(name(WhenMissing::serve)) == WhenMissing::serve, "WhenMissing");
+  const MissingKernelError error(MissingKernel{.family = "rows"});
+  expect(error.code() == ErrorCode::missing_kernel && error.missing().family == "rows",
+         "a MissingKernelError");
 }
 
 void every_launch(Runtime& runtime) {
@@ -179,6 +196,7 @@ void run_without_a_device() {
   });
 
   every_operation(runtime);
+  every_prefetch(runtime);
   every_launch(runtime);
   expect(remember(runtime, {.chip = chip.name, .shape_class = {.family = "rows"}, .choice = plan.choice()}),
          "remember()");
