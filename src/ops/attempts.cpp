@@ -103,10 +103,12 @@ Attempts::Chosen Attempts::choose(const Runtime& runtime) const {
       const std::optional<Kernel> kernel = pending ? pending->get() : runtime.kernel(plan);
       if (!kernel) return {};
       launches = PlacedLaunches::make(plan_.operation, plan_.reaches, {&plan, 1}, {&*kernel, 1});
+      trial_->use_call();
       return {.launches = launches.get(), .candidate = candidate};
     }
     Trial::Run* const run = trial_->begin(candidate, runtime.device()->timing());
     if (run == nullptr) return {};
+    trial_->use_call();
     return {.launches = launches.get(), .run = run, .candidate = candidate};
   } catch (const std::exception& error) {
     trial_->drop(candidate, error.what());

@@ -125,7 +125,6 @@ std::optional<std::size_t> Trial::next(const std::vector<bool>& can_run) {
     fewest = timed;
     next = i;
   }
-  if (next) --calls_left_;
   // The program may never again make a call that the remaining candidates can run.
   if (next || pending || ++useless_calls_ < max_useless_calls) return next;
   for (std::size_t i = candidates_.size(); i-- > 0;) {

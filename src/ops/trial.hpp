@@ -82,6 +82,8 @@ class Trial {
   /// The candidate to launch next. `can_run` says for each candidate whether it can run the call. Nothing if
   /// the call is of no use for the trial.
   [[nodiscard]] std::optional<std::size_t> next(const std::vector<bool>& can_run);
+  /// Counts a call that launches a candidate.
+  void use_call() noexcept { --calls_left_; }
   /// A run of a candidate. Null while `max_runs` runs are in flight.
   [[nodiscard]] Run* begin(std::size_t candidate, DeviceTiming& timing);
   /// @}
