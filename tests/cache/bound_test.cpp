@@ -139,11 +139,12 @@ TEST_CASE("while one process evicts, another stores without waiting") {
   FaultyFileSystem files(1);
   files.set_clock(-1h);
   const DiskCache cache(folder.path(), 4 * 3 * block);
-  REQUIRE(cache.store(sample_key(0), three_blocks()));
+  for (unsigned i = 0; i < 4; ++i) REQUIRE(cache.store(sample_key(i), three_blocks()));
+  files.set_clock(-30min);
   {
     const FileLock other_sweeper(size_lock_path(folder.path()), 0ms);
     REQUIRE(other_sweeper.is_held());
-    for (unsigned i = 1; i < 8; ++i) REQUIRE(cache.store(sample_key(i), three_blocks()));
+    for (unsigned i = 4; i < 8; ++i) REQUIRE(cache.store(sample_key(i), three_blocks()));
     CHECK(cache.entries().size() == 8);
   }
   files.set_clock(0h);
@@ -173,6 +174,23 @@ TEST_CASE("a clock that jumps neither empties the cache nor stops eviction") {
       CHECK(entries >= std::min<std::size_t>(i + 1, bound - 2));
     }
   }
+}
+
+TEST_CASE("entries whose time is in the future are evicted first, unless they are used") {
+  const TemporaryFolder folder;
+  FaultyFileSystem files(1);
+  const DiskCache cache(folder.path(), 10 * 3 * block);
+  files.set_clock(24h * 365);  // a clock that is wrong
+  for (unsigned i = 0; i < 6; ++i) REQUIRE(cache.store(sample_key(i), three_blocks()));
+  files.set_clock(0h);
+  CHECK(cache.fetch(sample_key(0)));
+  CHECK(cache.fetch(sample_key(1)));
+  files.set_clock(1h);
+  for (unsigned i = 6; i < 10; ++i) REQUIRE(cache.store(sample_key(i), three_blocks()));
+  files.set_clock(2h);
+  REQUIRE(cache.store(sample_key(10), three_blocks()));
+  CHECK(cache.entries().size() == 9);
+  for (const unsigned used : {0U, 1U, 6U, 7U, 8U, 9U, 10U}) CHECK(cache.fetch(sample_key(used)));
 }
 
 TEST_CASE("trim removes by age and by size") {

@@ -19,9 +19,9 @@ namespace tests {
 /// A file system whose calls fail at random while it lives, and whose clock can be set. Thread-safe.
 ///
 /// A call fails with an error that network file systems and full disks give. A read or write may transfer
-/// fewer bytes. A write may lose its bytes and yet succeed, as if the power was cut before they were on the
-/// disk. A read may return other bytes, as if another client had replaced the file. A successful call may
-/// report that it failed, as NFS does if the server's answer was lost.
+/// fewer bytes, or damaged ones. A write may lose its bytes and yet succeed, as if the power was cut before
+/// they were on the disk. A successful call may report that it failed, as NFS does if the server's answer was
+/// lost.
 class FaultyFileSystem final : public tmajit::FileSystem {
  public:
   explicit FaultyFileSystem(std::uint64_t seed)
@@ -55,7 +55,7 @@ class FaultyFileSystem final : public tmajit::FileSystem {
     if (kind == 1) return 0;  // the file was truncated
     const auto filled =
         FileSystem::read(file, bytes, kind == 2 ? std::max<std::size_t>(count / 2, 1) : count);
-    if (kind == 3 && filled > 0) std::memset(bytes, 'z', static_cast<std::size_t>(filled));
+    if (kind == 3 && filled > 0) damage(bytes, static_cast<std::size_t>(filled));
     return filled;
   }
   ::ssize_t write(int file, const char* bytes, std::size_t count) override {
@@ -64,7 +64,9 @@ class FaultyFileSystem final : public tmajit::FileSystem {
     if (kind == 0) return fail();
     if (kind == 1) return FileSystem::write(file, bytes, std::max<std::size_t>(count / 2, 1));
     if (kind == 2) return static_cast<::ssize_t>(count);  // lost
-    return FileSystem::write(file, std::string(count, '\0').data(), count);
+    std::string damaged(bytes, count);
+    if (count > 0) damage(damaged.data(), count);
+    return FileSystem::write(file, damaged.data(), count);
   }
   int sync(int) override { return fails() ? fail() : 0; }  // does not wait for the disk
   int close(int file) override {
@@ -121,6 +123,15 @@ class FaultyFileSystem final : public tmajit::FileSystem {
     if (calls_ == 0 || random_() % calls_ != 0) return false;
     ++faults_;
     return true;
+  }
+  /// Flips a bit, or clears the end of the bytes.
+  void damage(char* bytes, std::size_t count) {
+    const std::size_t at = draw(static_cast<unsigned>(count));
+    if (draw(2) == 0) {
+      bytes[at] = static_cast<char>(bytes[at] ^ (1 << draw(8)));
+    } else {
+      std::memset(bytes + at, 0, count - at);
+    }
   }
   int fail() {
     constexpr std::array errors{ESTALE, EBUSY, ENOSPC, EIO, EACCES, ENOENT, ETIMEDOUT, EROFS, EDQUOT, ENOLCK};
