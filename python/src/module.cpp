@@ -125,6 +125,8 @@ NB_MODULE(_core, module) {
   module.doc() = "The binding of libtmajit; use the functions of tmajit.";
   module.attr("__version__") = TMAJIT_VERSION_STRING;
   register_errors();
+  module.def("set_missing", &set_missing, nb::arg("when_missing"), nb::arg("allow_other_rounding"),
+             nb::arg("background_compiles"), nb::call_guard<nb::gil_scoped_release>());
   module.def("operations", &describe_operations, "Every operation and its arguments, as dicts.");
   module.def("find_operation", &number_of, nb::arg("name"), "The number of the operation of that name.");
   module.def("run_one", &run_one, nb::arg("operation"), nb::arg("sources"), nb::arg("out").none(),

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace tmajit::python {
 namespace {
@@ -35,14 +36,51 @@ std::atomic<Backend*>& slot_of(std::optional<std::int32_t> gpu) {
   return gpus[static_cast<std::size_t>(*gpu)];
 }
 
+/// The options of backends that are not made yet, guarded by backend_mutex().
+RuntimeOptions& next_options() {
+  static auto& options = *new RuntimeOptions;
+  return options;
+}
+
+/// Whether a backend was made, guarded by backend_mutex().
+bool& has_backend() {
+  static bool has = false;
+  return has;
+}
+
 Backend* make_backend(std::optional<std::int32_t> gpu) {
-  if (gpu) return new Backend{Runtime({.device = open_gpu(*gpu)}), nullptr};
+  RuntimeOptions options = next_options();
+  if (gpu) {
+    options.device = open_gpu(*gpu);
+    return new Backend{Runtime(std::move(options)), nullptr};
+  }
   const std::shared_ptr<SimDevice> device = make_sim_device();
-  // The simulated device runs PTX: ptxas is not needed.
-  return new Backend{Runtime({.device = device, .compile = {.arch = "compute_90a"}}), device};
+  options.device = device;
+  options.compile.arch = "compute_90a";  // the simulated device runs PTX: ptxas is not needed
+  return new Backend{Runtime(std::move(options)), device};
 }
 
 }  // namespace
+
+void set_missing(const std::string& when_missing, bool allow_other_rounding,
+                 std::int64_t background_compiles) {
+  const std::lock_guard lock(backend_mutex());
+  if (has_backend()) {
+    throw Error(ErrorCode::invalid_argument,
+                "options: a device is in use already; set the options before the first operation, plan, "
+                "kernel or prefetch");
+  }
+  constexpr std::int64_t max_threads = 1024;
+  if (background_compiles < 0 || background_compiles > max_threads) {
+    throw Error(ErrorCode::invalid_argument, "options: background_compiles is " +
+                                                 std::to_string(background_compiles) +
+                                                 "; legal are 0, which means none, to 1024");
+  }
+  RuntimeOptions& options = next_options();
+  options.when_missing = parse<WhenMissing>(when_missing);
+  options.allow_other_rounding = allow_other_rounding;
+  options.background_compiles = static_cast<std::uint32_t>(background_compiles);
+}
 
 Backend& backend_on(std::optional<std::int32_t> gpu) {
   std::atomic<Backend*>& slot = slot_of(gpu);
@@ -51,6 +89,7 @@ Backend& backend_on(std::optional<std::int32_t> gpu) {
   const std::lock_guard lock(backend_mutex());
   if (Backend* const made = slot.load(std::memory_order_acquire); made != nullptr) return *made;
   Backend* const made = make_backend(gpu);
+  has_backend() = true;
   slot.store(made, std::memory_order_release);
   return *made;
 }
