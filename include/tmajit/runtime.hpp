@@ -2,6 +2,7 @@
 
 #include <tmajit/cache.hpp>
 #include <tmajit/device.hpp>
+#include <tmajit/fleet.hpp>
 #include <tmajit/kernel_plan.hpp>
 #include <tmajit/list.hpp>
 #include <tmajit/own_launch.hpp>
@@ -64,6 +65,8 @@ struct RuntimeOptions {
   /// code of a kernel is unloaded when no Kernel, plan or prepared launch holds it either.
   std::size_t max_cached_kernels = 1024;
   Improve improve = {};
+  /// The store of kernels that machines share; without a URL there is none.
+  FleetOptions fleet = FleetOptions::from_environment();
 };
 
 /// Milliseconds of each step that made a kernel; zero for a step that was not needed.

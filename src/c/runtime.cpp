@@ -55,6 +55,32 @@ SimOptions to_sim_options(const tmajit_simulation* simulation) {
   return options;
 }
 
+template <class Duration>
+void set_unless_zero(Duration& option, std::uint64_t count, std::uint64_t most, const char* member) {
+  if (count > most) refuse("fleet: {} is {}; at most {} is legal", member, count, most);
+  if (count != 0) option = Duration(static_cast<typename Duration::rep>(count));
+}
+
+FleetOptions to_fleet_options(const tmajit_fleet_options* fleet) {
+  if (fleet == nullptr) return FleetOptions::from_environment();
+  const tmajit_fleet_options c_fleet = read_optional(fleet, "fleet");
+  FleetOptions options{.url = std::string(text(c_fleet.url)),
+                       .user = std::string(text(c_fleet.user)),
+                       .password = std::string(text(c_fleet.password)),
+                       .ca_file = text(c_fleet.ca_file),
+                       .certificate_file = text(c_fleet.certificate_file),
+                       .key_file = text(c_fleet.key_file),
+                       .secret = std::string(text(c_fleet.secret))};
+  if (c_fleet.prefix != nullptr) options.prefix = c_fleet.prefix;
+  constexpr std::uint64_t day_ms = 86'400'000;
+  constexpr std::uint64_t century_s = 3'155'760'000;
+  set_unless_zero(options.max_wait, c_fleet.max_wait_ms, day_ms, "max_wait_ms");
+  set_unless_zero(options.lease, c_fleet.lease_ms, day_ms, "lease_ms");
+  set_unless_zero(options.time_to_live, c_fleet.time_to_live_s, century_s, "time_to_live_s");
+  set_unless_zero(options.max_entry_bytes, c_fleet.max_entry_bytes);
+  return options;
+}
+
 tmajit_runtime make_runtime(const tmajit_runtime_options* runtime_options) {
   const tmajit_runtime_options c_options = read_optional(runtime_options, "options");
   require_zero("options", c_options.reserved);
@@ -88,6 +114,7 @@ tmajit_runtime make_runtime(const tmajit_runtime_options* runtime_options) {
   if (!(c_options.improve_min_predicted_us >= 0))
     refuse("options: improve_min_predicted_us is {}; 0 or more is legal", c_options.improve_min_predicted_us);
   set_unless_zero(options.improve.min_predicted_us, c_options.improve_min_predicted_us);
+  options.fleet = to_fleet_options(c_options.fleet);
   return {Runtime(std::move(options)), std::move(simulator)};
 }
 

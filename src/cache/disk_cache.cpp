@@ -1,4 +1,5 @@
 #include "cache/bytes.hpp"
+#include "cache/compiler_format.hpp"
 #include "cache/entry_format.hpp"
 #include "cache/layout.hpp"
 #include "files/files.hpp"
@@ -61,34 +62,8 @@ bool remove_file(const std::filesystem::path& path) {
 }
 
 /// Each NVRTC build that has stored kernels in a cache has a small file there, named by a hash of its
-/// content. The file's time says when the build was last used.
-constexpr std::string_view compiler_magic{"\x89tmanv2\n", 8};
-constexpr std::uint64_t max_compiler_bytes = 4096;
-/// The time of a compiler's file is updated only if it is older than this.
+/// content. The file's time says when the build was last used. It is updated only if it is older than this.
 constexpr std::chrono::minutes touch_interval{10};
-
-std::string encode(const CompilerIdentity& compiler) {
-  ByteWriter writer;
-  writer.raw(compiler_magic);
-  writer.u32(static_cast<std::uint32_t>(compiler.major));
-  writer.u32(static_cast<std::uint32_t>(compiler.minor));
-  for (const auto* text : {&compiler.build, &compiler.path, &compiler.stamp}) writer.text(*text);
-  writer.u64(checksum(writer.bytes()));
-  return writer.take();
-}
-
-std::optional<CompilerIdentity> decode(std::string_view bytes) {
-  ByteReader reader(bytes);
-  CompilerIdentity compiler;
-  const bool right_magic = reader.raw(compiler_magic.size()) == compiler_magic;
-  compiler.major = static_cast<int>(reader.u32());
-  compiler.minor = static_cast<int>(reader.u32());
-  for (auto* text : {&compiler.build, &compiler.path, &compiler.stamp}) *text = reader.text();
-  const auto summed = bytes.substr(0, bytes.size() - reader.rest().size());
-  const bool right_sum = reader.u64() == checksum(summed);
-  if (!reader.ok() || !reader.rest().empty() || !right_magic || !right_sum) return std::nullopt;
-  return compiler;
-}
 
 }  // namespace
 
@@ -201,7 +176,7 @@ std::vector<CompilerIdentity> DiskCache::known_compilers() const try {
     const auto time = file.last_write_time(unreadable);
     const auto bytes = read_file(file.path(), max_compiler_bytes, unreadable, Writer::trusted);
     if (unreadable) return;
-    if (auto compiler = decode(bytes)) found.emplace_back(time, *std::move(compiler));
+    if (auto compiler = decode_compiler(bytes)) found.emplace_back(time, *std::move(compiler));
   });
   std::stable_sort(found.begin(), found.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -216,7 +191,7 @@ std::vector<CompilerIdentity> DiskCache::known_compilers() const try {
 
 void DiskCache::remember(const CompilerIdentity& compiler) const try {
   if (is_refused()) return;
-  const auto bytes = encode(compiler);
+  const auto bytes = encode_compiler(compiler);
   const auto path = compilers_folder(directory_) / fmt::format("{:016x}", checksum(bytes));
   std::error_code error;
   const auto now = std::filesystem::file_time_type::clock::now();

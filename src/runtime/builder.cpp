@@ -1,6 +1,7 @@
 #include "runtime/builder.hpp"
 
 #include "cache/disk_level.hpp"
+#include "fleet/fleet_level.hpp"
 #include "kernel/plan_state.hpp"
 #include "spec/inside.hpp"
 #include "spec/log.hpp"
@@ -64,6 +65,7 @@ bool has_code(const Artifact& artifact) {
 Levels levels_of(const RuntimeOptions& options) {
   std::vector<std::unique_ptr<const KernelLevel>> levels;
   if (options.cache_directory) levels.push_back(std::make_unique<DiskLevel>(*options.cache_directory));
+  if (auto fleet = make_fleet_level(options.fleet)) levels.push_back(std::move(fleet));
   return Levels(std::move(levels));
 }
 

@@ -1,37 +1,18 @@
 // The cache's overhead: computing a key, storing an entry and fetching it must take less than 1 ms together.
 #include "cache/samples.hpp"
+#include "first_decile.hpp"
 #include "measurable.hpp"
 
 #include <tmajit/cache.hpp>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <vector>
 
 #include <catch2/catch_test_macros.hpp>
 
 using namespace tmajit;
+using tests::first_decile_us;
 using tests::sample_artifact;
 using tests::sample_key;
-
-namespace {
-
-/// Microseconds of one call: the first decile of 301 calls, which other load on the machine hardly affects.
-template <class Call>
-double microseconds(Call call) {
-  std::vector<double> times;
-  for (unsigned i = 0; i < 301; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    call(i);
-    times.push_back(
-        std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
-  }
-  std::nth_element(times.begin(), times.begin() + 30, times.end());
-  return times[30];
-}
-
-}  // namespace
 
 TEST_CASE("key, store and fetch cost less than a millisecond together") {
   const TemporaryFolder folder;
@@ -41,10 +22,12 @@ TEST_CASE("key, store and fetch cost less than a millisecond together") {
   const CompilerIdentity compiler{.major = 13, .minor = 0, .build = std::string(40, 'b'), .path = {}};
 
   unsigned found = 0;
-  const auto key = microseconds([&](unsigned) { found += cache_key(source, {}, compiler).digest[0] & 1U; });
-  const auto store = microseconds([&](unsigned i) { found += cache.store(sample_key(i % 50), artifact); });
-  const auto fetch = microseconds([&](unsigned i) { found += cache.fetch(sample_key(i % 50)).has_value(); });
-  const auto miss = microseconds([&](unsigned) { found += cache.fetch(sample_key(99)).has_value(); });
+  const auto key =
+      first_decile_us([&](unsigned) { found += cache_key(source, {}, compiler).digest[0] & 1U; });
+  const auto store = first_decile_us([&](unsigned i) { found += cache.store(sample_key(i % 50), artifact); });
+  const auto fetch =
+      first_decile_us([&](unsigned i) { found += cache.fetch(sample_key(i % 50)).has_value(); });
+  const auto miss = first_decile_us([&](unsigned) { found += cache.fetch(sample_key(99)).has_value(); });
   std::printf("key of 30 KB %.0f us, store of 60 KB %.0f us, fetch %.0f us, miss %.1f us\n", key, store,
               fetch, miss);
   REQUIRE(found > 0);

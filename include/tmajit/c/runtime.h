@@ -42,6 +42,24 @@ typedef struct tmajit_simulation {
   void* print_context;
 } tmajit_simulation;
 
+/// The store of kernels that the machines of a fleet share (FleetOptions, fleet.hpp). A member that is 0 has
+/// its default.
+typedef struct tmajit_fleet_options {
+  size_t size;           ///< sizeof(tmajit_fleet_options)
+  const char* url;       ///< "redis://host:6379/0", "rediss://…", "redis+unix:///path", "file:///path"
+  const char* user;      ///< replaces that of the URL
+  const char* password;  ///< replaces that of the URL
+  const char* ca_file;   ///< authorities for TLS, PEM; null: the system's
+  const char* certificate_file;  ///< the client's certificate for TLS, PEM; or null
+  const char* key_file;          ///< its key
+  const char* secret;            ///< signs entries; null: they are not signed
+  const char* prefix;            ///< begins the names of Redis's keys; null: "tmajit"
+  uint64_t max_wait_ms;          ///< the longest time of one request to Redis; 0: 50
+  uint64_t lease_ms;             ///< time after which another machine makes a kernel; 0: 30,000
+  uint64_t time_to_live_s;       ///< time after which Redis removes an entry; 0: none
+  uint64_t max_entry_bytes;      ///< larger entries are neither read nor kept; 0: 64 MiB
+} tmajit_fleet_options;
+
 typedef struct tmajit_runtime_options {
   size_t size;     ///< sizeof(tmajit_runtime_options)
   int32_t device;  ///< TMAJIT_DEVICE_GPU …
@@ -58,6 +76,7 @@ typedef struct tmajit_runtime_options {
   uint32_t reserved;                    ///< 0
   double improve_min_predicted_us;      ///< moves predicted to take fewer microseconds are not tried; 0: 20
   const tmajit_simulation* simulation;  ///< for TMAJIT_DEVICE_SIMULATED; null: the defaults
+  const tmajit_fleet_options* fleet;    ///< null: $TMAJIT_FLEET; without a URL: none
 } tmajit_runtime_options;
 
 /// Ties generator, compiler, cache and device together. Thread-safe, as every object of this interface is
