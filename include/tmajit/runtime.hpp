@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -52,6 +53,12 @@ struct Improve {
   double min_predicted_us = 20;
 };
 
+struct KernelRecord;
+
+/// `$TMAJIT_STATS_DIR` and `$TMAJIT_DUMP_DIR`; nothing if they are unset or empty.
+[[nodiscard]] TMAJIT_API std::optional<std::filesystem::path> default_statistics_directory();
+[[nodiscard]] TMAJIT_API std::optional<std::filesystem::path> default_dump_directory();
+
 struct RuntimeOptions {
   /// The device that runs the kernels. Null: everything up to the cubin works, launching throws
   /// Error{unavailable}.
@@ -67,6 +74,15 @@ struct RuntimeOptions {
   Improve improve = {};
   /// The store of kernels that machines share; without a URL there is none.
   FleetOptions fleet = FleetOptions::from_environment();
+  /// Publishes the counters (counters.hpp) in a file of this folder, for `jitc top`; nullopt does not.
+  std::optional<std::filesystem::path> statistics_directory = default_statistics_directory();
+  /// Keeps source, PTX, cubin, SASS and plan of every kernel that the runtime makes in this folder, which
+  /// grows without limit.
+  std::optional<std::filesystem::path> dump_directory = default_dump_directory();
+  /// Called after each kernel that the runtime makes, by the thread that made it, without a lock. Other
+  /// threads that wait for this kernel wait for the call, too. It must not ask for the same kernel. An
+  /// exception is logged.
+  std::function<void(const KernelRecord&)> on_kernel = {};
 };
 
 /// Milliseconds of each step that made a kernel; zero for a step that was not needed.

@@ -1,5 +1,7 @@
 #include "runtimes.hpp"
 
+#include "observe.hpp"
+
 #include <tmajit/error.hpp>
 #include <tmajit/sim_module.hpp>
 
@@ -36,10 +38,11 @@ std::atomic<Backend*>& slot_of(std::optional<std::int32_t> gpu) {
 }
 
 Backend* make_backend(std::optional<std::int32_t> gpu) {
-  if (gpu) return new Backend{Runtime({.device = open_gpu(*gpu)}), nullptr};
+  if (gpu) return new Backend{Runtime({.device = open_gpu(*gpu), .on_kernel = &publish_kernel}), nullptr};
   const std::shared_ptr<SimDevice> device = make_sim_device();
   // The simulated device runs PTX: ptxas is not needed.
-  return new Backend{Runtime({.device = device, .compile = {.arch = "compute_90a"}}), device};
+  return new Backend{
+      Runtime({.device = device, .compile = {.arch = "compute_90a"}, .on_kernel = &publish_kernel}), device};
 }
 
 }  // namespace

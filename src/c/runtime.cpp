@@ -1,3 +1,4 @@
+#include "c/counters.hpp"
 #include "c/handles.hpp"
 
 #include <tmajit/sim_module.hpp>
@@ -81,6 +82,13 @@ FleetOptions to_fleet_options(const tmajit_fleet_options* fleet) {
   return options;
 }
 
+/// Null keeps the default, "" means none.
+void set_folder(std::optional<std::filesystem::path>& option, const char* folder) {
+  if (folder == nullptr) return;
+  option.reset();
+  if (*folder != '\0') option = folder;
+}
+
 tmajit_runtime make_runtime(const tmajit_runtime_options* runtime_options) {
   const tmajit_runtime_options c_options = read_optional(runtime_options, "options");
   require_zero("options", c_options.reserved);
@@ -100,10 +108,7 @@ tmajit_runtime make_runtime(const tmajit_runtime_options* runtime_options) {
           "TMAJIT_DEVICE_NONE",
           c_options.device);
   }
-  if (c_options.cache_directory != nullptr) {
-    options.cache_directory.reset();
-    if (*c_options.cache_directory != '\0') options.cache_directory = c_options.cache_directory;
-  }
+  set_folder(options.cache_directory, c_options.cache_directory);
   if (c_options.arch != nullptr) options.compile.arch = c_options.arch;
   options.compile.line_info = !flag(c_options.no_line_info, "options: no_line_info");
   options.compile.extra =
@@ -115,6 +120,16 @@ tmajit_runtime make_runtime(const tmajit_runtime_options* runtime_options) {
     refuse("options: improve_min_predicted_us is {}; 0 or more is legal", c_options.improve_min_predicted_us);
   set_unless_zero(options.improve.min_predicted_us, c_options.improve_min_predicted_us);
   options.fleet = to_fleet_options(c_options.fleet);
+  set_folder(options.statistics_directory, c_options.statistics_directory);
+  set_folder(options.dump_directory, c_options.dump_directory);
+  if (c_options.on_kernel != nullptr) {
+    options.on_kernel = [function = c_options.on_kernel,
+                         context = c_options.on_kernel_context](const KernelRecord& record) {
+      const std::string key = record.key.hex();
+      const tmajit_kernel_record c_record = to_c_record(record, key);
+      function(context, &c_record);
+    };
+  }
   return {Runtime(std::move(options)), std::move(simulator)};
 }
 

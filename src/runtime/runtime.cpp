@@ -3,6 +3,8 @@
 #include "runtime/kernel_table.hpp"
 #include "spec/inside.hpp"
 
+#include <tmajit/counters.hpp>
+
 #include <atomic>
 #include <memory>
 #include <utility>
@@ -35,6 +37,14 @@ Companion& companion_of(const Runtime& runtime, std::unique_ptr<Companion> (*mak
 
 const RuntimeOptions& options_of(const Runtime& runtime) {
   return Inside::state(runtime)->kernels.builder().options();
+}
+
+Counters counters(const Runtime& runtime) {
+  return Inside::state(runtime)->kernels.builder().ledger().counters();
+}
+
+std::vector<KernelRecord> history(const Runtime& runtime) {
+  return Inside::state(runtime)->kernels.builder().ledger().history();
 }
 
 Runtime::Runtime(RuntimeOptions options) : state_(std::make_shared<RuntimeState>(std::move(options))) {}

@@ -60,6 +60,32 @@ typedef struct tmajit_fleet_options {
   uint64_t max_entry_bytes;      ///< larger entries are neither read nor kept; 0: 64 MiB
 } tmajit_fleet_options;
 
+/// Where a kernel came from.
+enum {
+  TMAJIT_LEVEL_MEMORY = 0,   ///< the runtime's memory
+  TMAJIT_LEVEL_PACK = 1,     ///< a file of kernels made beforehand
+  TMAJIT_LEVEL_DISK = 2,     ///< a folder
+  TMAJIT_LEVEL_FLEET = 3,    ///< the store that machines share
+  TMAJIT_LEVEL_COMPILED = 4  ///< no level had it
+};
+
+/// A kernel that a runtime has made.
+typedef struct tmajit_kernel_record {
+  size_t size;            ///< sizeof(tmajit_kernel_record)
+  const char* key;        ///< 64 hexadecimal digits
+  const char* entry;      ///< the kernel's name in PTX and cubin
+  const char* operation;  ///< the operation that it was made for; "" for a kernel of the program's own
+  const char* types;      ///< the destination's and the sources': "f32 <- bf16"
+  const char* shape;      ///< "1024x512"
+  int32_t level;          ///< TMAJIT_LEVEL_PACK …
+  uint32_t reserved;      ///< 0
+  double fetch_ms;        ///< the time of this kernel's stages, as in tmajit_counters
+  double compile_ms;      ///< NVRTC
+  double load_ms;         ///< onto the device
+  uint64_t bytes;         ///< of its source, PTX, cubin and log
+  int64_t unix_ms;        ///< when it was made, in milliseconds since 1970
+} tmajit_kernel_record;
+
 typedef struct tmajit_runtime_options {
   size_t size;     ///< sizeof(tmajit_runtime_options)
   int32_t device;  ///< TMAJIT_DEVICE_GPU …
@@ -77,6 +103,14 @@ typedef struct tmajit_runtime_options {
   double improve_min_predicted_us;      ///< moves predicted to take fewer microseconds are not tried; 0: 20
   const tmajit_simulation* simulation;  ///< for TMAJIT_DEVICE_SIMULATED; null: the defaults
   const tmajit_fleet_options* fleet;    ///< null: $TMAJIT_FLEET; without a URL: none
+  /// Folder in which `jitc top` finds the counters. Null: $TMAJIT_STATS_DIR; "": none.
+  const char* statistics_directory;
+  /// Folder that keeps source, PTX, cubin, SASS and plan of every kernel. Null: $TMAJIT_DUMP_DIR; "": none.
+  const char* dump_directory;
+  /// Called after each kernel that the runtime makes, by the thread that made it, or null. It must not ask
+  /// for the same kernel. The record and its texts live until it returns.
+  void (*on_kernel)(void* context, const tmajit_kernel_record* record);
+  void* on_kernel_context;
 } tmajit_runtime_options;
 
 /// Ties generator, compiler, cache and device together. Thread-safe, as every object of this interface is
