@@ -60,6 +60,22 @@ target_link_libraries(tmajit_llvm INTERFACE
   $<BUILD_INTERFACE:$<TARGET_FILE:LLVMSupport>> $<BUILD_INTERFACE:$<TARGET_FILE:LLVMDemangle>>
   $<BUILD_INTERFACE:tmajit_terminfo> $<BUILD_INTERFACE:Threads::Threads> ${CMAKE_DL_LIBS})
 
+# hiredis, Redis's client in C, linked statically: it writes commands and reads replies for the store of a fleet.
+# Without it, there is no Redis store.
+find_path(TMAJIT_HIREDIS_INCLUDE hiredis/hiredis.h)
+find_library(TMAJIT_HIREDIS_LIBRARY libhiredis.a libhiredisd.a)
+mark_as_advanced(TMAJIT_HIREDIS_INCLUDE TMAJIT_HIREDIS_LIBRARY)
+if(TMAJIT_HIREDIS_INCLUDE AND TMAJIT_HIREDIS_LIBRARY)
+  add_library(tmajit_hiredis INTERFACE)
+  add_library(tmajit::hiredis ALIAS tmajit_hiredis)
+  target_include_directories(tmajit_hiredis SYSTEM INTERFACE $<BUILD_INTERFACE:${TMAJIT_HIREDIS_INCLUDE}>)
+  target_compile_definitions(tmajit_hiredis INTERFACE TMAJIT_HAS_REDIS=1)
+  target_link_libraries(tmajit_hiredis INTERFACE $<BUILD_INTERFACE:${TMAJIT_HIREDIS_LIBRARY}>)
+else()
+  message(STATUS "No hiredis/hiredis.h with libhiredis.a: the store of a fleet cannot be a Redis server")
+  set(TMAJIT_HIREDIS_LIBRARY)
+endif()
+
 # JSON, header-only: for tuning files and the output of jitc.
 find_package(nlohmann_json CONFIG REQUIRED)
 

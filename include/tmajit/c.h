@@ -5,6 +5,7 @@
 /// threads may share, and which changes a new version may make. Every header of this interface:
 #include <tmajit/c/chain.h>
 #include <tmajit/c/check.h>
+#include <tmajit/c/counters.h>
 #include <tmajit/c/kernel.h>
 #include <tmajit/c/log.h>
 #include <tmajit/c/operations.h>

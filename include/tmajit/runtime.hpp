@@ -2,6 +2,7 @@
 
 #include <tmajit/cache.hpp>
 #include <tmajit/device.hpp>
+#include <tmajit/fleet.hpp>
 #include <tmajit/kernel_plan.hpp>
 #include <tmajit/list.hpp>
 #include <tmajit/missing_kernel.hpp>
@@ -10,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -59,6 +61,12 @@ struct Improve {
   bool remember = false;  ///< keep the results in the cache directory
 };
 
+struct KernelRecord;
+
+/// `$TMAJIT_STATS_DIR` and `$TMAJIT_DUMP_DIR`; nothing if they are unset or empty.
+[[nodiscard]] TMAJIT_API std::optional<std::filesystem::path> default_statistics_directory();
+[[nodiscard]] TMAJIT_API std::optional<std::filesystem::path> default_dump_directory();
+
 struct RuntimeOptions {
   /// The device that runs the kernels. Null: everything up to the cubin works, launching throws
   /// Error{unavailable}.
@@ -89,6 +97,17 @@ struct RuntimeOptions {
   /// prefetch(). They start when there is something to make, and end when it is made. 0: plans keep the
   /// kernels that they are served, and prefetch() starts one thread.
   std::uint32_t background_compiles = 2;
+  /// The store of kernels that machines share; without a URL there is none.
+  FleetOptions fleet = FleetOptions::from_environment();
+  /// Publishes the counters (counters.hpp) in a file of this folder, for `jitc top`; nullopt does not.
+  std::optional<std::filesystem::path> statistics_directory = default_statistics_directory();
+  /// Keeps source, PTX, cubin, SASS and plan of every kernel that the runtime makes in this folder, which
+  /// grows without limit.
+  std::optional<std::filesystem::path> dump_directory = default_dump_directory();
+  /// Called after each kernel that the runtime makes, by the thread that made it, without a lock. Other
+  /// threads that wait for this kernel wait for the call, too. It must not ask for the same kernel. An
+  /// exception is logged.
+  std::function<void(const KernelRecord&)> on_kernel = {};
 };
 
 /// Milliseconds of each step that made a kernel; zero for a step that was not needed.

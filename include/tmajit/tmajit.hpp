@@ -9,6 +9,7 @@
 #include <tmajit/codegen.hpp>
 #include <tmajit/combine.hpp>
 #include <tmajit/compile.hpp>
+#include <tmajit/counters.hpp>
 #include <tmajit/device.hpp>
 #include <tmajit/device_kernels.hpp>
 #include <tmajit/device_maps.hpp>
@@ -18,6 +19,7 @@
 #include <tmajit/dims.hpp>
 #include <tmajit/element_type.hpp>
 #include <tmajit/error.hpp>
+#include <tmajit/fleet.hpp>
 #include <tmajit/fusion.hpp>
 #include <tmajit/kernel_plan.hpp>
 #include <tmajit/list.hpp>

@@ -4,6 +4,7 @@
 #include "errors.hpp"
 #include "kernel_arguments.hpp"
 #include "kernels.hpp"
+#include "observe.hpp"
 #include "plans.hpp"
 #include "prefetches.hpp"
 #include "xla.hpp"
@@ -140,6 +141,7 @@ NB_MODULE(_core, module) {
              nb::arg("dtype").none(), nb::arg("values"), "The (type, shape) of each result.");
   bind_plans(module);
   bind_prefetches(module);
+  bind_observe(module);
   bind_chains(module);
   bind_tensor_map(module);
   bind_kernels(module);

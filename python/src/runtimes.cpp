@@ -1,5 +1,7 @@
 #include "runtimes.hpp"
 
+#include "observe.hpp"
+
 #include <tmajit/error.hpp>
 #include <tmajit/sim_module.hpp>
 
@@ -50,6 +52,7 @@ bool& has_backend() {
 
 Backend* make_backend(std::optional<std::int32_t> gpu) {
   RuntimeOptions options = next_options();
+  options.on_kernel = &publish_kernel;
   if (gpu) {
     options.device = open_gpu(*gpu);
     return new Backend{Runtime(std::move(options)), nullptr};

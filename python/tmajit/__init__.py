@@ -21,6 +21,7 @@ from ._check import Finding, Report, check, ptx_of, rules
 from ._conveniences import *
 from ._errors import ArgumentError, CompileError, Error, SpecError, Violation
 from ._kernels import Kernel, KernelTuning, TensorMap, kernel, tune_kernel
+from ._observe import counters, history, on_kernel
 from ._operations import *
 from ._options import options
 from ._plans import Explanation, Plan, plan

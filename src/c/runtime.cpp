@@ -1,3 +1,4 @@
+#include "c/counters.hpp"
 #include "c/handles.hpp"
 
 #include <tmajit/sim_module.hpp>
@@ -68,6 +69,39 @@ WhenMissing to_when_missing(std::int32_t when) {
   }
 }
 
+template <class Duration>
+void set_unless_zero(Duration& option, std::uint64_t count, std::uint64_t most, const char* member) {
+  if (count > most) refuse("fleet: {} is {}; at most {} is legal", member, count, most);
+  if (count != 0) option = Duration(static_cast<typename Duration::rep>(count));
+}
+
+FleetOptions to_fleet_options(const tmajit_fleet_options* fleet) {
+  if (fleet == nullptr) return FleetOptions::from_environment();
+  const tmajit_fleet_options c_fleet = read_optional(fleet, "fleet");
+  FleetOptions options{.url = std::string(text(c_fleet.url)),
+                       .user = std::string(text(c_fleet.user)),
+                       .password = std::string(text(c_fleet.password)),
+                       .ca_file = text(c_fleet.ca_file),
+                       .certificate_file = text(c_fleet.certificate_file),
+                       .key_file = text(c_fleet.key_file),
+                       .secret = std::string(text(c_fleet.secret))};
+  if (c_fleet.prefix != nullptr) options.prefix = c_fleet.prefix;
+  constexpr std::uint64_t day_ms = 86'400'000;
+  constexpr std::uint64_t century_s = 3'155'760'000;
+  set_unless_zero(options.max_wait, c_fleet.max_wait_ms, day_ms, "max_wait_ms");
+  set_unless_zero(options.lease, c_fleet.lease_ms, day_ms, "lease_ms");
+  set_unless_zero(options.time_to_live, c_fleet.time_to_live_s, century_s, "time_to_live_s");
+  set_unless_zero(options.max_entry_bytes, c_fleet.max_entry_bytes);
+  return options;
+}
+
+/// Null keeps the default, "" means none.
+void set_folder(std::optional<std::filesystem::path>& option, const char* folder) {
+  if (folder == nullptr) return;
+  option.reset();
+  if (*folder != '\0') option = folder;
+}
+
 tmajit_runtime make_runtime(const tmajit_runtime_options* runtime_options) {
   const tmajit_runtime_options c_options = read_optional(runtime_options, "options");
   require_zero("options", c_options.reserved, c_options.reserved_ready);
@@ -87,10 +121,7 @@ tmajit_runtime make_runtime(const tmajit_runtime_options* runtime_options) {
           "TMAJIT_DEVICE_NONE",
           c_options.device);
   }
-  if (c_options.cache_directory != nullptr) {
-    options.cache_directory.reset();
-    if (*c_options.cache_directory != '\0') options.cache_directory = c_options.cache_directory;
-  }
+  set_folder(options.cache_directory, c_options.cache_directory);
   if (c_options.arch != nullptr) options.compile.arch = c_options.arch;
   options.compile.line_info = !flag(c_options.no_line_info, "options: no_line_info");
   options.compile.extra =
@@ -115,6 +146,17 @@ tmajit_runtime make_runtime(const tmajit_runtime_options* runtime_options) {
   set_unless_zero(options.background_compiles,
                   static_cast<std::uint32_t>(std::max(c_options.background_compiles, 0)));
   if (c_options.background_compiles == -1) options.background_compiles = 0;
+  options.fleet = to_fleet_options(c_options.fleet);
+  set_folder(options.statistics_directory, c_options.statistics_directory);
+  set_folder(options.dump_directory, c_options.dump_directory);
+  if (c_options.on_kernel != nullptr) {
+    options.on_kernel = [function = c_options.on_kernel,
+                         context = c_options.on_kernel_context](const KernelRecord& record) {
+      const std::string key = record.key.hex();
+      const tmajit_kernel_record c_record = to_c_record(record, key);
+      function(context, &c_record);
+    };
+  }
   return {Runtime(std::move(options)), std::move(simulator)};
 }
 

@@ -31,9 +31,12 @@ struct StructInfo;
   };                                                \
   static_assert(sizeof(type) >= (bytes));
 TMAJIT_STRUCT(tmajit_argument, 88)
+TMAJIT_STRUCT(tmajit_counters, 128)
 TMAJIT_STRUCT(tmajit_device_info, 176)
 TMAJIT_STRUCT(tmajit_finding, 144)
 TMAJIT_STRUCT(tmajit_findings_options, 48)
+TMAJIT_STRUCT(tmajit_fleet_options, 104)
+TMAJIT_STRUCT(tmajit_kernel_record, 96)
 TMAJIT_STRUCT(tmajit_kernel_source, 88)
 TMAJIT_STRUCT(tmajit_kernel_tune_options, 32)
 TMAJIT_STRUCT(tmajit_launch, 88)

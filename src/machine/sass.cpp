@@ -9,8 +9,6 @@
 #include <cstdlib>
 #include <system_error>
 
-#include <llvm/Support/FileSystem.h>
-#include <llvm/Support/Program.h>
 #include <spdlog/fmt/fmt.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -24,20 +22,6 @@ std::string environment(const char* variable) {
 }
 
 }  // namespace
-
-std::optional<std::filesystem::path> find_nvdisasm() {
-  if (const auto named = environment("TMAJIT_NVDISASM"); !named.empty()) {
-    return llvm::sys::fs::can_execute(named) ? std::optional<std::filesystem::path>(named) : std::nullopt;
-  }
-  if (llvm::sys::fs::can_execute(TMAJIT_NVDISASM_HINT)) return TMAJIT_NVDISASM_HINT;
-  const auto search = [](llvm::ArrayRef<llvm::StringRef> folders) {
-    const auto found = llvm::sys::findProgramByName("nvdisasm", folders);
-    return found ? std::optional<std::filesystem::path>(*found) : std::nullopt;
-  };
-  if (auto found = search({})) return found;
-  const std::string home = environment("CUDA_HOME") + "/bin";
-  return search({home, "/usr/local/cuda/bin"});
-}
 
 std::string nvdisasm_remedy() {
   if (const auto named = environment("TMAJIT_NVDISASM"); !named.empty()) {

@@ -2,7 +2,10 @@
 
 #include "cache/disk_level.hpp"
 #include "cache/nearby_kernels.hpp"
+#include "fleet/fleet_level.hpp"
 #include "kernel/plan_state.hpp"
+#include "runtime/dump.hpp"
+#include "runtime/profiler_range.hpp"
 #include "spec/inside.hpp"
 #include "spec/log.hpp"
 
@@ -68,6 +71,7 @@ Levels levels_of(const RuntimeOptions& options) {
     levels.push_back(std::make_unique<DiskLevel>(*options.cache_directory, options.max_cache_bytes));
   for (const std::filesystem::path& folder : options.read_only_caches)
     levels.push_back(std::make_unique<DiskLevel>(folder, 0, CacheAccess::read_only));
+  if (auto fleet = make_fleet_level(options.fleet)) levels.push_back(std::move(fleet));
   return Levels(std::move(levels));
 }
 
@@ -82,6 +86,27 @@ void take(Levels::Found found, BuiltKernel& kernel) {
   kernel.key = found.key;
   kernel.level = found.level;
   kernel.is_kept = found.is_kept;
+}
+
+/// The kernel's name, as far as it is known before its source is generated.
+std::string_view name_of(const KernelRequest& request) {
+  return request.plan != nullptr ? request.plan->family().name : std::string_view(request.custom->entry);
+}
+
+KernelRecord record_of(const BuiltKernel& kernel) {
+  const Artifact& artifact = kernel.artifact;
+  return {.key = kernel.key,
+          .entry = artifact.entry,
+          .made_for = artifact.made_for,
+          .level = kernel.level,
+          .times = kernel.times,
+          .bytes = artifact.source.size() + artifact.ptx.size() + artifact.cubin.size() + artifact.log.size(),
+          .when = std::chrono::system_clock::now()};
+}
+
+std::uint64_t loaded_bytes(const BuiltKernel& kernel) {
+  if (!kernel.loaded) return 0;
+  return kernel.device->kernels().runs_ptx() ? kernel.artifact.ptx.size() : kernel.artifact.cubin.size();
 }
 
 Source source_of(const KernelRequest& request, StageTimes& times) {
@@ -99,14 +124,22 @@ Builder::Builder(RuntimeOptions options, Toolchain toolchain, std::chrono::milli
       levels_(levels_of(options_)),
       suits_(!options_.device                        ? has_code
              : options_.device->kernels().runs_ptx() ? has_ptx
-                                                     : has_cubin) {}
+                                                     : has_cubin),
+      ledger_(std::make_unique<Ledger>(options_.statistics_directory, options_.on_kernel)) {}
 
 BuiltKernel Builder::build(const KernelRequest& request) const {
   BuiltKernel kernel;
   kernel.shared_bytes = request.shared_bytes;
   kernel.artifact.made_for = made_for(request);
-  find_or_compile(request, kernel);
-  load_or_compile(request, kernel);
+  try {
+    find_or_compile(request, kernel);
+    load_or_compile(request, kernel);
+  } catch (...) {
+    ledger_->add_failure(kernel.times);
+    throw;
+  }
+  ledger_->add(record_of(kernel), loaded_bytes(kernel), kernel.is_kept);
+  if (options_.dump_directory) dump_kernel(*options_.dump_directory, kernel, request);
   return kernel;
 }
 
@@ -234,6 +267,7 @@ void Builder::compile(const KernelRequest& request, const CompilerIdentity& comp
   const Source source = source_of(request, kernel.times);
   {
     const Stopwatch watch(kernel.times.compile);
+    const ProfilerRange range("tmajit compile", name_of(request));
     MadeFor made_for = std::move(kernel.artifact.made_for);
     kernel.artifact = toolchain_.compile(source, options_.compile);
     kernel.artifact.made_for = std::move(made_for);
@@ -247,6 +281,7 @@ void Builder::compile(const KernelRequest& request, const CompilerIdentity& comp
 void Builder::load(BuiltKernel& kernel) const {
   if (!options_.device) return;
   const Stopwatch watch(kernel.times.load);
+  const ProfilerRange range("tmajit load", kernel.artifact.entry);
   kernel.loaded = options_.device->kernels().load(kernel.artifact);
   kernel.loaded->allow_shared_bytes(kernel.shared_bytes);
   kernel.device = options_.device;

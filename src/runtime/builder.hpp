@@ -2,6 +2,7 @@
 
 #include "cache/levels.hpp"
 #include "runtime/kernel_origin.hpp"
+#include "runtime/ledger.hpp"
 
 #include <tmajit/codegen.hpp>
 #include <tmajit/compile.hpp>
@@ -54,6 +55,7 @@ class Builder {
 
   [[nodiscard]] const RuntimeOptions& options() const noexcept { return options_; }
   [[nodiscard]] const std::shared_ptr<Device>& device() const noexcept { return options_.device; }
+  [[nodiscard]] Ledger& ledger() const noexcept { return *ledger_; }
   [[nodiscard]] const Levels& levels() const noexcept { return levels_; }
   /// The key of a request's kernel by compiler. It refers to the request.
   [[nodiscard]] KeyFor key_for(const KernelRequest& request) const;
@@ -79,6 +81,7 @@ class Builder {
   std::chrono::milliseconds patience_;
   Levels levels_;
   Suits suits_;
+  std::unique_ptr<Ledger> ledger_;
 };
 
 TMAJIT_END

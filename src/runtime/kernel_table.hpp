@@ -15,8 +15,8 @@ TMAJIT_BEGIN
 class KernelTable {
  public:
   explicit KernelTable(RuntimeOptions options, Toolchain toolchain = {})
-      : kernels_(options.max_cached_kernels),
-        builder_(std::make_shared<const Builder>(std::move(options), toolchain)) {}
+      : builder_(std::make_shared<const Builder>(std::move(options), toolchain)),
+        kernels_(builder_->options().max_cached_kernels, builder_->ledger().memory_hits()) {}
 
   /// The kernel from memory, or a new one. Throws CompileError, Error{unavailable}, and what
   /// DeviceKernels::load() throws.
@@ -37,8 +37,8 @@ class KernelTable {
   [[nodiscard]] std::size_t size() { return kernels_.size(); }
 
  private:
-  SingleFlight<KernelOrigin, KernelState> kernels_;
   std::shared_ptr<const Builder> builder_;  // kernels share it
+  SingleFlight<KernelOrigin, KernelState> kernels_;
 };
 
 TMAJIT_END

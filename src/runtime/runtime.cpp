@@ -2,6 +2,8 @@
 #include "runtime/readiness.hpp"
 #include "runtime/runtime_state.hpp"
 
+#include <tmajit/counters.hpp>
+
 #include <utility>
 
 TMAJIT_BEGIN
@@ -18,6 +20,14 @@ Companion& companion_of(const Runtime& runtime, std::unique_ptr<Companion> (*mak
 
 const RuntimeOptions& options_of(const Runtime& runtime) {
   return Inside::state(runtime)->kernels.builder().options();
+}
+
+Counters counters(const Runtime& runtime) {
+  return Inside::state(runtime)->kernels.builder().ledger().counters();
+}
+
+std::vector<KernelRecord> history(const Runtime& runtime) {
+  return Inside::state(runtime)->kernels.builder().ledger().history();
 }
 
 Runtime make_runtime(RuntimeOptions options, Toolchain toolchain) {

@@ -17,6 +17,14 @@
 
 TMAJIT_BEGIN
 
+/// Threads are spread over this many lanes. With at most this many threads, each thread has its own lane.
+inline constexpr std::size_t single_flight_lanes = 16;
+
+/// Number of values that threads of a lane have found. Only a thread with the lane's lock writes it.
+struct alignas(64) LaneHits {
+  std::atomic<std::uint64_t> count = 0;
+};
+
 /// A table of values that are made on first request. If several threads request the same key at once, the
 /// first of them makes the value and the others wait for it. No lock is held while a value is made. If that
 /// fails, every waiting thread gets the exception; a later request tries again.
@@ -37,8 +45,10 @@ class SingleFlight {
  public:
   using Result = std::shared_ptr<const Value>;
 
-  explicit SingleFlight(std::size_t capacity = std::numeric_limits<std::size_t>::max())
-      : capacity_(capacity) {}
+  /// `hits`, if it is not null, counts the values that find() returns, in `single_flight_lanes` numbers.
+  explicit SingleFlight(std::size_t capacity = std::numeric_limits<std::size_t>::max(),
+                        LaneHits* hits = nullptr)
+      : capacity_(capacity), hits_(hits) {}
 
   /// The value for `key` if the table holds it, else null. Allocates memory only once for each value and
   /// lane, for a Share.
@@ -48,6 +58,10 @@ class SingleFlight {
     const std::lock_guard lock(locks_[lane].mutex);
     const auto at = find_slot(hash, key);
     if (at == slots_.end() || !at->second.value) return nullptr;
+    if (hits_ != nullptr) {
+      auto& count = hits_[lane].count;
+      count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    }
     Slot& slot = at->second;
     // `turn_` changes only when a value is made, so mostly there is nothing to store.
     if (slot.used.load(std::memory_order_relaxed) != turn_) slot.used.store(turn_, std::memory_order_relaxed);
@@ -104,8 +118,7 @@ class SingleFlight {
   }
 
  private:
-  // With at most this many threads, each thread has its own lane.
-  static constexpr std::size_t lanes = 16;
+  static constexpr std::size_t lanes = single_flight_lanes;
   static constexpr std::size_t cache_line = 64;
 
   /// A lane's reference to a value, with a reference count that only threads of the lane change.
@@ -182,6 +195,7 @@ class SingleFlight {
   std::array<Lock, lanes> locks_;
   Slots slots_;
   std::size_t capacity_;
+  LaneHits* hits_;
   std::size_t size_ = 0;
   std::uint64_t turn_ = 0;  ///< increases when a value is made
 

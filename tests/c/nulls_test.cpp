@@ -38,6 +38,7 @@ TEST_CASE("all other functions that return a status reject null handles and poin
   CHECK(with_zeros(tmajit_findings_format) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_findings_item) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_gpu) == TMAJIT_INVALID_ARGUMENT);
+  CHECK(with_zeros(tmajit_history_kernel) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_kernel_launch) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_kernel_load_ptx) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_kernel_make) == TMAJIT_INVALID_ARGUMENT);
@@ -61,7 +62,9 @@ TEST_CASE("all other functions that return a status reject null handles and poin
   CHECK(with_zeros(tmajit_prepared_launch) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_prepared_rebind) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_rule_item) == TMAJIT_INVALID_ARGUMENT);
+  CHECK(with_zeros(tmajit_runtime_counters) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_runtime_device) == TMAJIT_INVALID_ARGUMENT);
+  CHECK(with_zeros(tmajit_runtime_history) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_runtime_findings) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_runtime_forget) == TMAJIT_INVALID_ARGUMENT);
   CHECK(with_zeros(tmajit_runtime_make) == TMAJIT_INVALID_ARGUMENT);

@@ -92,6 +92,7 @@ def vcpkg(cmake: str) -> list[str]:
     wrong += undocumented(f"vcpkg install {port.name} --overlay-ports={port.parent.relative_to(ROOT)}")
     # Packages that the build asks for, apart from those of the system.
     asked = set(re.findall(r"^find_package\((\w+)", read("cmake/Dependencies.cmake"), re.MULTILINE)) - {"Threads", "LLVM"}
+    asked |= set(re.findall(r"^find_library\(\w+ lib(\w+)\.a", read("cmake/Dependencies.cmake"), re.MULTILINE))
     given = {name for name in manifest["dependencies"] if isinstance(name, str)}
     if {name.replace("_", "-") for name in asked} != given:
         wrong.append(f"vcpkg.json has the dependencies {sorted(given)}; the build finds {sorted(asked)}")

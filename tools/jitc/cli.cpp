@@ -147,6 +147,7 @@ int run(int argc, const char* const* argv) {
   add_layout_command(app, session);
   add_cache_command(app, session);
   add_key_command(app, session);
+  add_top_command(app, session);
   add_operations_command(app, session);
   add_headers_command(app, session);
   add_conformance_command(app, session);

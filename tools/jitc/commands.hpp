@@ -37,6 +37,7 @@ void add_view_command(CLI::App& app, Session& session);
 void add_layout_command(CLI::App& app, Session& session);
 void add_cache_command(CLI::App& app, Session& session);
 void add_key_command(CLI::App& app, Session& session);
+void add_top_command(CLI::App& app, Session& session);
 void add_operations_command(CLI::App& app, Session& session);
 void add_headers_command(CLI::App& app, Session& session);
 void add_conformance_command(CLI::App& app, Session& session);

@@ -164,7 +164,11 @@ std::filesystem::path cache_folder(const std::string& directory) {
 
 tmajit::RuntimeOptions runtime_options(const CompilerOptions& options) {
   tmajit::RuntimeOptions result{.cache_directory = std::nullopt};
-  if (!options.no_cache) result.cache_directory = cache_folder(options.cache_directory);
+  if (options.no_cache) {
+    result.fleet = {};
+  } else {
+    result.cache_directory = cache_folder(options.cache_directory);
+  }
   result.compile.arch = options.arch;
   result.compile.line_info = options.line_info;
   return result;

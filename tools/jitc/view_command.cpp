@@ -4,6 +4,7 @@
 #include "plan_kernels.hpp"
 #include "report.hpp"
 #include "terminal.hpp"
+#include "text.hpp"
 #include "usage.hpp"
 
 #include <tmajit/view/page.hpp>

@@ -18,6 +18,7 @@ CLI/CLI.hpp libcli11-dev
 nlohmann/json.hpp nlohmann-json3-dev
 benchmark/benchmark.h libbenchmark-dev
 zlib.h zlib1g-dev
+hiredis/hiredis.h libhiredis-dev
 END
 }
 
@@ -43,7 +44,7 @@ missing_packages() {
   compiler_version=$("$(compiler)" -dumpversion 2>/dev/null || echo 0)
   if version_at_least "$compiler_version" 12; then missing_headers; else
     echo g++
-    printf '%s\n' libspdlog-dev libfmt-dev libcli11-dev nlohmann-json3-dev libbenchmark-dev zlib1g-dev
+    printf '%s\n' libspdlog-dev libfmt-dev libcli11-dev nlohmann-json3-dev libbenchmark-dev zlib1g-dev libhiredis-dev
   fi
   version_at_least "$(cmake --version 2>/dev/null | awk 'NR == 1 { print $3 }')" 3.25 || echo cmake
   have ninja || echo ninja-build

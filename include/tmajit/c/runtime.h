@@ -51,6 +51,50 @@ enum {
   TMAJIT_MISSING_REFUSE = 2  ///< the call returns TMAJIT_MISSING_KERNEL
 };
 
+/// The store of kernels that the machines of a fleet share (FleetOptions, fleet.hpp). A member that is 0 has
+/// its default.
+typedef struct tmajit_fleet_options {
+  size_t size;           ///< sizeof(tmajit_fleet_options)
+  const char* url;       ///< "redis://host:6379/0", "rediss://…", "redis+unix:///path", "file:///path"
+  const char* user;      ///< replaces that of the URL
+  const char* password;  ///< replaces that of the URL
+  const char* ca_file;   ///< authorities for TLS, PEM; null: the system's
+  const char* certificate_file;  ///< the client's certificate for TLS, PEM; or null
+  const char* key_file;          ///< its key
+  const char* secret;            ///< signs entries; null: they are not signed
+  const char* prefix;            ///< begins the names of Redis's keys; null: "tmajit"
+  uint64_t max_wait_ms;          ///< the longest time of one request to Redis; 0: 50
+  uint64_t lease_ms;             ///< time after which another machine makes a kernel; 0: 30,000
+  uint64_t time_to_live_s;       ///< time after which Redis removes an entry; 0: none
+  uint64_t max_entry_bytes;      ///< larger entries are neither read nor kept; 0: 64 MiB
+} tmajit_fleet_options;
+
+/// Where a kernel came from.
+enum {
+  TMAJIT_LEVEL_MEMORY = 0,   ///< the runtime's memory
+  TMAJIT_LEVEL_PACK = 1,     ///< a file of kernels made beforehand
+  TMAJIT_LEVEL_DISK = 2,     ///< a folder
+  TMAJIT_LEVEL_FLEET = 3,    ///< the store that machines share
+  TMAJIT_LEVEL_COMPILED = 4  ///< no level had it
+};
+
+/// A kernel that a runtime has made.
+typedef struct tmajit_kernel_record {
+  size_t size;            ///< sizeof(tmajit_kernel_record)
+  const char* key;        ///< 64 hexadecimal digits
+  const char* entry;      ///< the kernel's name in PTX and cubin
+  const char* operation;  ///< the operation that it was made for; "" for a kernel of the program's own
+  const char* types;      ///< the destination's and the sources': "f32 <- bf16"
+  const char* shape;      ///< "1024x512"
+  int32_t level;          ///< TMAJIT_LEVEL_PACK …
+  uint32_t reserved;      ///< 0
+  double fetch_ms;        ///< the time of this kernel's stages, as in tmajit_counters
+  double compile_ms;      ///< NVRTC
+  double load_ms;         ///< onto the device
+  uint64_t bytes;         ///< of its source, PTX, cubin and log
+  int64_t unix_ms;        ///< when it was made, in milliseconds since 1970
+} tmajit_kernel_record;
+
 typedef struct tmajit_runtime_options {
   size_t size;     ///< sizeof(tmajit_runtime_options)
   int32_t device;  ///< TMAJIT_DEVICE_GPU …
@@ -78,6 +122,15 @@ typedef struct tmajit_runtime_options {
   uint32_t allow_other_rounding;        ///< 1: serves also kernels that round sums and products differently
   int32_t background_compiles;          ///< the most threads that make kernels; 0: 2; -1: none
   uint32_t reserved_ready;              ///< 0
+  const tmajit_fleet_options* fleet;    ///< null: $TMAJIT_FLEET; without a URL: none
+  /// Folder in which `jitc top` finds the counters. Null: $TMAJIT_STATS_DIR; "": none.
+  const char* statistics_directory;
+  /// Folder that keeps source, PTX, cubin, SASS and plan of every kernel. Null: $TMAJIT_DUMP_DIR; "": none.
+  const char* dump_directory;
+  /// Called after each kernel that the runtime makes, by the thread that made it, or null. It must not ask
+  /// for the same kernel. The record and its texts live until it returns.
+  void (*on_kernel)(void* context, const tmajit_kernel_record* record);
+  void* on_kernel_context;
 } tmajit_runtime_options;
 
 /// Ties generator, compiler, cache and device together. Thread-safe, as every object of this interface is

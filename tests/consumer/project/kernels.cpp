@@ -115,6 +115,15 @@ void every_launch(Runtime& runtime) {
   expect(chain.bytes_moved() == 2ULL * 64 * 64 * 4, "ChainPlan::bytes_moved()");
 }
 
+void every_counter(const Runtime& runtime) {
+  const Counters numbers = counters(runtime);
+  expect(numbers.of(CacheLevel::disk) == 1 && numbers.of(CacheLevel::compiled) == 2, "counters()");
+  expect(history(runtime).size() == 3, "history()");
+  expect(published_counters("/no/such").empty(), "published_counters()");
+  expect(!default_statistics_directory() && !default_dump_directory(), "no variables are set");
+  expect(FleetOptions::from_environment().url.empty(), "from_environment()");
+}
+
 }  // namespace
 
 void compile_and_cache() {
@@ -195,6 +204,7 @@ void run_without_a_device() {
     (void)own.prepare(OwnLaunch{.tensors = {}, .arguments = {AddressArgument{}}, .shape = {}});
   });
 
+  every_counter(runtime);
   every_operation(runtime);
   every_prefetch(runtime);
   every_launch(runtime);
