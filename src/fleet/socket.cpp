@@ -106,7 +106,8 @@ addrinfo stream_hints() {
   throw StoreFailure(fmt::format("the name {} is not found: {}", address.host, ::gai_strerror(error)));
 }
 
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
+// ThreadSanitizer does not support the C library's own thread, which getaddrinfo_a() starts.
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34) && !defined(__SANITIZE_THREAD__)
 /// getaddrinfo() has no time limit, and a name server that is down takes many seconds.
 Resolved resolve(const FleetAddress& address, Deadline deadline) {
   struct Request {

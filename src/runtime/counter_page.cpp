@@ -149,7 +149,9 @@ void SharedCounterPage::make_file() {
   // Readers see the file only when it is locked.
   if (!error && ::rename(unlocked.c_str(), file_.c_str()) != 0) error = last_error();
   if (!error) return;
-  log(LogLevel::warn, "counters are not published in {}: {}", directory_->string(), error.message());
+  // A child that was just forked may not log: the logger's locks are still taken.
+  if (page_ == nullptr)
+    log(LogLevel::warn, "counters are not published in {}: {}", directory_->string(), error.message());
   if (descriptor_ < 0) return;
   ::unlink(unlocked.c_str());
   ::close(std::exchange(descriptor_, -1));

@@ -10,6 +10,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <spdlog/fmt/fmt.h>
 
 using namespace tmajit;
 using namespace std::chrono_literals;

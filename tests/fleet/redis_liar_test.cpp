@@ -10,6 +10,7 @@
 #include <thread>
 
 #include <catch2/catch_test_macros.hpp>
+#include <spdlog/fmt/fmt.h>
 
 using namespace tmajit;
 using namespace std::chrono_literals;
@@ -85,6 +86,8 @@ TEST_CASE("a server that lies, is slow or ends connections gives no kernel, and 
     CHECK(time < 2s);
     CHECK(log.lines() <= 3);
     CHECK(log.text().find('\x1b') == std::string::npos);
+    // On a busy machine the server may read the request after the client has given up.
+    for (int i = 0; i < 500 && server.requests() == 0; ++i) std::this_thread::sleep_for(10ms);
     CHECK(server.requests() > 0);
   }
 }

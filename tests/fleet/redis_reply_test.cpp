@@ -6,6 +6,7 @@
 #include <random>
 
 #include <catch2/catch_test_macros.hpp>
+#include <spdlog/fmt/fmt.h>
 
 using namespace tmajit;
 using Kind = RedisReply::Kind;

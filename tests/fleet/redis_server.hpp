@@ -14,6 +14,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -57,6 +58,7 @@ class RedisServer {
   void start() {
     process_.reset();
     process_.emplace([&] {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that is killed leaves no server
       std::vector<char*> arguments;
       for (std::string& word : words_) arguments.push_back(word.data());
       arguments.push_back(nullptr);

@@ -146,7 +146,7 @@ TEST_CASE("no lock is held in a child by a thread of its parent") {
     } catch (const std::runtime_error&) {
     }
     const ShapeClass shape_class{
-        .family = "rows", .element_bytes = 4, .row = static_cast<std::int8_t>(i % 40)};
+        .family = "rows", .element_bytes = 4, .sources = static_cast<std::uint8_t>(i % 40)};
     choices.add(
         {.chip = "chip", .shape_class = shape_class, .choice = {.family = "rows"}, .microseconds = 1});
     return choices.find("chip", shape_class).has_value();

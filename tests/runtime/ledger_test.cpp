@@ -21,6 +21,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <spdlog/fmt/fmt.h>
 
 using namespace tmajit;
 using Catch::Matchers::ContainsSubstring;
