@@ -27,7 +27,8 @@ struct PrefetchOptions {
   /// Background threads that the runtime may have from now on, if these are more than it has:
   /// RuntimeOptions::background_compiles, at least 1.
   std::uint32_t threads = 0;
-  /// Called after each kernel, by the thread that made it. Calls may overlap. It must not throw.
+  /// Called after each kernel, by the thread that made it. Calls may overlap. When wait() returns, all calls
+  /// have returned. It must not throw.
   std::function<void(const PrefetchProgress&)> progress = {};
 };
 

@@ -13,6 +13,7 @@ std::shared_ptr<PendingKernel> PendingKernel::make_unless_ready(const Runtime& r
     return nullptr;
   auto pending = std::make_shared<PendingKernel>();
   const auto note = [pending](const BackgroundResult& made) {
+    if (pending->done_) return;
     pending->kernel_ = made.kernel;
     pending->error_ = made.error;
     pending->done_.store(true, std::memory_order_release);

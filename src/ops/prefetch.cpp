@@ -13,9 +13,10 @@ TMAJIT_BEGIN
 
 /// Takes no lock, so that a forked child can wait for the kernels, which its own threads make.
 struct Prefetch::State {
+  enum class Phase : std::uint8_t { waiting, made, failed, cancelled };
   struct Outcome {
-    std::string error;
-    std::atomic<bool> failed{false};  ///< whether `error` may be read
+    std::string error;  ///< valid once `phase` is `failed`
+    std::atomic<Phase> phase{Phase::waiting};
   };
   State(const Runtime& its_runtime, List<KernelPlan> its_plans, const PrefetchOptions& its_options)
       : runtime(its_runtime),
@@ -24,44 +25,50 @@ struct Prefetch::State {
         outcomes(plans.size()) {}
 
   void note(std::size_t i, const BackgroundResult& result) {
-    if (result.kernel) {
-      ++made;
-    } else if (!result.error.empty()) {
-      outcomes[i].error = result.error;
-      outcomes[i].failed.store(true, std::memory_order_release);
-    }
-    const std::size_t count = ++done;
+    Outcome& outcome = outcomes[i];
+    if (outcome.phase != Phase::waiting) return;
+    // The kernel is done once the callback has returned: after wait() no callback runs.
     if (options.progress) {
-      options.progress(
-          {.done = count, .total = plans.size(), .kernel = plans[i].choice().text(), .error = result.error});
+      options.progress({.done = ++noted,
+                        .total = plans.size(),
+                        .kernel = plans[i].choice().text(),
+                        .error = result.error});
     }
-    done.notify_all();
+    outcome.error = result.error;
+    outcome.phase = result.kernel ? Phase::made : result.error.empty() ? Phase::cancelled : Phase::failed;
+    ++changes;
+    changes.notify_all();
+  }
+
+  [[nodiscard]] std::size_t count(Phase phase) const noexcept {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(outcomes, [&](const Outcome& one) { return one.phase == phase; }));
   }
 
   const Runtime runtime;
   const std::vector<KernelPlan> plans;
   const PrefetchOptions options;
-  std::vector<Outcome> outcomes;  ///< of each plan
-  std::atomic<std::size_t> done = 0;
-  std::atomic<std::size_t> made = 0;
+  std::vector<Outcome> outcomes;         ///< of each plan
+  std::atomic<std::size_t> noted = 0;    ///< for the progress
+  std::atomic<std::size_t> changes = 0;  ///< of outcomes
   const std::shared_ptr<std::atomic<bool>> cancelled = std::make_shared<std::atomic<bool>>(false);
 };
 
 std::size_t Prefetch::done() const noexcept {
-  return state_->done;
+  return total() - state_->count(State::Phase::waiting);
 }
 std::size_t Prefetch::total() const noexcept {
   return state_->plans.size();
 }
 std::size_t Prefetch::made() const noexcept {
-  return state_->made;
+  return state_->count(State::Phase::made);
 }
 
 std::vector<Prefetch::Failure> Prefetch::failures() const {
   std::vector<Failure> failures;
   for (std::size_t i = 0; i < state_->plans.size(); ++i) {
     const State::Outcome& outcome = state_->outcomes[i];
-    if (outcome.failed.load(std::memory_order_acquire))
+    if (outcome.phase == State::Phase::failed)
       failures.push_back({state_->plans[i].choice().text(), outcome.error});
   }
   return failures;
@@ -73,7 +80,11 @@ void Prefetch::cancel() const noexcept {
 
 void Prefetch::wait() const {
   background_of(state_->runtime).start(state_->options.threads);  // a forked child has no threads yet
-  for (std::size_t count = done(); count < total(); count = done()) state_->done.wait(count);
+  while (true) {
+    const std::size_t changes = state_->changes;
+    if (done() == total()) return;
+    state_->changes.wait(changes);
+  }
 }
 
 bool Prefetch::wait_for(std::chrono::milliseconds limit) const {

@@ -29,7 +29,7 @@ class Swap {
   /// Notes kernel number `i`. The thread that notes the last one swaps. If one is missing, nothing is
   /// swapped.
   void note(std::size_t i, const BackgroundResult& made, ServeCounts& counts) {
-    if (!made.kernel) return;
+    if (!made.kernel || kernels_[i]) return;
     kernels_[i] = made.kernel;
     if (--missing_ > 0) return;
     const std::shared_ptr<const PlanState> plan = plan_.lock();

@@ -71,11 +71,17 @@ struct Background::State {
     return running.back();
   }
 
-  std::vector<Listener> end_job(const std::shared_ptr<Job>& job, const BackgroundResult& result) {
+  /// The job's listeners from number `told` on. Ends the job if there are none: a child that is forked before
+  /// makes the kernel again.
+  std::vector<Listener> next_listeners(const std::shared_ptr<Job>& job, std::size_t told,
+                                       const BackgroundResult& result) {
     const std::lock_guard lock(mutex);
+    std::vector<Listener> next(job->listeners.begin() + static_cast<std::ptrdiff_t>(told),
+                               job->listeners.end());
+    if (!next.empty()) return next;
     std::erase(running, job);
     if (!result.error.empty()) failures.insert(job->hash);
-    return std::move(job->listeners);
+    return next;
   }
 
   BackgroundResult run(const Job& job) const {
@@ -92,7 +98,12 @@ struct Background::State {
     while (const std::shared_ptr<Job> job = state->begin_job()) {
       const BackgroundResult result = job->is_dropped ? BackgroundResult{} : state->run(*job);
       BackgroundThreads::wait_at_exit();  // after the exit handlers that making a kernel has registered
-      tell(state->end_job(job, result), result);
+      std::size_t told = 0;
+      for (std::vector<Listener> next = state->next_listeners(job, told, result); !next.empty();
+           next = state->next_listeners(job, told, result)) {
+        tell(next, result);
+        told += next.size();
+      }
     }
   }
 

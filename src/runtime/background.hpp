@@ -33,7 +33,7 @@ class Background {
   using Make = std::function<std::optional<Kernel>(const KernelRequest&)>;
   struct Listener {
     /// Runs in a background thread that holds no lock. If the request is dropped, it may run in the thread
-    /// that destroys the runtime. Must not throw.
+    /// that destroys the runtime. A forked child may call it a second time. Must not throw.
     std::function<void(const BackgroundResult&)> tell;
     /// Whether this listener needs the kernel no more; null: never. A kernel is dropped if that is true of
     /// all its listeners before a thread begins to make it.

@@ -14,9 +14,9 @@ typedef struct tmajit_prefetch_options {
   /// least 1.
   uint32_t threads;
   uint32_t reserved;  ///< 0
-  /// Called after each kernel, or null. Background threads call it, and calls may overlap. `kernel` is the
-  /// choice of the kernel, and `error` says why it could not be made, or is ""; both live until the callback
-  /// returns.
+  /// Called after each kernel, or null. Background threads call it, and calls may overlap. A kernel is done
+  /// once the callback has returned. `kernel` is the choice of the kernel, and `error` says why it could not
+  /// be made, or is ""; both live until the callback returns.
   void (*progress)(void* context, size_t done, size_t total, const char* kernel, const char* error);
   void* progress_context;
 } tmajit_prefetch_options;
