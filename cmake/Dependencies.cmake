@@ -60,6 +60,17 @@ target_link_libraries(tmajit_llvm INTERFACE
   $<BUILD_INTERFACE:$<TARGET_FILE:LLVMSupport>> $<BUILD_INTERFACE:$<TARGET_FILE:LLVMDemangle>>
   $<BUILD_INTERFACE:tmajit_terminfo> $<BUILD_INTERFACE:Threads::Threads> ${CMAKE_DL_LIBS})
 
+# Zstandard, which compresses packs of kernels. Linked statically if its archive is there.
+find_package(zstd MODULE REQUIRED)
+if(NOT BUILD_SHARED_LIBS AND NOT zstd_LIBRARY MATCHES "\\.a$")
+  message(FATAL_ERROR "tmajit's static libraries contain Zstandard, but only ${zstd_LIBRARY} was found. "
+                      "-Dzstd_LIBRARY=/usr/lib/libzstd.a names its archive.")
+endif()
+add_library(tmajit_zstd INTERFACE)
+add_library(tmajit::zstd ALIAS tmajit_zstd)
+target_include_directories(tmajit_zstd SYSTEM INTERFACE $<BUILD_INTERFACE:${zstd_INCLUDE_DIR}>)
+target_link_libraries(tmajit_zstd INTERFACE $<BUILD_INTERFACE:${zstd_LIBRARY}>)
+
 # JSON, header-only: for tuning files and the output of jitc.
 find_package(nlohmann_json CONFIG REQUIRED)
 

@@ -7,7 +7,7 @@ usage() {
   cat <<'END'
 usage: tools/wheel.sh [--python PROGRAM] [--test]
 
-Builds build/wheels/tmajit-*.whl: the module, libtmajit and libtmajit_sim with LLVM and spdlog inside. Its one
+Builds build/wheels/tmajit-*.whl: the module, libtmajit and libtmajit_sim with LLVM, spdlog and Zstandard inside. Its one
 dependency is the wheel of NVRTC. It needs neither a GPU nor a CUDA toolkit.
 
   --python PROGRAM   the interpreter to build with (default: python3). From 3.12 on the wheel is of the stable ABI and

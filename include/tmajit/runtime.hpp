@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 TMAJIT_BEGIN
 
@@ -51,6 +52,9 @@ struct Improve {
   double min_predicted_us = 20;
 };
 
+/// `$TMAJIT_RECORD`; empty without that variable.
+[[nodiscard]] TMAJIT_API std::filesystem::path recording_file();
+
 struct RuntimeOptions {
   /// The device that runs the kernels. Null: everything up to the cubin works, launching throws
   /// Error{unavailable}.
@@ -64,6 +68,14 @@ struct RuntimeOptions {
   /// code of a kernel is unloaded when no Kernel, plan or prepared launch holds it either.
   std::size_t max_cached_kernels = 1024;
   Improve improve = {};
+
+  /// Packs that are searched before the shipped ones: files, or folders of `*.pack` (pack.hpp). A pack that
+  /// cannot be used is logged and skipped.
+  std::vector<std::filesystem::path> packs = {};
+  bool shipped_packs = true;  ///< search shipped_packs(), too
+  /// A manifest to which the runtime appends a line for each kernel that it compiles (kernel_record.hpp).
+  /// Default: `$TMAJIT_RECORD`. Empty: none.
+  std::filesystem::path record = recording_file();
 };
 
 /// Milliseconds of each step that made a kernel; zero for a step that was not needed.

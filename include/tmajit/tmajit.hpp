@@ -20,6 +20,7 @@
 #include <tmajit/error.hpp>
 #include <tmajit/fusion.hpp>
 #include <tmajit/kernel_plan.hpp>
+#include <tmajit/kernel_record.hpp>
 #include <tmajit/list.hpp>
 #include <tmajit/logging.hpp>
 #include <tmajit/move.hpp>
@@ -28,6 +29,7 @@
 #include <tmajit/own_kernel.hpp>
 #include <tmajit/own_launch.hpp>
 #include <tmajit/own_tuning.hpp>
+#include <tmajit/pack.hpp>
 #include <tmajit/plan.hpp>
 #include <tmajit/prediction.hpp>
 #include <tmajit/ragged.hpp>

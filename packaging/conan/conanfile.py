@@ -42,6 +42,8 @@ class TmajitConan(ConanFile):
         # Only the libraries' sources include these headers, and the archives contain fmt. A program can have other versions.
         for reference in ("fmt/10.2.1", "spdlog/1.14.1", "nlohmann_json/3.11.3"):
             self.requires(reference, headers=True, libs=False, visible=False)
+        # The libraries contain it. cmake/Findzstd.cmake finds its archive.
+        self.requires("zstd/1.5.5", visible=False)
 
     def validate(self):
         if self.settings.os != "Linux":

@@ -1,5 +1,6 @@
 // Defines the inputs of a cache key. The paths of entries are defined in layout.hpp.
 #include "cache/bytes.hpp"
+#include "cache/plan_key.hpp"
 #include "compile/options.hpp"
 #include "spec/enum_names.hpp"
 
@@ -81,10 +82,15 @@ CacheKey cache_key(const Source& source, const CompileOptions& options, const Co
 
 CacheKey cache_key(const KernelPlan& plan, const CompileOptions& options, const CompilerIdentity& compiler) {
   const std::string_view generator = generator_id();
-  if (generator.empty()) return cache_key(source(plan), options, compiler);
+  return generator.empty() ? cache_key(source(plan), options, compiler)
+                           : plan_cache_key(generator, plan.key(), options, compiler);
+}
+
+CacheKey plan_cache_key(std::string_view generator, std::string_view plan_key, const CompileOptions& options,
+                        const CompilerIdentity& compiler) {
   Fields fields("tmajit plan");
   fields.add(generator);
-  fields.add(plan.key());
+  fields.add(plan_key);
   fields.add(options);
   fields.add(compiler);
   fields.add(nvrtc_options({}, options, compiler));

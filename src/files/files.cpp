@@ -1,10 +1,9 @@
 #include "files/files.hpp"
 
-#include "files/trust.hpp"
+#include "files/open_file.hpp"
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <chrono>
 
 #include <fcntl.h>
@@ -18,14 +17,6 @@ namespace {
 
 std::error_code last_error() {
   return {errno, std::generic_category()};
-}
-
-/// Repeats a system call that a signal interrupted.
-template <class Call>
-auto uninterrupted(Call call) {
-  auto result = call();
-  while (result < 0 && errno == EINTR) result = call();
-  return result;
 }
 
 /// A file name that no other process, thread or machine with the same folder chooses at the same time.
@@ -49,33 +40,20 @@ std::error_code make_folder(const std::filesystem::path& path) {
 
 std::string read_file(const std::filesystem::path& path, std::uint64_t limit, std::error_code& error,
                       Writer writer) {
-  error.clear();
-  // O_NONBLOCK: opening a pipe at this path must not block.
-  const int file = uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); });
-  if (file < 0) {
-    error = last_error();
-    return {};
-  }
-  std::string bytes;
   struct stat info {};
-  if (::fstat(file, &info) != 0) {
-    error = last_error();
-  } else if (!S_ISREG(info.st_mode)) {
-    error = std::make_error_code(std::errc::invalid_argument);
-  } else if (writer == Writer::trusted && !is_trusted_file(info)) {
-    error = std::make_error_code(std::errc::operation_not_permitted);
-  } else {
-    bytes.resize(std::min(limit, static_cast<std::uint64_t>(info.st_size)));
-    std::size_t filled = 0;
-    while (filled < bytes.size()) {
-      const auto count =
-          uninterrupted([&] { return ::read(file, bytes.data() + filled, bytes.size() - filled); });
-      if (count < 0) error = last_error();
-      if (count <= 0) break;
-      filled += static_cast<std::size_t>(count);
-    }
-    bytes.resize(error ? 0 : filled);
+  const int file = open_regular_file(path, writer, info, error);
+  if (file < 0) return {};
+  std::string bytes;
+  bytes.resize(std::min(limit, static_cast<std::uint64_t>(info.st_size)));
+  std::size_t filled = 0;
+  while (filled < bytes.size()) {
+    const auto count =
+        uninterrupted([&] { return ::read(file, bytes.data() + filled, bytes.size() - filled); });
+    if (count < 0) error = last_error();
+    if (count <= 0) break;
+    filled += static_cast<std::size_t>(count);
   }
+  bytes.resize(error ? 0 : filled);
   ::close(file);
   return bytes;
 }

@@ -2,6 +2,7 @@
 
 #include "cache/levels.hpp"
 #include "runtime/kernel_origin.hpp"
+#include "runtime/recorder.hpp"
 
 #include <tmajit/codegen.hpp>
 #include <tmajit/compile.hpp>
@@ -76,6 +77,7 @@ class Builder {
   Toolchain toolchain_;
   std::chrono::milliseconds patience_;
   Levels levels_;
+  Recorder recorder_;
   Suits suits_;
 };
 
