@@ -67,11 +67,16 @@ struct PackSummary {
   std::uint64_t whole_bytes = 0;     ///< of the kernels when decompressed
   std::vector<CacheKey> left_out{};  ///< keys of kernels that `from` does not have
 };
+struct PackOptions {
+  /// Also keep the PTX of kernels that have a cubin. The simulated device needs it, and a GPU does not.
+  bool keep_ptx = false;
+  KernelProgress progress = {};
+};
 /// Writes a pack of the kernels of a cache folder with these keys, whole or not at all. It has their cubins,
 /// and the PTX of kernels without a cubin. `compilers` have made them. Throws Error{io}.
-PackSummary TMAJIT_API write_pack(const std::filesystem::path& file, std::span<const CacheKey> keys,
+TMAJIT_API PackSummary write_pack(const std::filesystem::path& file, std::span<const CacheKey> keys,
                                   const DiskCache& from, std::span<const CompilerIdentity> compilers,
-                                  const KernelProgress& progress = {});
+                                  const PackOptions& options = {});
 
 /// The packs that every runtime searches, unless RuntimeOptions::shipped_packs is false: those that
 /// `$TMAJIT_PACKS` names, files and folders separated by colons; without that variable, those that come with

@@ -5,17 +5,24 @@
 #include "kernel_arguments.hpp"
 #include "kernels.hpp"
 #include "plans.hpp"
+#include "runtimes.hpp"
 #include "xla.hpp"
 
 #include <tmajit/operations.hpp>
 #include <tmajit/version.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
 
 namespace tmajit::python {
 namespace {
@@ -89,6 +96,15 @@ std::uint32_t number_of(std::string_view operation) {
                                     operations().begin());
 }
 
+void options(const std::vector<std::string>& packs, bool shipped_packs,
+             const std::optional<std::string>& record) {
+  RuntimeOptions made;
+  made.packs = {packs.begin(), packs.end()};
+  made.shipped_packs = shipped_packs;
+  if (record) made.record = *record;
+  set_options(std::move(made));
+}
+
 nb::object run_one(std::uint32_t operation, nb::handle sources, nb::handle out, nb::handle type,
                    const nb::tuple& values) {
   const nb::object made = run(operation, sources, out, type, values);
@@ -133,6 +149,8 @@ NB_MODULE(_core, module) {
   module.def("run_some", &run_some, nb::arg("operation"), nb::arg("sources"), nb::arg("out").none(),
              nb::arg("dtype").none(), nb::arg("values"),
              "Runs an operation whose only result is returned without a tuple.");
+  module.def("options", &options, nb::arg("packs"), nb::arg("shipped_packs"), nb::arg("record").none(),
+             "Sets the options of all runtimes that this process makes.");
   module.def("describe_results", &describe_results, nb::arg("operation"), nb::arg("sources"),
              nb::arg("dtype").none(), nb::arg("values"), "The (type, shape) of each result.");
   bind_plans(module);

@@ -35,14 +35,42 @@ std::atomic<Backend*>& slot_of(std::optional<std::int32_t> gpu) {
   return gpus[static_cast<std::size_t>(*gpu)];
 }
 
+/// The options that set_options() has set. `made` is true once a backend has used them.
+struct Chosen {
+  std::optional<RuntimeOptions> options;
+  bool made = false;
+};
+/// Its caller holds backend_mutex().
+Chosen& chosen() {
+  static Chosen& chosen = *new Chosen;
+  return chosen;
+}
+
 Backend* make_backend(std::optional<std::int32_t> gpu) {
-  if (gpu) return new Backend{Runtime({.device = open_gpu(*gpu)}), nullptr};
-  const std::shared_ptr<SimDevice> device = make_sim_device();
-  // The simulated device runs PTX: ptxas is not needed.
-  return new Backend{Runtime({.device = device, .compile = {.arch = "compute_90a"}}), device};
+  chosen().made = true;
+  RuntimeOptions options = chosen().options ? *chosen().options : RuntimeOptions();
+  std::shared_ptr<SimDevice> simulator;
+  if (gpu) {
+    options.device = open_gpu(*gpu);
+  } else {
+    simulator = make_sim_device();
+    options.device = simulator;
+    options.compile.arch = "compute_90a";  // the simulated device runs PTX: ptxas is not needed
+  }
+  return new Backend{Runtime(std::move(options)), simulator};
 }
 
 }  // namespace
+
+void set_options(RuntimeOptions options) {
+  const std::lock_guard lock(backend_mutex());
+  if (chosen().made) {
+    throw Error(ErrorCode::invalid_argument,
+                "tmajit.options() comes too late: a runtime was made by an earlier call; call it directly "
+                "after the import");
+  }
+  chosen().options = std::move(options);
+}
 
 Backend& backend_on(std::optional<std::int32_t> gpu) {
   std::atomic<Backend*>& slot = slot_of(gpu);

@@ -18,6 +18,10 @@ struct Backend {
   std::shared_ptr<SimDevice> simulator;  ///< null for a GPU
 };
 
+/// Sets the options of all backends but their devices. Throws Error{invalid_argument} once a backend was
+/// made.
+void set_options(RuntimeOptions options);
+
 /// The backend of a GPU, or of the simulated device for nullopt. It is made on first use and lives as long as
 /// the process. Throws Error{unavailable} if there is no such GPU. The caller must not hold the GIL.
 [[nodiscard]] Backend& backend_on(std::optional<std::int32_t> gpu);

@@ -22,6 +22,7 @@ from ._conveniences import *
 from ._errors import ArgumentError, CompileError, Error, SpecError, Violation
 from ._kernels import Kernel, KernelTuning, TensorMap, kernel, tune_kernel
 from ._operations import *
+from ._options import options
 from ._plans import Explanation, Plan, plan
 
 __version__ = _core.__version__

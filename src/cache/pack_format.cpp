@@ -102,12 +102,22 @@ std::string encode_pack(const PackTables& tables, std::string_view dictionary,
   for (const std::uint64_t number : {offset, directory_bytes, std::uint64_t{entries.size()},
                                      std::uint64_t{dictionary.size()}, checksum(dictionary)})
     file.u64(number);
-  file.u64(front_checksum(file.bytes() + std::string(sizeof(std::uint64_t), '\0') + directory.bytes(),
-                          directory_bytes));
+  file.u64(0);  // the checksum
   file.raw(directory.bytes());
   file.raw(dictionary);
   for (const PackedEntry& entry : entries) file.raw(entry.bytes);
-  return file.take();
+  std::string bytes = file.take();
+  seal_pack(bytes);
+  return bytes;
+}
+
+void seal_pack(std::string& bytes) {
+  std::string_view fault;
+  const Header header = read_header(bytes, fault);
+  if (!fault.empty()) return;
+  ByteWriter sum;
+  sum.u64(front_checksum(bytes, header.directory_bytes));
+  bytes.replace(summed_header_bytes, sum.bytes().size(), sum.bytes());
 }
 
 PackRecord PackView::record(std::size_t number) const {

@@ -60,6 +60,10 @@ struct PackedEntry {
 [[nodiscard]] std::string encode_pack(const PackTables& tables, std::string_view dictionary,
                                       std::vector<PackedEntry> entries);
 
+/// Writes the checksum of header and directory into bytes that have the extents of a pack; leaves other bytes
+/// unchanged.
+void seal_pack(std::string& bytes);
+
 /// A view of a pack's bytes. The directory was verified: checksum, order of keys, extents of all entries.
 /// Dictionary and entries were not.
 struct PackView {

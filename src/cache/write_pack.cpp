@@ -33,11 +33,11 @@ struct WholeEntry {
   std::string bytes;
 };
 
-/// The bytes that a pack keeps of a kernel: its cubin or, if it has none, its PTX.
-std::string packed_bytes(const CacheKey& key, Artifact artifact) {
+/// The bytes that a pack keeps of a kernel: its cubin or, if it has none or if PTX is kept, its PTX.
+std::string packed_bytes(const CacheKey& key, Artifact artifact, bool keep_ptx) {
   artifact.source.clear();
   artifact.log.clear();
-  if (!artifact.cubin.empty()) artifact.ptx.clear();
+  if (!artifact.cubin.empty() && !keep_ptx) artifact.ptx.clear();
   return encode_entry(key, artifact);
 }
 
@@ -89,7 +89,7 @@ std::vector<PackedEntry> compressed(const std::vector<WholeEntry>& entries, cons
 
 PackSummary write_pack(const std::filesystem::path& file, std::span<const CacheKey> keys,
                        const DiskCache& from, std::span<const CompilerIdentity> compilers,
-                       const KernelProgress& progress) {
+                       const PackOptions& options) {
   PackSummary summary;
   std::vector<WholeEntry> entries;
   std::vector<CacheKey> distinct(keys.begin(), keys.end());
@@ -98,7 +98,7 @@ PackSummary write_pack(const std::filesystem::path& file, std::span<const CacheK
   for (const CacheKey& key : distinct) {
     std::optional<Artifact> artifact = from.fetch(key);
     std::string name = artifact ? artifact->entry : std::string();
-    std::string bytes = artifact ? packed_bytes(key, *std::move(artifact)) : std::string();
+    std::string bytes = artifact ? packed_bytes(key, *std::move(artifact), options.keep_ptx) : std::string();
     if (bytes.empty() || bytes.size() > max_packed_bytes) {
       summary.left_out.push_back(key);
       continue;
@@ -109,7 +109,7 @@ PackSummary write_pack(const std::filesystem::path& file, std::span<const CacheK
   const std::string dictionary = dictionary_of(entries);
   const std::string bytes = encode_pack(
       {.generator = std::string(generator_id()), .compilers = {compilers.begin(), compilers.end()}},
-      dictionary, compressed(entries, Compressor(dictionary), progress));
+      dictionary, compressed(entries, Compressor(dictionary), options.progress));
   summary.kernels = entries.size();
   summary.bytes = bytes.size();
   const std::filesystem::path folder = file.parent_path().empty() ? "." : file.parent_path();

@@ -91,13 +91,20 @@ BuiltKernel Builder::build(const KernelRequest& request) const {
 
 Artifact Builder::artifact(const CacheKey& key, const KernelRequest& request) const {
   if (std::optional<Artifact> whole = levels_.whole(key)) return *std::move(whole);
-  BuiltKernel kernel;
-  kernel.artifact.made_for = made_for(request);
-  const CompilerIdentity& compiler = toolchain_.identity();
-  kernel.key = key_for(request)(compiler);
-  // Not compile_once(): it could find the kernel in a pack again, without its source.
-  compile(request, compiler, kernel);
-  return std::move(kernel.artifact);
+  try {
+    BuiltKernel kernel;
+    kernel.artifact.made_for = made_for(request);
+    const CompilerIdentity& compiler = toolchain_.identity();
+    kernel.key = key_for(request)(compiler);
+    // Not compile_once(): it could find the kernel in a pack again, without its source.
+    compile(request, compiler, kernel);
+    return std::move(kernel.artifact);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::unavailable) throw;
+    std::optional<Levels::Found> part = levels_.find(key, CompilerIdentity{}, suits_);
+    if (!part) throw;
+    return std::move(part->artifact);
+  }
 }
 
 KeyFor Builder::key_for(const KernelRequest& request) const {

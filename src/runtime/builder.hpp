@@ -50,7 +50,8 @@ class Builder {
   /// Throws CompileError, Error{unavailable}, and what DeviceKernels::load() throws.
   [[nodiscard]] BuiltKernel build(const KernelRequest& request) const;
   /// The artifact of a kernel that was built before: from a level of the cache or, if none has it, made
-  /// again. Throws CompileError, Error{unavailable}.
+  /// again. Without NVRTC, a kernel of a pack has what the pack holds. Throws CompileError,
+  /// Error{unavailable}.
   [[nodiscard]] Artifact artifact(const CacheKey& key, const KernelRequest& request) const;
 
   [[nodiscard]] const RuntimeOptions& options() const noexcept { return options_; }

@@ -76,6 +76,18 @@ TEST_CASE("a pack of random kernels holds each of them without source and log, a
   }
 }
 
+TEST_CASE("a pack keeps PTX beside cubins if it is asked to") {
+  const PackSamples samples(12, 9, 500);
+  (void)write_pack(samples.file, samples.keys, samples.cache, {}, {.keep_ptx = true});
+  const Pack pack(samples.file);
+  for (const CacheKey& key : samples.keys) {
+    const Artifact kept = pack.fetch(key).value();
+    const Artifact stored = samples.cache.fetch(key).value();
+    CHECK(kept.ptx == stored.ptx);
+    CHECK(kept.cubin == stored.cubin);
+  }
+}
+
 TEST_CASE("kernels that the folder does not have are left out of a pack and named") {
   const PackSamples samples(3, 1, 100);
   const std::vector<CacheKey> keys{samples.keys[0], sample_key(77), samples.keys[0]};

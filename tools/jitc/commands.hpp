@@ -36,6 +36,8 @@ void add_lint_command(CLI::App& app, Session& session);
 void add_view_command(CLI::App& app, Session& session);
 void add_layout_command(CLI::App& app, Session& session);
 void add_cache_command(CLI::App& app, Session& session);
+void add_pack_command(CLI::App& app, Session& session);
+void add_warm_command(CLI::App& app, Session& session);
 void add_operations_command(CLI::App& app, Session& session);
 void add_headers_command(CLI::App& app, Session& session);
 void add_conformance_command(CLI::App& app, Session& session);

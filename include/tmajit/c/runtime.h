@@ -58,6 +58,12 @@ typedef struct tmajit_runtime_options {
   uint32_t reserved;                    ///< 0
   double improve_min_predicted_us;      ///< moves predicted to take fewer microseconds are not tried; 0: 20
   const tmajit_simulation* simulation;  ///< for TMAJIT_DEVICE_SIMULATED; null: the defaults
+
+  const char* const* packs;  ///< packs that are searched before the shipped ones: files, or folders
+  size_t pack_count;
+  /// Manifest to which a line is appended for each kernel that is compiled. Null: $TMAJIT_RECORD; "": none.
+  const char* record;
+  uint64_t no_shipped_packs;  ///< 1: does not search the packs that come with the library
 } tmajit_runtime_options;
 
 /// Ties generator, compiler, cache and device together. Thread-safe, as every object of this interface is
