@@ -93,7 +93,7 @@ target_include_directories(tmajit_cuda_headers SYSTEM INTERFACE ${TMAJIT_CUDA_IN
 # A folder in which the library searches NVRTC at run time.
 target_compile_definitions(tmajit_cuda_headers INTERFACE TMAJIT_NVRTC_HINT="${TMAJIT_NVRTC_HINT}")
 
-if(TMAJIT_BUILD_TOOLS)
+if(TMAJIT_BUILD_TOOLS OR NOT TMAJIT_PACKS STREQUAL none)
   find_package(CLI11 CONFIG REQUIRED)
 endif()
 if(TMAJIT_BUILD_TESTS)
