@@ -123,7 +123,8 @@ class TMAJIT_API Kernel {
  public:
   /// The kernel's source, PTX, cubin and log. They are read from the cache directory, or made again if the
   /// entry has gone. A kernel keeps them in memory only if there is no cache directory, or it could not be
-  /// written. Throws CompileError, Error{unavailable} if they cannot be made.
+  /// written. Packs hold neither source nor log: these are made again, and without NVRTC they are empty.
+  /// Throws CompileError, Error{unavailable} if they cannot be made.
   [[nodiscard]] Artifact artifact() const;
   /// Its name in PTX and cubin: "tmajit_copy".
   [[nodiscard]] const std::string& entry() const noexcept;
