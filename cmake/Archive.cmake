@@ -1,4 +1,4 @@
-# tmajit_add_archive(<target> <exports.map> <room>…): a static library of the rooms, LLVM Support, fmt and hiredis. All of them are linked
+# tmajit_add_archive(<target> <exports.map> <room>…): a static library of the rooms, LLVM Support, fmt, hiredis and Zstandard. All of them are linked
 # into one object, in which every symbol that a shared library would hide is local. So a program needs neither LLVM nor fmt to
 # link the archive, can have other versions of both, and libtmajit.a and libtmajit_sim.a may define the same private functions.
 #
@@ -17,6 +17,9 @@ function(tmajit_add_archive target exports)
     endif()
   endforeach()
   list(APPEND inputs ${TMAJIT_HIREDIS_LIBRARY})
+  if(zstd_LIBRARY MATCHES "\\.a$")
+    list(APPEND inputs ${zstd_LIBRARY})
+  endif()
   # objcopy reads patterns of symbols from a file with one in each line.
   file(STRINGS ${exports} patterns REGEX "^    [^*]")
   string(REGEX REPLACE "[ \\\\;]+" "\n" patterns "${patterns}")

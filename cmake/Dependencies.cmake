@@ -75,6 +75,16 @@ else()
   message(STATUS "No hiredis/hiredis.h with libhiredis.a: the store of a fleet cannot be a Redis server")
   set(TMAJIT_HIREDIS_LIBRARY)
 endif()
+# Zstandard, which compresses packs of kernels. Linked statically if its archive is there.
+find_package(zstd MODULE REQUIRED)
+if(NOT BUILD_SHARED_LIBS AND NOT zstd_LIBRARY MATCHES "\\.a$")
+  message(FATAL_ERROR "tmajit's static libraries contain Zstandard, but only ${zstd_LIBRARY} was found. "
+                      "-Dzstd_LIBRARY=/usr/lib/libzstd.a names its archive.")
+endif()
+add_library(tmajit_zstd INTERFACE)
+add_library(tmajit::zstd ALIAS tmajit_zstd)
+target_include_directories(tmajit_zstd SYSTEM INTERFACE $<BUILD_INTERFACE:${zstd_INCLUDE_DIR}>)
+target_link_libraries(tmajit_zstd INTERFACE $<BUILD_INTERFACE:${zstd_LIBRARY}>)
 
 # JSON, header-only: for tuning files and the output of jitc.
 find_package(nlohmann_json CONFIG REQUIRED)
@@ -98,7 +108,7 @@ target_include_directories(tmajit_cuda_headers SYSTEM INTERFACE ${TMAJIT_CUDA_IN
 # A folder in which the library searches NVRTC at run time.
 target_compile_definitions(tmajit_cuda_headers INTERFACE TMAJIT_NVRTC_HINT="${TMAJIT_NVRTC_HINT}")
 
-if(TMAJIT_BUILD_TOOLS)
+if(TMAJIT_BUILD_TOOLS OR NOT TMAJIT_PACKS STREQUAL none)
   find_package(CLI11 CONFIG REQUIRED)
 endif()
 if(TMAJIT_BUILD_TESTS)

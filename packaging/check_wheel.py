@@ -12,7 +12,8 @@ import sys
 import tempfile
 import zipfile
 
-LIMIT = 15 << 20  # bytes of the file
+LIMIT = 15 << 20  # bytes of the file without its packs
+PACK_LIMIT = 32 << 20  # bytes of a pack
 LIBRARIES = (r"_core\..*so", r"libtmajit\.so\.[0-9.]+", r"libtmajit_sim\.so\.[0-9.]+")
 
 
@@ -43,13 +44,21 @@ def needed_glibc(library: pathlib.Path) -> tuple[int, int]:
 def mistakes_of(wheel: pathlib.Path, source: pathlib.Path) -> list[str]:
     """Prints the wheel's size and needs. Returns its mistakes, each as a clause."""
     size = wheel.stat().st_size
-    mistakes = [] if size <= LIMIT else [f"it has {size} bytes, more than {LIMIT}"]
+    mistakes = []
     tags = [(int(major), int(minor)) for major, minor in re.findall(r"manylinux_(\d+)_(\d+)_", wheel.name)]
     if not tags:
         mistakes.append("its tag names no manylinux")
     with zipfile.ZipFile(wheel) as archive, tempfile.TemporaryDirectory() as folder:
         names = {name for name in archive.namelist() if not name.endswith("/")}
         mistakes += missing_files(names, source)
+        packs = {one.filename: one for one in archive.infolist() if one.filename.endswith(".pack")}
+        for name, pack in packs.items():
+            print(f"{name}: {pack.file_size / (1 << 20):.1f} MiB")
+            if pack.file_size > PACK_LIMIT:
+                mistakes.append(f"{name} has {pack.file_size} bytes, more than {PACK_LIMIT}")
+        rest = size - sum(pack.compress_size for pack in packs.values())
+        if rest > LIMIT:
+            mistakes.append(f"it has {rest} bytes without its packs, more than {LIMIT}")
         archive.extractall(folder)
         needed = {name: needed_glibc(pathlib.Path(folder, name)) for name in sorted(names) if ".so" in name}
     for name, (major, minor) in needed.items():

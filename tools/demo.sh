@@ -150,7 +150,14 @@ sed -E 's/mbarrier\.arrive\.expect_tx[^[]*(\[%r[0-9]+\])/mbarrier.expect_tx.rela
 { diff silu.ptx broken.ptx || true; } | indented
 show 1 jitc run --ptx broken.ptx --launch launch.json
 [[ ! -e y.npy ]] || die "jitc has written the result of a kernel with reports"
-rm -f x.npy
+
+heading "9. The kernel, without a compiler"
+note "a pack of the kernels so far; the same command then needs neither NVRTC nor the cache folder"
+show 0 jitc pack build demo.pack --ptx
+show 0 env TMAJIT_PACKS=demo.pack TMAJIT_NVRTC=/none jitc run map --expr 'x / (1 + expf(-x))' --box 32x32 --swizzle 128B \
+  --device sim --in x.npy --out y.npy --cache-dir empty
+note "$(python3 "$ROOT/tools/lib/demo_data.py" check x.npy y.npy)"
+rm -rf x.npy y.npy empty
 
 heading "Done"
 printf '  %s\n' "$closing"

@@ -5,13 +5,14 @@
 
 usage() {
   cat <<'END'
-usage: tools/wheel.sh [--python PROGRAM] [--test]
+usage: tools/wheel.sh [--python PROGRAM] [--packs none|small|full] [--test]
 
-Builds build/wheels/tmajit-*.whl: the module, libtmajit and libtmajit_sim with LLVM and spdlog inside. Its one
+Builds build/wheels/tmajit-*.whl: the module, libtmajit and libtmajit_sim with LLVM, spdlog and Zstandard inside. Its one
 dependency is the wheel of NVRTC. It needs neither a GPU nor a CUDA toolkit.
 
   --python PROGRAM   the interpreter to build with (default: python3). From 3.12 on the wheel is of the stable ABI and
                      also works with later versions. With 3.10, 3.11 or a free-threaded one it works with that version only.
+  --packs AMOUNT     the packs of kernels inside (docs/packs.md): none, small (default) or full, which takes some minutes
   --test             also install the wheel into a fresh virtual environment and run tests/python with it
   -h, --help         this text
 
@@ -20,12 +21,17 @@ C library. For a wheel that runs on older machines, run this script in a manylin
 END
 }
 
-python=python3 test=0
+python=python3 test=0 packs=small
 while (($#)); do
   case $1 in
     --python)
       (($# >= 2)) || die "--python needs a value"
       python=$2
+      shift
+      ;;
+    --packs)
+      [[ ${2:-} =~ ^(none|small|full)$ ]] || die "--packs needs none, small or full"
+      packs=$2
       shift
       ;;
     --test) test=1 ;;
@@ -48,7 +54,9 @@ rm -rf "$wheels"
 mkdir -p "$wheels/plain"
 export CMAKE_BUILD_PARALLEL_LEVEL=$JOBS CXX=${CXX:-c++}
 step wheel "build the wheel with $("$python" --version)" \
-  "$python" -m pip wheel --no-deps --disable-pip-version-check -w "$wheels/plain" "$ROOT" || exit 1
+  "$python" -m pip wheel --no-deps --disable-pip-version-check -w "$wheels/plain" \
+  --config-settings "cmake.define.TMAJIT_PACKS=$packs" \
+  --config-settings "build.targets=tmajit_python$([[ $packs == none ]] || echo ';tmajit_packs')" "$ROOT" || exit 1
 
 # Where a library of the system is no part of the manylinux, auditwheel copies it; check_wheel.py rejects such a wheel.
 step wheel-tools "fetch auditwheel" "$python" -m pip install --quiet --upgrade --disable-pip-version-check \

@@ -66,6 +66,8 @@ struct KernelRecord;
 /// `$TMAJIT_STATS_DIR` and `$TMAJIT_DUMP_DIR`; nothing if they are unset or empty.
 [[nodiscard]] TMAJIT_API std::optional<std::filesystem::path> default_statistics_directory();
 [[nodiscard]] TMAJIT_API std::optional<std::filesystem::path> default_dump_directory();
+/// `$TMAJIT_RECORD`; empty without that variable.
+[[nodiscard]] TMAJIT_API std::filesystem::path recording_file();
 
 struct RuntimeOptions {
   /// The device that runs the kernels. Null: everything up to the cubin works, launching throws
@@ -108,6 +110,13 @@ struct RuntimeOptions {
   /// threads that wait for this kernel wait for the call, too. It must not ask for the same kernel. An
   /// exception is logged.
   std::function<void(const KernelRecord&)> on_kernel = {};
+  /// Packs that are searched before the shipped ones: files, or folders of `*.pack` (pack.hpp). A pack that
+  /// cannot be used is logged and skipped.
+  std::vector<std::filesystem::path> packs = {};
+  bool shipped_packs = true;  ///< search shipped_packs(), too
+  /// A manifest to which the runtime appends a line for each kernel that it compiles (kernel_recipe.hpp).
+  /// Default: `$TMAJIT_RECORD`. Empty: none.
+  std::filesystem::path record = recording_file();
 };
 
 /// Milliseconds of each step that made a kernel; zero for a step that was not needed.
@@ -155,7 +164,8 @@ class TMAJIT_API Kernel {
  public:
   /// The kernel's source, PTX, cubin and log. They are read from the cache directory, or made again if the
   /// entry has gone. A kernel keeps them in memory only if there is no cache directory, or it could not be
-  /// written. Throws CompileError, Error{unavailable} if they cannot be made.
+  /// written. Packs hold neither source nor log: these are made again, and without NVRTC they are empty.
+  /// Throws CompileError, Error{unavailable} if they cannot be made.
   [[nodiscard]] Artifact artifact() const;
   /// Its name in PTX and cubin: "tmajit_copy".
   [[nodiscard]] const std::string& entry() const noexcept;

@@ -22,6 +22,7 @@
 #include <tmajit/fleet.hpp>
 #include <tmajit/fusion.hpp>
 #include <tmajit/kernel_plan.hpp>
+#include <tmajit/kernel_recipe.hpp>
 #include <tmajit/list.hpp>
 #include <tmajit/logging.hpp>
 #include <tmajit/missing_kernel.hpp>
@@ -31,6 +32,7 @@
 #include <tmajit/own_kernel.hpp>
 #include <tmajit/own_launch.hpp>
 #include <tmajit/own_tuning.hpp>
+#include <tmajit/pack.hpp>
 #include <tmajit/plan.hpp>
 #include <tmajit/prediction.hpp>
 #include <tmajit/prefetch.hpp>

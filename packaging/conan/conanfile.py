@@ -44,6 +44,8 @@ class TmajitConan(ConanFile):
             self.requires(reference, headers=True, libs=False, visible=False)
         # The archives contain hiredis, for the store of a fleet.
         self.requires("hiredis/1.2.0", visible=False, options={"shared": False, "with_ssl": False})
+        # The libraries contain it. cmake/Findzstd.cmake finds its archive.
+        self.requires("zstd/1.5.5", visible=False)
 
     def validate(self):
         if self.settings.os != "Linux":

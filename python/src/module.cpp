@@ -7,17 +7,24 @@
 #include "observe.hpp"
 #include "plans.hpp"
 #include "prefetches.hpp"
+#include "runtimes.hpp"
 #include "xla.hpp"
 
 #include <tmajit/operations.hpp>
 #include <tmajit/version.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
 
 namespace tmajit::python {
 namespace {
@@ -91,6 +98,28 @@ std::uint32_t number_of(std::string_view operation) {
                                     operations().begin());
 }
 
+void options(const std::vector<std::string>& packs, bool shipped_packs,
+             const std::optional<std::string>& record, const std::vector<std::string>& read_only_caches,
+             std::optional<std::uint64_t> max_cache_bytes, const std::string& when_missing,
+             bool allow_other_rounding, std::int64_t background_compiles) {
+  constexpr std::int64_t max_threads = 1024;
+  if (background_compiles < 0 || background_compiles > max_threads) {
+    throw Error(ErrorCode::invalid_argument, "options: background_compiles is " +
+                                                 std::to_string(background_compiles) +
+                                                 "; legal are 0, which means none, to 1024");
+  }
+  RuntimeOptions made;
+  made.packs = {packs.begin(), packs.end()};
+  made.shipped_packs = shipped_packs;
+  if (record) made.record = *record;
+  made.read_only_caches = {read_only_caches.begin(), read_only_caches.end()};
+  if (max_cache_bytes) made.max_cache_bytes = *max_cache_bytes;
+  made.when_missing = parse<WhenMissing>(when_missing);
+  made.allow_other_rounding = allow_other_rounding;
+  made.background_compiles = static_cast<std::uint32_t>(background_compiles);
+  set_options(std::move(made));
+}
+
 nb::object run_one(std::uint32_t operation, nb::handle sources, nb::handle out, nb::handle type,
                    const nb::tuple& values) {
   const nb::object made = run(operation, sources, out, type, values);
@@ -126,8 +155,6 @@ NB_MODULE(_core, module) {
   module.doc() = "The binding of libtmajit; use the functions of tmajit.";
   module.attr("__version__") = TMAJIT_VERSION_STRING;
   register_errors();
-  module.def("set_missing", &set_missing, nb::arg("when_missing"), nb::arg("allow_other_rounding"),
-             nb::arg("background_compiles"), nb::call_guard<nb::gil_scoped_release>());
   module.def("operations", &describe_operations, "Every operation and its arguments, as dicts.");
   module.def("find_operation", &number_of, nb::arg("name"), "The number of the operation of that name.");
   module.def("run_one", &run_one, nb::arg("operation"), nb::arg("sources"), nb::arg("out").none(),
@@ -137,6 +164,10 @@ NB_MODULE(_core, module) {
   module.def("run_some", &run_some, nb::arg("operation"), nb::arg("sources"), nb::arg("out").none(),
              nb::arg("dtype").none(), nb::arg("values"),
              "Runs an operation whose only result is returned without a tuple.");
+  module.def("options", &options, nb::arg("packs"), nb::arg("shipped_packs"), nb::arg("record").none(),
+             nb::arg("read_only_caches"), nb::arg("max_cache_bytes").none(), nb::arg("when_missing"),
+             nb::arg("allow_other_rounding"), nb::arg("background_compiles"),
+             "Sets the options of all runtimes that this process makes.");
   module.def("describe_results", &describe_results, nb::arg("operation"), nb::arg("sources"),
              nb::arg("dtype").none(), nb::arg("values"), "The (type, shape) of each result.");
   bind_plans(module);

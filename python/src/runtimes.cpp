@@ -38,51 +38,42 @@ std::atomic<Backend*>& slot_of(std::optional<std::int32_t> gpu) {
   return gpus[static_cast<std::size_t>(*gpu)];
 }
 
-/// The options of backends that are not made yet, guarded by backend_mutex().
-RuntimeOptions& next_options() {
-  static auto& options = *new RuntimeOptions;
-  return options;
-}
-
-/// Whether a backend was made, guarded by backend_mutex().
-bool& has_backend() {
-  static bool has = false;
-  return has;
+/// The options that set_options() has set. `made` is true once a backend has used them.
+struct Chosen {
+  std::optional<RuntimeOptions> options;
+  bool made = false;
+};
+/// Its caller holds backend_mutex().
+Chosen& chosen() {
+  static Chosen& chosen = *new Chosen;
+  return chosen;
 }
 
 Backend* make_backend(std::optional<std::int32_t> gpu) {
-  RuntimeOptions options = next_options();
+  chosen().made = true;
+  RuntimeOptions options = chosen().options ? *chosen().options : RuntimeOptions();
   options.on_kernel = &publish_kernel;
+  std::shared_ptr<SimDevice> simulator;
   if (gpu) {
     options.device = open_gpu(*gpu);
-    return new Backend{Runtime(std::move(options)), nullptr};
+  } else {
+    simulator = make_sim_device();
+    options.device = simulator;
+    options.compile.arch = "compute_90a";  // the simulated device runs PTX: ptxas is not needed
   }
-  const std::shared_ptr<SimDevice> device = make_sim_device();
-  options.device = device;
-  options.compile.arch = "compute_90a";  // the simulated device runs PTX: ptxas is not needed
-  return new Backend{Runtime(std::move(options)), device};
+  return new Backend{Runtime(std::move(options)), simulator};
 }
 
 }  // namespace
 
-void set_missing(const std::string& when_missing, bool allow_other_rounding,
-                 std::int64_t background_compiles) {
+void set_options(RuntimeOptions options) {
   const std::lock_guard lock(backend_mutex());
-  if (has_backend()) {
+  if (chosen().made) {
     throw Error(ErrorCode::invalid_argument,
-                "options: a device is in use already; set the options before the first operation, plan, "
-                "kernel or prefetch");
+                "tmajit.options() comes too late: a runtime was made by an earlier call; call it directly "
+                "after the import");
   }
-  constexpr std::int64_t max_threads = 1024;
-  if (background_compiles < 0 || background_compiles > max_threads) {
-    throw Error(ErrorCode::invalid_argument, "options: background_compiles is " +
-                                                 std::to_string(background_compiles) +
-                                                 "; legal are 0, which means none, to 1024");
-  }
-  RuntimeOptions& options = next_options();
-  options.when_missing = parse<WhenMissing>(when_missing);
-  options.allow_other_rounding = allow_other_rounding;
-  options.background_compiles = static_cast<std::uint32_t>(background_compiles);
+  chosen().options = std::move(options);
 }
 
 Backend& backend_on(std::optional<std::int32_t> gpu) {

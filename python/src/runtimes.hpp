@@ -19,9 +19,8 @@ struct Backend {
   std::shared_ptr<SimDevice> simulator;  ///< null for a GPU
 };
 
-/// Sets options of all backends, which must not have been made. Throws Error{invalid_argument}.
-void set_missing(const std::string& when_missing, bool allow_other_rounding,
-                 std::int64_t background_compiles);
+/// Sets the options of all backends but their devices. Throws Error{invalid_argument} once a backend was made.
+void set_options(RuntimeOptions options);
 
 /// The backend of a GPU, or of the simulated device for nullopt. It is made on first use and lives as long as
 /// the process. Throws Error{unavailable} if there is no such GPU. The caller must not hold the GIL.

@@ -157,6 +157,12 @@ tmajit_runtime make_runtime(const tmajit_runtime_options* runtime_options) {
       function(context, &c_record);
     };
   }
+  for (const std::string& pack : texts(c_options.packs, c_options.pack_count, "options: packs"))
+    options.packs.emplace_back(pack);
+  if (c_options.no_shipped_packs > 1)
+    refuse("options: no_shipped_packs is {}; 0 and 1 are legal", c_options.no_shipped_packs);
+  options.shipped_packs = c_options.no_shipped_packs == 0;
+  if (c_options.record != nullptr) options.record = c_options.record;
   return {Runtime(std::move(options)), std::move(simulator)};
 }
 

@@ -1,5 +1,6 @@
 // Defines the inputs of a cache key. The paths of entries are defined in layout.hpp.
 #include "cache/bytes.hpp"
+#include "cache/plan_key.hpp"
 #include "compile/options.hpp"
 #include "spec/enum_names.hpp"
 
@@ -114,17 +115,22 @@ Fields fields_of(const Source& source, const CompileOptions& options, const Comp
   return fields;
 }
 
-Fields fields_of(const KernelPlan& plan, const CompileOptions& options, const CompilerIdentity& compiler,
-                 std::vector<KeyField>* descriptions = nullptr) {
-  const std::string_view generator = generator_id();
-  if (generator.empty()) return fields_of(source(plan), options, compiler, descriptions);
+Fields plan_fields(std::string_view generator, std::string_view plan_key, const CompileOptions& options,
+                   const CompilerIdentity& compiler, std::vector<KeyField>* descriptions = nullptr) {
   Fields fields("tmajit plan", descriptions);
   fields.add("generator", generator);
-  fields.add("plan", plan.key());
+  fields.add("plan", plan_key);
   fields.add(options);
   fields.add(compiler);
   fields.add("NVRTC options", nvrtc_options({}, options, compiler));
   return fields;
+}
+
+Fields fields_of(const KernelPlan& plan, const CompileOptions& options, const CompilerIdentity& compiler,
+                 std::vector<KeyField>* descriptions = nullptr) {
+  const std::string_view generator = generator_id();
+  if (generator.empty()) return fields_of(source(plan), options, compiler, descriptions);
+  return plan_fields(generator, plan.key(), options, compiler, descriptions);
 }
 
 }  // namespace
@@ -134,6 +140,10 @@ CacheKey cache_key(const Source& source, const CompileOptions& options, const Co
 }
 CacheKey cache_key(const KernelPlan& plan, const CompileOptions& options, const CompilerIdentity& compiler) {
   return fields_of(plan, options, compiler).key();
+}
+CacheKey plan_cache_key(std::string_view generator, std::string_view plan_key, const CompileOptions& options,
+                        const CompilerIdentity& compiler) {
+  return plan_fields(generator, plan_key, options, compiler).key();
 }
 
 std::vector<KeyField> key_fields(const Source& source, const CompileOptions& options,

@@ -104,12 +104,11 @@ std::string environment(const char* name) {
   return value != nullptr ? value : "";
 }
 
-/// The folder of the file that holds this code: libtmajit or, if linked statically, the program.
+}  // namespace
+
 std::filesystem::path own_folder() {
   return std::filesystem::path(path_of(reinterpret_cast<const void*>(&nvrtc_paths))).parent_path();
 }
-
-}  // namespace
 
 std::vector<std::string> nvrtc_paths() {
   if (auto file = environment("TMAJIT_NVRTC"); !file.empty()) return {file};

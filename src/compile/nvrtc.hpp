@@ -2,6 +2,7 @@
 
 #include <tmajit/compile.hpp>
 
+#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
@@ -95,6 +96,9 @@ class NvrtcUse {
 /// that CMake found, by the loader itself (LD_LIBRARY_PATH, ldconfig), in `$CUDA_HOME` and `$CUDA_PATH`
 /// (lib64, lib), in /usr/local/cuda/lib64, and in the folder that holds libtmajit.
 [[nodiscard]] std::vector<std::string> nvrtc_paths();
+
+/// The folder of the file that holds this code: libtmajit or, if linked statically, the program.
+[[nodiscard]] std::filesystem::path own_folder();
 
 /// Identifies the build of a loaded library. `address` is an address in the library, `path` its file. Returns
 /// the library's GNU build id in hex or, if it has none, the file's size and modification time. Returns an

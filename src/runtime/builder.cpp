@@ -2,24 +2,27 @@
 
 #include "cache/disk_level.hpp"
 #include "cache/nearby_kernels.hpp"
+#include "cache/pack_files.hpp"
+#include "cache/pack_level.hpp"
 #include "fleet/fleet_level.hpp"
 #include "kernel/plan_state.hpp"
 #include "runtime/dump.hpp"
+#include "runtime/made_for.hpp"
 #include "runtime/profiler_range.hpp"
 #include "spec/inside.hpp"
 #include "spec/log.hpp"
 
 #include <tmajit/error.hpp>
+#include <tmajit/pack.hpp>
 
 #include <algorithm>
 #include <cctype>
 #include <chrono>
+#include <iterator>
 #include <optional>
-#include <span>
 #include <utility>
 
 #include <spdlog/fmt/fmt.h>
-#include <spdlog/fmt/ranges.h>
 
 TMAJIT_BEGIN
 namespace {
@@ -38,23 +41,6 @@ class Stopwatch {
   Clock::time_point start_ = Clock::now();
 };
 
-/// The operation that a plan's kernel is made for; empty for a user's own source.
-MadeFor made_for(const KernelRequest& request) {
-  if (request.custom != nullptr) return {};
-  const Problem& problem = Inside::state(*request.plan)->problem;
-  const std::span types = std::span(problem.type).first(problem.nest.operands);
-  MadeFor made{
-      .operation = std::string(problem.operation()), .types = std::string(name(types[0])), .shape = {}};
-  if (std::ranges::any_of(types, [&](ElementType type) { return type != types[0]; })) {
-    made.types += " <-";
-    for (const ElementType type : types.subspan(1)) made.types += fmt::format(" {}", name(type));
-  }
-  const TensorView view = problem.view(0);
-  const std::span shape = std::span(view.shape).first(view.rank);
-  made.shape = shape.empty() ? std::string("1") : fmt::to_string(fmt::join(shape, "x"));
-  return made;
-}
-
 bool has_ptx(const Artifact& artifact) {
   return !artifact.ptx.empty();
 }
@@ -67,6 +53,10 @@ bool has_code(const Artifact& artifact) {
 
 Levels levels_of(const RuntimeOptions& options) {
   std::vector<std::unique_ptr<const KernelLevel>> levels;
+  std::vector<std::filesystem::path> packs = pack_files(options.packs);
+  if (options.shipped_packs) std::ranges::copy(shipped_packs(), std::back_inserter(packs));
+  for (const std::filesystem::path& file : packs)
+    if (auto level = PackLevel::open(file)) levels.push_back(std::move(level));
   if (options.cache_directory)
     levels.push_back(std::make_unique<DiskLevel>(*options.cache_directory, options.max_cache_bytes));
   for (const std::filesystem::path& folder : options.read_only_caches)
@@ -122,6 +112,7 @@ Builder::Builder(RuntimeOptions options, Toolchain toolchain, std::chrono::milli
       toolchain_(toolchain),
       patience_(patience),
       levels_(levels_of(options_)),
+      recorder_(options_.record),
       suits_(!options_.device                        ? has_code
              : options_.device->kernels().runs_ptx() ? has_ptx
                                                      : has_cubin),
@@ -146,12 +137,20 @@ BuiltKernel Builder::build(const KernelRequest& request) const {
 Artifact Builder::artifact(const CacheKey& key, const KernelRequest& request) const {
   if (std::optional<Artifact> whole = levels_.whole(key)) return *std::move(whole);
   if (options_.when_missing == WhenMissing::refuse) throw MissingKernelError(missing(request));
-  BuiltKernel kernel;
-  kernel.artifact.made_for = made_for(request);
-  const CompilerIdentity& compiler = toolchain_.identity();
-  kernel.key = key_for(request)(compiler);
-  compile_once(request, compiler, kernel);
-  return std::move(kernel.artifact);
+  try {
+    BuiltKernel kernel;
+    kernel.artifact.made_for = made_for(request);
+    const CompilerIdentity& compiler = toolchain_.identity();
+    kernel.key = key_for(request)(compiler);
+    // Not compile_once(): it could find the kernel in a pack again, without its source.
+    compile(request, compiler, kernel);
+    return std::move(kernel.artifact);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::unavailable) throw;
+    std::optional<Levels::Found> part = levels_.find(key, CompilerIdentity{}, suits_);
+    if (!part) throw;
+    return std::move(part->artifact);
+  }
 }
 
 KeyFor Builder::key_for(const KernelRequest& request) const {
@@ -274,6 +273,7 @@ void Builder::compile(const KernelRequest& request, const CompilerIdentity& comp
     kernel.artifact.key_fields = fields_of_key(request, options_.compile, compiler);
     kernel.level = CacheLevel::compiled;
   }
+  recorder_.add(request, source, options_.compile, kernel.artifact.made_for);
   const Stopwatch watch(kernel.times.store);
   kernel.is_kept = levels_.keep(kernel.key, kernel.artifact, compiler);
 }

@@ -3,6 +3,7 @@
 #include "cache/levels.hpp"
 #include "runtime/kernel_origin.hpp"
 #include "runtime/ledger.hpp"
+#include "runtime/recorder.hpp"
 
 #include <tmajit/codegen.hpp>
 #include <tmajit/compile.hpp>
@@ -50,7 +51,8 @@ class Builder {
   /// Throws CompileError, Error{unavailable}, MissingKernelError, and what DeviceKernels::load() throws.
   [[nodiscard]] BuiltKernel build(const KernelRequest& request) const;
   /// The artifact of a kernel that was built before: from a level of the cache or, if none has it, made
-  /// again. Throws CompileError, Error{unavailable}, MissingKernelError.
+  /// again. Without NVRTC, a kernel of a pack has what the pack holds. Throws CompileError,
+  /// Error{unavailable}, MissingKernelError.
   [[nodiscard]] Artifact artifact(const CacheKey& key, const KernelRequest& request) const;
 
   [[nodiscard]] const RuntimeOptions& options() const noexcept { return options_; }
@@ -80,6 +82,7 @@ class Builder {
   Toolchain toolchain_;
   std::chrono::milliseconds patience_;
   Levels levels_;
+  Recorder recorder_;
   Suits suits_;
   std::unique_ptr<Ledger> ledger_;
 };

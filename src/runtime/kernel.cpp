@@ -27,7 +27,9 @@ std::shared_ptr<const KernelState> make_kernel_state(KernelOrigin origin,
                                                          .artifact = nullptr,
                                                          .device = std::move(built.device),
                                                          .loaded = std::move(built.loaded)});
-  if (!built.is_kept) state->artifact = std::make_unique<const Artifact>(std::move(built.artifact));
+  // A kernel of a pack comes without its source: artifact() makes the rest anew.
+  if (!built.is_kept && !artifact.source.empty())
+    state->artifact = std::make_unique<const Artifact>(std::move(built.artifact));
   return state;
 }
 

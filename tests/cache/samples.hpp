@@ -31,7 +31,10 @@ inline tmajit::Artifact sample_artifact(std::size_t bytes = 40, char seed = 'a')
 /// A key that differs for each number.
 inline tmajit::CacheKey sample_key(unsigned number = 0) {
   tmajit::CacheKey key;
+  const unsigned high = number / 256;  // the bytes below repeat after 256 numbers
   for (auto& byte : key.digest) byte = static_cast<std::uint8_t>(number += 37);
+  for (std::size_t i = 0; i < sizeof high; ++i)
+    key.digest[i] = static_cast<std::uint8_t>(key.digest[i] + (high >> 8 * i));
   return key;
 }
 

@@ -13,6 +13,11 @@
 
 namespace jitc::test {
 
+std::string jitc_program() {
+  const char* const program = std::getenv("JITC_PROGRAM");
+  return program == nullptr ? JITC_PROGRAM : program;
+}
+
 ProcessResult jitc(std::vector<std::string> arguments, const Surroundings& surroundings) {
   static const Folder cache;
   std::vector<std::string> words{"TMAJIT_CACHE_DIR=" + cache.path().string()};
@@ -23,8 +28,7 @@ ProcessResult jitc(std::vector<std::string> arguments, const Surroundings& surro
   if (!surroundings.redirect.empty()) {
     words.insert(words.end(), {"sh", "-c", "exec \"$@\" " + surroundings.redirect, "sh"});
   }
-  const char* const program = std::getenv("JITC_PROGRAM");
-  words.emplace_back(program == nullptr ? JITC_PROGRAM : program);
+  words.push_back(jitc_program());
   words.insert(words.end(), arguments.begin(), arguments.end());
   return run_process(find_program("env"), words);
 }

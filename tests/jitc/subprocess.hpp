@@ -31,7 +31,9 @@ struct Surroundings {
   std::string redirect = {};                  ///< in shell syntax, such as "2>/dev/full"
 };
 
-/// Runs the jitc of this build, or the one that $JITC_PROGRAM names. Its cache is a temporary folder of the
+/// The jitc of this build, or the one that $JITC_PROGRAM names.
+[[nodiscard]] std::string jitc_program();
+/// Runs it. Its cache is a temporary folder of the
 /// test unless `surroundings` sets another one.
 [[nodiscard]] ProcessResult jitc(std::vector<std::string> arguments, const Surroundings& surroundings = {});
 /// Runs jitc and returns its standard output as JSON. Fails the test if the output is not JSON.

@@ -5,6 +5,7 @@
 #include "runtime/fake_device.hpp"
 #include "temporary_folder.hpp"
 
+#include <tmajit/pack.hpp>
 #include <tmajit/tiles.hpp>
 
 #include <array>
@@ -103,6 +104,25 @@ TEST_CASE("a stored kernel is not used for another source or with another NVRTC 
   fixture.source.text = "other";
   CHECK(fixture.builder().build(fixture.kernel).level == CacheLevel::compiled);
   CHECK(toolchain.compiles == 3);
+}
+
+TEST_CASE("a kernel of a pack needs no NVRTC; its source is made anew if there is one") {
+  const BuilderFixture fixture;
+  const CacheKey key = fixture.builder().build(fixture.kernel).key;
+  const std::filesystem::path pack = fixture.folder.path() / "some.pack";
+  (void)write_pack(pack, {&key, 1}, DiskCache(fixture.folder.path()), {&*toolchain.compiler, 1});
+  RuntimeOptions options{.device = fixture.device, .cache_directory = std::nullopt, .packs = {pack}};
+  const Builder builder(options, {.identity = &identity, .compile = &fake_compile});
+
+  CHECK(builder.artifact(key, fixture.kernel).source == "text");
+  toolchain.compiler = std::nullopt;
+  const BuiltKernel built = builder.build(fixture.kernel);
+  CHECK(built.level == CacheLevel::pack);
+  CHECK(built.key == key);
+  CHECK(built.loaded);
+  const Artifact held = builder.artifact(key, fixture.kernel);
+  CHECK(held.source.empty());
+  CHECK(held.cubin.size() == 100);
 }
 
 TEST_CASE("without a device a kernel is compiled but not loaded") {

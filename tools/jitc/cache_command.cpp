@@ -1,5 +1,6 @@
 #include "commands.hpp"
 #include "files.hpp"
+#include "kernel_cells.hpp"
 #include "option_group.hpp"
 #include "options.hpp"
 #include "report.hpp"
@@ -29,18 +30,8 @@ namespace {
 
 using Entry = tmajit::DiskCache::Entry;
 
-/// How many of a key's 64 digits the table shows; --json prints all.
-constexpr std::size_t key_digits = 8;
-
 std::time_t used_time(const Entry& entry) {
   return std::chrono::system_clock::to_time_t(entry.used);
-}
-
-/// A generated kernel is shown as its family, a user's kernel as its entry point.
-std::string kernel_name(const Entry& entry) {
-  constexpr std::string_view generated_prefix = "tmajit_";
-  const bool generated = !entry.made_for.operation.empty() && entry.entry.starts_with(generated_prefix);
-  return generated ? entry.entry.substr(generated_prefix.size()) : entry.entry;
 }
 
 struct Share {
@@ -127,13 +118,12 @@ int list_entries(const std::string& directory, bool json) {
     print_json({{"directory", cache.directory().string()}, {"entries", listed}});
     return 0;
   }
-  Rows rows{{"KEY", "KERNEL", "OPERATION", "TYPES", "FIRST SHAPE", "SIZE", "USED"}};
+  Rows rows{kernel_headings()};
+  rows[0].insert(rows[0].end(), {"SIZE", "USED"});
   for (const auto& entry : entries) {
-    const auto& [operation, types, shape] = entry.made_for;
-    rows.push_back({entry.key.hex().substr(0, key_digits), kernel_name(entry),
-                    operation.empty() ? "own" : operation, types.empty() ? "–" : types,
-                    shape.empty() ? "–" : shape, describe_bytes(entry.bytes),
-                    fmt::format("{:%Y-%m-%d %H:%M}", fmt::gmtime(used_time(entry)))});
+    rows.push_back(kernel_cells(entry.key, entry.entry, entry.made_for));
+    rows.back().push_back(describe_bytes(entry.bytes));
+    rows.back().push_back(fmt::format("{:%Y-%m-%d %H:%M}", fmt::gmtime(used_time(entry))));
   }
   if (!entries.empty()) write_stdout(format_table(rows, columns(STDOUT_FILENO)));
   return 0;

@@ -38,6 +38,8 @@ void add_layout_command(CLI::App& app, Session& session);
 void add_cache_command(CLI::App& app, Session& session);
 void add_key_command(CLI::App& app, Session& session);
 void add_top_command(CLI::App& app, Session& session);
+void add_pack_command(CLI::App& app, Session& session);
+void add_warm_command(CLI::App& app, Session& session);
 void add_operations_command(CLI::App& app, Session& session);
 void add_headers_command(CLI::App& app, Session& session);
 void add_conformance_command(CLI::App& app, Session& session);

@@ -19,6 +19,7 @@ nlohmann/json.hpp nlohmann-json3-dev
 benchmark/benchmark.h libbenchmark-dev
 zlib.h zlib1g-dev
 hiredis/hiredis.h libhiredis-dev
+zstd.h libzstd-dev
 END
 }
 
@@ -35,27 +36,20 @@ have_llvm() {
   return 1
 }
 
-# Whether LLVMSupport links zstd, as in Debian's LLVM 15 and later.
-llvm_wants_zstd() { grep -qs 'zstd' /usr/lib/llvm-*/lib/cmake/llvm/LLVMExports.cmake; }
-
 # Prints the names of missing packages, one in each line.
 missing_packages() {
   local compiler_version
   compiler_version=$("$(compiler)" -dumpversion 2>/dev/null || echo 0)
   if version_at_least "$compiler_version" 12; then missing_headers; else
     echo g++
-    printf '%s\n' libspdlog-dev libfmt-dev libcli11-dev nlohmann-json3-dev libbenchmark-dev zlib1g-dev libhiredis-dev
+    printf '%s\n' libspdlog-dev libfmt-dev libcli11-dev nlohmann-json3-dev libbenchmark-dev zlib1g-dev libhiredis-dev libzstd-dev
   fi
   version_at_least "$(cmake --version 2>/dev/null | awk 'NR == 1 { print $3 }')" 3.25 || echo cmake
   have ninja || echo ninja-build
   have pkg-config || echo pkg-config
   have python3 || echo python3
   python_has_headers || echo python3-dev
-  if ! have_llvm; then
-    printf '%s\n' llvm-dev libzstd-dev
-  elif llvm_wants_zstd && [[ ! -e /usr/include/zstd.h ]]; then
-    echo libzstd-dev
-  fi
+  have_llvm || echo llvm-dev
 }
 
 # as_root COMMAND…

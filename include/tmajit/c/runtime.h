@@ -131,6 +131,12 @@ typedef struct tmajit_runtime_options {
   /// for the same kernel. The record and its texts live until it returns.
   void (*on_kernel)(void* context, const tmajit_kernel_record* record);
   void* on_kernel_context;
+
+  const char* const* packs;  ///< packs that are searched before the shipped ones: files, or folders
+  size_t pack_count;
+  /// Manifest to which a line is appended for each kernel that is compiled. Null: $TMAJIT_RECORD; "": none.
+  const char* record;
+  uint64_t no_shipped_packs;  ///< 1: does not search the packs that come with the library
 } tmajit_runtime_options;
 
 /// Ties generator, compiler, cache and device together. Thread-safe, as every object of this interface is

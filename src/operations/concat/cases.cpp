@@ -4,6 +4,9 @@
 
 #include <cstddef>
 
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
 namespace reference::concat_operation {
 
 using namespace tmajit;
@@ -29,8 +32,35 @@ void add_benchmark_cases(bench::CaseBuilder& list) {
     list.add("concat", parts.name, "concat", std::move(parts.arrays), {{"axis", std::int64_t{parts.axis}}});
 }
 
+/// Draws two to four parts along an axis of a random shape.
+bench::Case draw_benchmark_case(bench::BenchmarkCaseDraw& draw) {
+  for (;;) {
+    const Shape whole = draw.shape();
+    const auto axis = static_cast<std::uint32_t>(draw.random.below(whole.size()));
+    const std::uint64_t parts = draw.random.between(2, 4);
+    if (whole[axis] < parts) continue;
+    std::vector<bench::Array> sources;
+    std::vector<std::uint64_t> extents;
+    std::uint64_t rest = whole[axis];
+    for (std::uint64_t part = parts; part > 0; --part) {
+      const std::uint64_t about = rest / part;
+      const std::uint64_t extent = part == 1 ? rest : draw.random.between((about + 1) / 2, about);
+      rest -= extent;
+      extents.push_back(extent);
+      sources.push_back({draw.type, whole});
+      sources.back().shape[axis] = extent;
+    }
+    return bench::make_case(
+        "random concat",
+        fmt::format("({}) of {} along {}", fmt::join(whole, ","), fmt::join(extents, "+"), axis), "concat",
+        std::move(sources), {{"axis", std::int64_t{axis}}});
+  }
+}
+
 }  // namespace
 
-const OperationCases cases{.draw_test_case = draw_test_case, .add_benchmark_cases = add_benchmark_cases};
+const OperationCases cases{.draw_test_case = draw_test_case,
+                           .add_benchmark_cases = add_benchmark_cases,
+                           .draw_benchmark_case = draw_benchmark_case};
 
 }  // namespace reference::concat_operation

@@ -95,6 +95,20 @@ void use_errors(tmajit_runtime* runtime) {
   options.device = 7;
   EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "device is 7", tmajit_runtime_make(&options, &deviceless, &error));
 
+  // Packs. One that does not exist is skipped.
+  const char* const packs[] = {"no-such.pack"};
+  options.device = TMAJIT_DEVICE_NONE;
+  options.no_shipped_packs = 2;
+  EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "no_shipped_packs is 2",
+               tmajit_runtime_make(&options, &deviceless, &error));
+  options.no_shipped_packs = 1;
+  options.pack_count = 1;
+  EXPECT_ERROR(TMAJIT_INVALID_ARGUMENT, "packs", tmajit_runtime_make(&options, &deviceless, &error));
+  options.packs = packs;
+  options.record = "";
+  EXPECT_OK(tmajit_runtime_make(&options, &deviceless, &error));
+  tmajit_runtime_destroy(deviceless);
+
   // Bytes beyond a buffer's end.
   EXPECT_OK(tmajit_buffer_make(runtime, 16, &buffer, &error));
   char bytes[16] = "";

@@ -49,4 +49,5 @@ void plan_moves();
 void plan_own_tiles();
 void keep_choices();
 void compile_and_cache();
+void record_and_pack();
 void run_without_a_device();

@@ -6,8 +6,10 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 using namespace tmajit;
 
@@ -154,6 +156,31 @@ void compile_and_cache() {
   const KernelPlan plan =
       plan_kernels(operation::permute(matrix_at(1 << 20), matrix_at(2 << 20), {1, 0})).at(0);
   expect(key_fields(plan, {}, compiler()) != key_fields(source, {}, compiler()), "key_fields()");
+}
+
+void record_and_pack() {
+  const Scratch folder;
+  const std::vector<KernelPlan> plans =
+      plan_kernels(operation::permute(matrix_at(1 << 20), matrix_at(2 << 20), {1, 0}));
+  const Manifest manifest = read_manifest(record_of(plans.at(0), {}).line());
+  expect(manifest.kernels.size() == 1 && recording_file().empty(), "read_manifest() and recording_file()");
+  const DiskCache cache(folder.path);
+  const MadeKernels made = make_kernels(manifest.kernels, cache);
+  expect(made.keys == std::vector{manifest.kernels[0].key(compiler())}, "make_kernels() and key()");
+
+  const std::filesystem::path file = folder.path / "some.pack";
+  expect(write_pack(file, made.keys, cache, {&compiler(), 1}).kernels == 1, "write_pack()");
+  Pack other(file);
+  Pack pack(std::move(other));
+  other = Pack(file);
+  pack = std::move(other);
+  expect(pack.kernels() == 1 && pack.keys() == made.keys && pack.has(made.keys[0]), "keys()");
+  expect(pack.fetch(made.keys[0]).has_value() && pack.bytes_of(made.keys[0]) < pack.bytes(), "fetch()");
+  expect(pack.file() == file && pack.why_refused().empty(), "a pack of one's own is used");
+  expect(pack.generator() == generator_id() && pack.compilers().size() == 1, "generator() and compilers()");
+  expect(shipped_packs().empty(), "no pack is installed");
+  const Runtime runtime({.cache_directory = std::nullopt, .packs = {folder.path}});
+  expect(runtime.kernel(plans.at(0)).level() == CacheLevel::pack, "a kernel of a pack");
 }
 
 void run_without_a_device() {

@@ -12,6 +12,7 @@ int main() try {
   plan_own_tiles();
   keep_choices();
   compile_and_cache();
+  record_and_pack();
   run_without_a_device();
   std::puts("tmajit " TMAJIT_VERSION_STRING);
   return EXIT_SUCCESS;

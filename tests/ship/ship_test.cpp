@@ -1,0 +1,115 @@
+// The kernels of random problems, packed, serve random problems of other seeds without a compiler, as often
+// as the selection says.
+#include "seed.hpp"
+#include "selection.hpp"
+#include "temporary_folder.hpp"
+
+#include <tmajit/kernel_recipe.hpp>
+#include <tmajit/pack.hpp>
+#include <tmajit/runtime.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+
+TEST_CASE("a problem is determined by its seed and number") {
+  const std::uint64_t seed = tests::seed(20261128);
+  for (std::uint64_t number = 0; number < 48; ++number) {
+    const ship::Draw once = ship::draw(ship::Kinds::all, seed, number);
+    const ship::Draw again = ship::draw(ship::Kinds::all, seed, number);
+    CHECK(once.group == again.group);
+    const auto plans = ship::planned(once.operation, ship::chips()[0]);
+    CHECK(std::ranges::equal(plans, ship::planned(again.operation, ship::chips()[0]), {}, &KernelPlan::key,
+                             &KernelPlan::key));
+  }
+}
+
+TEST_CASE("the most needed kernels come first") {
+  const ship::Selection selection(tests::seed(20261128), 400);
+  const auto share = [&](std::size_t count) {
+    return ship::coverage(selection.keys(count), ship::Kinds::all, tests::seed(20261128), 400).all;
+  };
+  const std::size_t all = selection.kernels().size();
+  REQUIRE(all > 50);
+  CHECK(share(0).covered == 0);
+  CHECK(share(all / 4).percent() > 50);
+  CHECK(share(all / 4).covered < share(all).covered);
+  CHECK(share(all).covered == share(all).problems);  // the problems that it was selected for
+}
+
+namespace {
+
+/// A pack of the first `count` kernels of a selection.
+void make_pack(const std::filesystem::path& file, const ship::Selection& selection, std::size_t count,
+               const CompileOptions& options, const DiskCache& cache) {
+  std::vector<KernelRecipe> records;
+  for (std::size_t i = 0; i < std::min(count, selection.kernels().size()); ++i)
+    records.push_back(record_of(selection.kernels()[i], options));
+  const MadeKernels made = make_kernels(records, cache);
+  REQUIRE(made.failures.empty());
+  (void)write_pack(file, made.keys, cache, {&compiler(), 1});
+}
+
+/// How many of `count` problems run from a pack. Each kernel that is in the pack must come from there.
+std::uint64_t run_from(const Pack& pack, const CompileOptions& options, ship::Kinds kinds, std::uint64_t seed,
+                       std::uint64_t count) {
+  const Runtime runtime(
+      {.cache_directory = std::nullopt, .compile = options, .packs = {pack.file()}, .shipped_packs = false});
+  const auto is_packed = [&](const KernelPlan& plan) {
+    return pack.has(cache_key(plan, options, pack.compilers().front()));
+  };
+  std::uint64_t covered = 0;
+  for (std::uint64_t number = 0; number < count; ++number) {
+    const ship::Draw problem = ship::draw(kinds, seed, number);
+    INFO("seed " << seed << ", problem " << number << ", " << problem.group);
+    const auto plans = ship::planned(problem.operation, ship::chips()[0]);
+    if (plans.empty() || !std::ranges::all_of(plans, is_packed)) continue;
+    ++covered;
+    for (const KernelPlan& plan : plans) {
+      const Kernel kernel = runtime.kernel(plan);
+      CHECK(kernel.level() == CacheLevel::pack);
+      CHECK(kernel.times().compile == 0);
+    }
+  }
+  return covered;
+}
+
+}  // namespace
+
+TEST_CASE("problems of a fresh seed run from a pack without a compiler as often as the selection says") {
+  const std::uint64_t seed = tests::seed(20261128);
+  const std::uint64_t cases = tests::from_environment("TMAJIT_CASES", 40);
+  const std::size_t kernels = tests::from_environment("TMAJIT_KERNELS", 24);
+  const ship::Selection selection(seed, std::max<std::uint64_t>(1000, 100 * kernels));
+  const CompileOptions options{.arch = "compute_90a"};
+  const TemporaryFolder folder;
+  make_pack(folder / "test.pack", selection, kernels, options, DiskCache(folder.path() / "cache"));
+  const std::uint64_t covered =
+      run_from(Pack(folder / "test.pack"), options, ship::Kinds::moves, seed + 1, cases);
+  const ship::Coverage said = ship::coverage(selection.keys(kernels), ship::Kinds::moves, seed + 1, cases);
+  CHECK(covered == said.all.covered);
+  CHECK(covered > 0);
+  std::cout << "TMAJIT_SEED=" << seed << ": " << kernels << " kernels serve " << covered << " of "
+            << said.all.problems << " moves of a fresh seed without a compiler\n";
+}
+
+// TMAJIT_PACK names a pack of tmajit-ship, TMAJIT_LEAST the least share of problems in percent.
+TEST_CASE("600 moves and 100 reductions of a fresh seed run from the shipped pack", "[pack]") {
+  const char* const file = std::getenv("TMAJIT_PACK");
+  if (file == nullptr) SKIP("no pack: TMAJIT_PACK names none");
+  const std::uint64_t seed = tests::seed(20261129);
+  const Pack pack(file);
+  const CompileOptions options{.arch = std::filesystem::path(file).stem().string()};
+  const std::uint64_t moves = run_from(pack, options, ship::Kinds::moves, seed, 600);
+  const std::uint64_t reductions = run_from(pack, options, ship::Kinds::reductions, seed, 100);
+  std::cout << "TMAJIT_SEED=" << seed << ": " << moves << " of 600 moves and " << reductions
+            << " of 100 reductions need no compiler\n";
+  const auto least = static_cast<double>(tests::from_environment("TMAJIT_LEAST", 94)) / 100;
+  CHECK(static_cast<double>(moves) >= 600 * least);
+  CHECK(static_cast<double>(reductions) >= 100 * least);
+}
