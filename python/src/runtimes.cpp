@@ -50,7 +50,6 @@ Chosen& chosen() {
 }
 
 Backend* make_backend(std::optional<std::int32_t> gpu) {
-  chosen().made = true;
   RuntimeOptions options = chosen().options ? *chosen().options : RuntimeOptions();
   options.on_kernel = &publish_kernel;
   std::shared_ptr<SimDevice> simulator;
@@ -83,7 +82,7 @@ Backend& backend_on(std::optional<std::int32_t> gpu) {
   const std::lock_guard lock(backend_mutex());
   if (Backend* const made = slot.load(std::memory_order_acquire); made != nullptr) return *made;
   Backend* const made = make_backend(gpu);
-  has_backend() = true;
+  chosen().made = true;
   slot.store(made, std::memory_order_release);
   return *made;
 }

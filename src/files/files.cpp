@@ -1,5 +1,6 @@
 #include "files/files.hpp"
 
+#include "files/open_file.hpp"
 #include "files/trust.hpp"
 
 #include <algorithm>
@@ -37,46 +38,22 @@ std::error_code make_folder(const std::filesystem::path& path) {
   return std::make_error_code(std::errc::not_a_directory);
 }
 
-std::string read_open_file(int file, std::uint64_t limit, std::error_code& error, Writer writer,
-                           FileTime* time) {
-  FileSystem& files = file_system();
+std::string read_once(const std::filesystem::path& path, std::uint64_t limit, std::error_code& error,
+                      Writer writer, FileTime* time) {
   struct stat info {};
-  if (files.fstat(file, info) != 0) {
-    error = last_error();
-    return {};
-  }
-  if (!S_ISREG(info.st_mode)) {
-    error = std::make_error_code(std::errc::invalid_argument);
-    return {};
-  }
-  if (writer == Writer::trusted && !is_trusted_file(info)) {
-    error = std::make_error_code(std::errc::operation_not_permitted);
-    return {};
-  }
+  const int file = open_regular_file(path, writer, info, error);
+  if (file < 0) return {};
   if (time != nullptr) *time = modified(info);
   std::string bytes;
   bytes.resize(std::min(limit, static_cast<std::uint64_t>(info.st_size)));
   std::size_t filled = 0;
   while (filled < bytes.size()) {
-    const auto count = files.read(file, bytes.data() + filled, bytes.size() - filled);
+    const auto count = file_system().read(file, bytes.data() + filled, bytes.size() - filled);
     if (count < 0) error = last_error();
     if (count <= 0) break;
     filled += static_cast<std::size_t>(count);
   }
   bytes.resize(error ? 0 : filled);
-  return bytes;
-}
-
-std::string read_once(const std::filesystem::path& path, std::uint64_t limit, std::error_code& error,
-                      Writer writer, FileTime* time) {
-  error.clear();
-  // O_NONBLOCK: opening a pipe at this path must not block.
-  const int file = file_system().open(path, O_RDONLY | O_NONBLOCK, 0);
-  if (file < 0) {
-    error = last_error();
-    return {};
-  }
-  std::string bytes = read_open_file(file, limit, error, writer, time);
   file_system().close(file);
   return bytes;
 }

@@ -3,6 +3,8 @@
 #include "files/open_file.hpp"
 #include "files/trust.hpp"
 
+#include <cerrno>
+
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -50,9 +50,9 @@ struct Launched {
 };
 
 /// Records the launches that a function makes, of kernels with known plans.
-class Recorder {
+class LaunchRecorder {
  public:
-  explicit Recorder(const std::shared_ptr<FakeDevice>& device) : device_(device) {}
+  explicit LaunchRecorder(const std::shared_ptr<FakeDevice>& device) : device_(device) {}
 
   template <class Run>
   std::vector<Launched> operator()(const std::vector<KernelPlan>& plans, Run&& run) {
@@ -133,7 +133,7 @@ TEST_CASE("a random plan used at other addresses makes the launches of a plan ma
   const std::uint64_t seed = reference::seed(20261122);
   std::cout << "TMAJIT_SEED=" << seed << '\n';
   const auto device = std::make_shared<FakeDevice>();
-  Recorder recorder(device);
+  LaunchRecorder recorder(device);
   int same_kernels = 0;
   int other_kernels = 0;
   for (std::uint64_t n = 0; n < 400; ++n) {

@@ -64,7 +64,7 @@ int show_statistics(const std::string& directory, bool json) {
   std::map<std::string, Share> builds;
   for (const Entry& entry : cache.entries()) {
     all.add(entry);
-    families[entry.made_for.operation.empty() ? "own" : kernel_name(entry)].add(entry);
+    families[entry.made_for.operation.empty() ? "own" : kernel_name(entry.entry, entry.made_for)].add(entry);
     builds[field_of(entry, "NVRTC build")].add(entry);
   }
   const auto compilers = cache.known_compilers();
