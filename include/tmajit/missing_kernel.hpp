@@ -32,15 +32,16 @@ struct MissingKernel {
     friend bool operator==(const Difference&, const Difference&) = default;
   };
   /// The key for the first compiler that a level names; zeros if no level names one.
-  CacheKey key;
-  std::string family;  ///< "transpose"; empty for a user's own source
-  std::string choice;  ///< the planner's choice, "transpose 64x64, 256 threads"; empty for a user's source
-  MadeFor made_for;
-  std::vector<std::string> levels;  ///< the levels that were searched, for people
+  CacheKey key = {};
+  std::string family = {};  ///< "transpose"; empty for a user's own source
+  /// The planner's choice, "transpose 64x64, 256 threads"; empty for a user's source.
+  std::string choice = {};
+  MadeFor made_for = {};
+  std::vector<std::string> levels = {};  ///< the levels that were searched, for people
   /// The choice of the kernel that is there, can do the same work and has the fewest other facts; without
   /// one, of the kernel that would do it on tensors at aligned addresses. Empty if neither is there.
-  std::string nearest;
-  std::vector<Difference> differences;  ///< empty without a nearest kernel
+  std::string nearest = {};
+  std::vector<Difference> differences = {};  ///< empty without a nearest kernel
 };
 
 /// A kernel is in no level of the cache, and RuntimeOptions::when_missing forbids to compile it.

@@ -19,7 +19,8 @@ struct Backend {
   std::shared_ptr<SimDevice> simulator;  ///< null for a GPU
 };
 
-/// Sets the options of all backends but their devices. Throws Error{invalid_argument} once a backend was made.
+/// Sets the options of all backends but their devices. Throws Error{invalid_argument} once a backend was
+/// made.
 void set_options(RuntimeOptions options);
 
 /// The backend of a GPU, or of the simulated device for nullopt. It is made on first use and lives as long as

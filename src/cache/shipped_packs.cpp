@@ -5,13 +5,21 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <vector>
 
 TMAJIT_BEGIN
 
 std::vector<std::filesystem::path> shipped_packs() {
   const char* const named = std::getenv("TMAJIT_PACKS");
-  // TMAJIT_PACK_FOLDER is relative to the library's folder, so that an installation can be moved.
-  if (named == nullptr) return pack_files({own_folder() / TMAJIT_PACK_FOLDER});
+  if (named == nullptr) {
+    // TMAJIT_PACK_FOLDER is relative to the library's folder, so that an installation can be moved. It does
+    // not exist if the library was built without packs.
+    const std::filesystem::path folder = own_folder() / TMAJIT_PACK_FOLDER;
+    std::error_code error;
+    return std::filesystem::is_directory(folder, error) ? pack_files({folder})
+                                                        : std::vector<std::filesystem::path>();
+  }
   std::vector<std::filesystem::path> paths;
   std::string_view rest = named;
   while (!rest.empty()) {

@@ -43,10 +43,12 @@ TEST_CASE("key, store and fetch cost less than a millisecond together") {
   const CompilerIdentity compiler{.major = 13, .minor = 0, .build = std::string(40, 'b'), .path = {}};
 
   unsigned found = 0;
-  const auto key = first_decile_us([&](unsigned) { found += cache_key(source, {}, compiler).digest[0] & 1U; });
+  const auto key =
+      first_decile_us([&](unsigned) { found += cache_key(source, {}, compiler).digest[0] & 1U; });
   auto fast = std::make_unique<NoSync>();
   const auto store = first_decile_us([&](unsigned i) { found += cache.store(sample_key(i % 50), artifact); });
-  const auto fetch = first_decile_us([&](unsigned i) { found += cache.fetch(sample_key(i % 50)).has_value(); });
+  const auto fetch =
+      first_decile_us([&](unsigned i) { found += cache.fetch(sample_key(i % 50)).has_value(); });
   const auto miss = first_decile_us([&](unsigned) { found += cache.fetch(sample_key(99)).has_value(); });
   // Each kernel that is looked up needs the compilers. The first measurement reads their files.
   cache.remember(compiler);
@@ -56,7 +58,8 @@ TEST_CASE("key, store and fetch cost less than a millisecond together") {
                                    std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
   const auto compilers = first_decile_us([&](unsigned) { found += cache.known_compilers().empty() ? 0 : 1; });
   fast.reset();
-  const auto synced = first_decile_us([&](unsigned i) { found += cache.store(sample_key(i % 50), artifact); });
+  const auto synced =
+      first_decile_us([&](unsigned i) { found += cache.store(sample_key(i % 50), artifact); });
   std::printf(
       "key of 30 KB %.0f us, store of 60 KB %.0f us (%.0f us with the disk), fetch %.0f us, miss %.1f us, "
       "known compilers %.1f us (%.1f us if their folder has just changed)\n",

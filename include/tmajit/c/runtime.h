@@ -118,11 +118,11 @@ typedef struct tmajit_runtime_options {
   uint64_t max_cache_bytes;
   const char* const* read_only_caches;  ///< further folders of kernels, which are never changed
   size_t read_only_cache_count;
-  int32_t when_missing;                 ///< TMAJIT_MISSING_COMPILE …
-  uint32_t allow_other_rounding;        ///< 1: serves also kernels that round sums and products differently
-  int32_t background_compiles;          ///< the most threads that make kernels; 0: 2; -1: none
-  uint32_t reserved_ready;              ///< 0
-  const tmajit_fleet_options* fleet;    ///< null: $TMAJIT_FLEET; without a URL: none
+  int32_t when_missing;               ///< TMAJIT_MISSING_COMPILE …
+  uint32_t allow_other_rounding;      ///< 1: serves also kernels that round sums and products differently
+  int32_t background_compiles;        ///< the most threads that make kernels; 0: 2; -1: none
+  uint32_t reserved_ready;            ///< 0
+  const tmajit_fleet_options* fleet;  ///< null: $TMAJIT_FLEET; without a URL: none
   /// Folder in which `jitc top` finds the counters. Null: $TMAJIT_STATS_DIR; "": none.
   const char* statistics_directory;
   /// Folder that keeps source, PTX, cubin, SASS and plan of every kernel. Null: $TMAJIT_DUMP_DIR; "": none.

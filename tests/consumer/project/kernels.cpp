@@ -130,8 +130,10 @@ void every_counter(const Runtime& runtime) {
 
 void compile_and_cache() {
   const Scratch folder;
-  const Source source =
-      tmajit::source(plan_kernels(operation::permute(matrix_at(1 << 20), matrix_at(2 << 20), {1, 0})).at(0));
+  const KernelPlan plan =
+      plan_kernels(operation::permute(matrix_at(1 << 20), matrix_at(2 << 20), {1, 0})).at(0);
+  expect(cache_key(plan, {}, compiler()) != cache_key(tmajit::source(plan), {}, compiler()), "cache_key()");
+  const Source source = tmajit::source(plan);
   const Artifact artifact = compile(source);
   expect(artifact.cubin.size() > 4 && artifact.cubin[1] == std::byte{'E'}, "a cubin is an ELF file");
   expect(artifact.resources.registers > 0, "ptxas reports registers");
@@ -153,8 +155,6 @@ void compile_and_cache() {
   expect(cache.trim(default_max_cache_bytes()).remaining == 1, "trim() and default_max_cache_bytes()");
   expect(cache.entries().size() == 1 && cache.clear() == 1 && cache.entries().empty(),
          "entries() and clear()");
-  const KernelPlan plan =
-      plan_kernels(operation::permute(matrix_at(1 << 20), matrix_at(2 << 20), {1, 0})).at(0);
   expect(key_fields(plan, {}, compiler()) != key_fields(source, {}, compiler()), "key_fields()");
 }
 

@@ -108,6 +108,9 @@ void keep_choices() {
                            .choice = plan.choice(),
                            .microseconds = 2};
   expect(!choice.shape_class.text().empty(), "ShapeClass::text()");
+  expect(choice.shape_class.is_of_kind(choice.shape_class) &&
+             choice.shape_class.distance(choice.shape_class) == 0,
+         "ShapeClass::distance()");
 
   TuningTable table;
   table.add(choice);

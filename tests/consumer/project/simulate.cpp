@@ -128,6 +128,7 @@ void report(SimDevice& device) {
   Artifact artifact;
   artifact.entry = "racing";
   artifact.ptx = racing;
+  expect(device.kernels().runs_ptx() && !device.kernels().DeviceKernels::runs_ptx(), "runs_ptx()");
   const auto kernel = device.kernels().load(artifact);
   kernel->launch({.block = {64, 1, 1}}, {}, nullptr);
   expect_error(ErrorCode::device_failed, [&device] { device.streams().synchronize(nullptr); });
