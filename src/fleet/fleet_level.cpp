@@ -62,7 +62,8 @@ auto FleetLevel::Shared::ask(Request request) -> std::optional<decltype(request(
   }
 }
 
-/// The lease of a kernel in the store, or the knowledge that there is none to wait for.
+/// The end of a wait for other machines that make a kernel. If this machine has to make it, this object holds
+/// the lease in the store.
 class FleetLevel::Lease final : public MakingLease {
  public:
   enum class End { taken, made, timed_out };
