@@ -57,7 +57,8 @@ def rooms() -> tuple[dict[str, set[str]], dict[str, list[str]]]:
         name, _, library, *words = call.split()
         after = words[words.index("MAY_INCLUDE") + 1 :] if "MAY_INCLUDE" in words else []
         may[name] = set(itertools.takewhile(lambda word: not word.isupper(), after))
-        libraries.setdefault(library, []).append(name)
+        if name not in libraries.setdefault(library, []):  # a room may have one call for each case
+            libraries[library].append(name)
     return may, libraries
 
 
@@ -65,7 +66,10 @@ def in_order(names: list[str], may: dict[str, set[str]]) -> list[str]:
     """The rooms in an order in which each follows the rooms that it may include."""
     done: list[str] = []
     while len(done) < len(names):
-        done += [n for n in names if n not in done and may[n] & set(names) <= set(done)][:1]
+        next_room = [n for n in names if n not in done and may[n] & set(names) <= set(done)][:1]
+        if not next_room:
+            sys.exit(f"pictures.py: the rooms {', '.join(sorted(set(names) - set(done)))} include each other in a cycle")
+        done += next_room
     return done
 
 

@@ -27,7 +27,7 @@ class Ledger {
   void add(const KernelRecord& record, std::uint64_t loaded_bytes, bool is_kept);
   void add_failure(const StageTimes& times);
 
-  [[nodiscard]] Counters counters() const { return page_->read().counters; }
+  [[nodiscard]] Counters counters() const;
   [[nodiscard]] std::vector<KernelRecord> history() const;
   /// The counters of the table that finds kernels in memory.
   [[nodiscard]] LaneHits* memory_hits() const noexcept { return page_->memory.data(); }

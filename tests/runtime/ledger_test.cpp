@@ -242,19 +242,17 @@ TEST_CASE("files that are no counters are not read, and a folder that cannot be 
 TEST_CASE("a reader sees the numbers of whole kernels while threads add them") {
   LedgerFixture fixture;
   Ledger ledger(std::nullopt, {});
-  std::atomic<bool> ends = false;
-  std::jthread adding([&] {
+  const std::jthread adding([&](const std::stop_token& stop) {
     KernelRecord record{};
     record.level = CacheLevel::disk;
     record.bytes = 10;
-    while (!ends) ledger.add(record, 20, false);
+    while (!stop.stop_requested()) ledger.add(record, 20, false);
   });
   for (int i = 0; i < 20'000; ++i) {
     const Counters counters = ledger.counters();
     REQUIRE(counters.bytes_read == 10 * counters.of(CacheLevel::disk));
     REQUIRE(counters.bytes_loaded == 2 * counters.bytes_read);
   }
-  ends = true;
 }
 
 TEST_CASE("a dump has the parts of every kernel, compiled or found") {
