@@ -105,8 +105,8 @@ TMAJIT_API bool remember(const Runtime& runtime, const TunedChoice& choice);
 TMAJIT_API bool remember(const Runtime& runtime, List<TunedChoice> choices);
 
 /// Measures every candidate for the plan's largest step on the plan's tensors, overwriting the destinations,
-/// and stores the winner: plans made afterwards for the same shape class use it. Throws Error{unavailable}
-/// without a GPU; on the simulator times mean nothing.
+/// and stores the winner: plans made afterwards for this shape or a near one use it. Throws
+/// Error{unavailable} without a GPU; on the simulator times mean nothing.
 TMAJIT_API TuneReport tune(const Runtime& runtime, const Plan& plan, const TuneOptions& options = {});
 
 TMAJIT_END

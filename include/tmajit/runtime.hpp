@@ -21,38 +21,41 @@
 
 TMAJIT_BEGIN
 
-/// Choices that improve while a program runs. The first calls of a shape class (tuning.hpp) take turns at a
-/// few kernels that could do them, on the caller's own tensors, and the fastest becomes the class's choice.
+/// Choices that improve while a program runs. The first calls of a shape (ShapeClass, tuning.hpp) take turns
+/// at a few kernels that could do them, on the caller's own tensors, and the fastest becomes the shape's
+/// choice.
 ///
 /// The candidates are the default kernel, which would be taken without trials, and the kernels that the cost
 /// model predicts fastest, up to 1.5 times the time of the fastest of all. Each call launches one kernel, as
 /// without trials, and none waits: the device's clock is read around the launch (StreamTimer), and a later
-/// call collects the time. The first launch of a kernel for a shape is not timed, because it loads the code.
-/// A kernel whose first times are clearly longer than the fastest one's is not tried any further. At the end
-/// the kernel with the least median is added to tuning(runtime), where jitc tune adds its choices; with
-/// `remember`, to the file of choices in the cache directory, too, so that later processes begin with it. New
-/// and existing plans use it. If it is not at least 1 % faster
-/// than the default kernel, the default kernel is added instead. A class for which tuning(runtime) has an
+/// call collects the time. The first launch of a kernel is not timed, because it loads the code. A kernel
+/// whose first times are clearly longer than the fastest one's is not tried any further.
+///
+/// At the end the kernel with the least median is added to tuning(runtime), where jitc tune adds its choices;
+/// with `remember`, also to the file of choices in the cache directory, so that later processes begin with
+/// it. If it is not at least 1 % faster than the default kernel, the default kernel is added instead. New and
+/// existing plans of the shape, and new ones of near shapes, use it. A shape for which tuning(runtime) has an
 /// added choice is not tried; one that has only a shipped choice is.
 ///
-/// Costs: a call makes at most one further kernel, in the calling thread, so up to `candidates` − 1
-/// calls of a class take as long as the compiler does, unless the kernel is in the cache. A timed call also
-/// records two events. At most `max_calls` calls launch candidates. A plan keeps the tried kernels until it
-/// is destroyed. Calls of a settled class cost as much as without trials.
+/// Costs: a call makes at most one further kernel, in the calling thread, so up to `candidates` − 1 calls of
+/// a shape take as long as the compiler does, unless the kernel is in the cache. With WhenMissing::serve
+/// background threads make these kernels. A timed call also records two events. At most `max_calls` calls
+/// launch candidates. With `remember` one call writes the file. A plan keeps the tried kernels until it is
+/// destroyed. Calls of a shape whose trial has ended cost as much as without trials.
 ///
 /// A kernel that cannot be made or launched is logged and left out; that call launches the default kernel.
 /// While a stream is captured, its launches use the kernel chosen so far; nothing is made or timed. Threads
-/// share the trials of a class; a thread that would have to wait for another launches the default kernel. No
+/// share the trial of a shape; a thread that would have to wait for another launches the default kernel. No
 /// trials are made for operations of several kernels (concat, split), for plans of a family that the caller
 /// chose, and for tensors whose relative offset or alignment to 16 bytes differs from the plan's. Other work
 /// that runs on the device at the same time lengthens the times. The simulated device counts instructions as
 /// time, which says nothing about a GPU.
 struct Improve {
   std::uint32_t candidates = 0;  ///< kernels that are tried, the default one included; below 2: none
-  /// Times that each kernel is measured, 1 to 100; five times as many for kernels within 5 % of the fastest,
-  /// to distinguish them.
+  /// Times that each kernel near the fastest is measured, 1 to 100. If several remain near it, each is
+  /// measured five times as often, as far as `max_calls` allows.
   std::uint32_t timed_calls = 3;
-  /// The calls of a class that its trial uses, at most: each kernel's first, which is not timed, and the
+  /// The calls of a shape that its trial uses, at most: each kernel's first, which is not timed, and the
   /// timed ones. The kernels that are predicted fastest come first.
   std::uint32_t max_calls = 20;
   /// Moves that are predicted to take fewer microseconds are not tried: events around a short kernel mostly

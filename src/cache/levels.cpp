@@ -1,6 +1,5 @@
 #include "cache/levels.hpp"
 
-#include <algorithm>
 #include <utility>
 
 TMAJIT_BEGIN
@@ -46,14 +45,6 @@ std::optional<Levels::Found> Levels::find(const CacheKey& key, const CompilerIde
 std::optional<Levels::Found> Levels::find_of_any_compiler(const KeyFor& key_for,
                                                           bool (*suits)(const Artifact&)) const {
   return search(key_for, suits, [](const KernelLevel& level) { return level.all_compilers(); });
-}
-
-bool Levels::has(const KeyFor& key_for) const {
-  return std::ranges::any_of(levels_, [&](const auto& level) {
-    return std::ranges::any_of(level->usable_compilers(), [&](const CompilerIdentity& compiler) {
-      return level->has(key_for(compiler));
-    });
-  });
 }
 
 std::optional<Artifact> Levels::whole(const CacheKey& key) const {

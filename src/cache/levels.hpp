@@ -35,9 +35,6 @@ class Levels {
   /// Searches with every compiler that has made kernels in a level.
   [[nodiscard]] std::optional<Found> find_of_any_compiler(const KeyFor& key_for,
                                                           bool (*suits)(const Artifact&)) const;
-  /// Whether find() would probably find the kernel. Cheap.
-  [[nodiscard]] bool has(const KeyFor& key_for) const;
-
   /// The kernel with source, PTX and log, if a level keeps them.
   [[nodiscard]] std::optional<Artifact> whole(const CacheKey& key) const;
 

@@ -11,7 +11,7 @@
 
 TMAJIT_BEGIN
 
-/// A plan's part in the trial of its shape class (Improve): its candidates, and the better plan that replaces
+/// A plan's part in the trial of its shape (Improve): its candidates, and the better plan that replaces
 /// it when the trial is settled. Until then PlanState::launches is empty, so that the plan's calls reach
 /// launch() here. Thread-safe.
 class Attempts {

@@ -11,8 +11,8 @@
 
 TMAJIT_BEGIN
 
-/// The trials of a runtime, one for each shape class. Beyond `max_trials` the least recently used trial is
-/// evicted: its plans continue with it, and later plans of its class begin a new trial. Thread-safe.
+/// The trials of a runtime, one for each shape. Beyond `max_trials` the least recently used trial is
+/// evicted: its plans continue with it, and later plans of its shape begin a new trial. Thread-safe.
 class Trials {
  public:
   static constexpr std::size_t max_trials = 256;
