@@ -19,8 +19,9 @@ TMAJIT_BEGIN
 /// search packs before folders of kernels (RuntimeOptions::packs). docs/packs.md describes them.
 ///
 /// The file is mapped, and each kernel is compressed on its own: opening a pack reads its index alone. Every
-/// byte is covered by a checksum, which is verified before the byte is used. Replace a pack by renaming
-/// another file to its path, never by writing into it. Thread-safe.
+/// byte is covered by a checksum: index and kernels are verified before they are used, a kernel also after it
+/// was decompressed. Replace a pack by renaming another file to its path, never by writing into it.
+/// Thread-safe.
 class TMAJIT_API Pack {
  public:
   /// The end of a pack's file name.
@@ -46,6 +47,8 @@ class TMAJIT_API Pack {
   /// The kernel, without source and log; nullopt if the pack does not have it. Throws Error{invalid_argument}
   /// if its bytes are damaged, Error{io} if the file was truncated since it was opened.
   [[nodiscard]] std::optional<Artifact> fetch(const CacheKey& key) const;
+  /// Reads the whole file. Throws what fetch() throws if any byte of it is damaged.
+  void verify() const;
   /// Bytes of a kernel's entry in the file; 0 if the pack does not have it.
   [[nodiscard]] std::uint64_t bytes_of(const CacheKey& key) const noexcept;
 

@@ -8,7 +8,6 @@
 #include <tmajit/error.hpp>
 #include <tmajit/pack.hpp>
 
-#include <mutex>
 #include <utility>
 
 #include <spdlog/fmt/fmt.h>
@@ -26,22 +25,9 @@ Error damaged(const std::filesystem::path& file, std::string_view fault) {
 struct Pack::State {
   State(std::filesystem::path path, std::error_code& error) : file(std::move(path)), mapped(file, error) {}
 
-  /// The dictionary is verified and digested when the first kernel is fetched, so that opening stays fast.
-  const Decompressor& decompressor() const {
-    const std::lock_guard lock(mutex);
-    if (lazy_decompressor == nullptr) {
-      if (checksum(view.dictionary) != view.dictionary_checksum)
-        throw damaged(file, "the checksum of its dictionary is wrong");
-      lazy_decompressor = std::make_unique<const Decompressor>(view.dictionary);
-    }
-    return *lazy_decompressor;
-  }
-
   std::filesystem::path file;
   MappedFile mapped;
   PackView view;
-  mutable std::mutex mutex;
-  mutable std::unique_ptr<const Decompressor> lazy_decompressor;
 };
 
 Pack::Pack(std::filesystem::path file) {
@@ -105,11 +91,20 @@ std::optional<Artifact> Pack::fetch(const CacheKey& key) const {
     return damaged(file(), fmt::format("{} of kernel {}", what, key.hex()));
   };
   if (checksum(compressed) != record->checksum) throw fault("the checksum is wrong");
-  const std::optional<std::string> entry = state_->decompressor().decompress(compressed, record->whole_bytes);
+  // The dictionary's own checksum is not verified here, which would read all of it: the checksum of the entry
+  // shows whether the dictionary was right where it matters.
+  const std::optional<std::string> entry =
+      Decompressor(state_->view.dictionary).decompress(compressed, record->whole_bytes);
   if (!entry) throw fault("the compressed bytes are wrong");
   DecodedEntry decoded = decode_entry(*entry, key);
   if (!decoded.artifact) throw fault(decoded.fault);
   return std::move(decoded.artifact);
+}
+
+void Pack::verify() const {
+  if (checksum(state_->view.dictionary) != state_->view.dictionary_checksum)
+    throw damaged(file(), "the checksum of its dictionary is wrong");
+  for (std::size_t number = 0; number < kernels(); ++number) (void)fetch(state_->view.record(number).key);
 }
 
 std::string Pack::why_refused() const {

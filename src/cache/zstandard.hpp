@@ -9,7 +9,6 @@
 #include <string_view>
 
 struct ZSTD_CDict_s;
-struct ZSTD_DDict_s;
 
 TMAJIT_BEGIN
 
@@ -25,17 +24,17 @@ class Compressor {
   std::shared_ptr<const ZSTD_CDict_s> dictionary_;
 };
 
-/// Reverses a Compressor with the same dictionary. Thread-safe.
+/// Reverses a Compressor with the same dictionary, which must outlive the object. Thread-safe.
 class Decompressor {
  public:
-  /// Throws std::bad_alloc.
-  explicit Decompressor(std::string_view dictionary);
-  /// Accepts any bytes. Returns nullopt if they do not decompress to exactly `whole_bytes`.
+  explicit Decompressor(std::string_view dictionary) : dictionary_(dictionary) {}
+  /// Accepts any bytes. Throws std::bad_alloc. Returns nullopt if they do not decompress to exactly
+  /// `whole_bytes`.
   [[nodiscard]] std::optional<std::string> decompress(std::string_view compressed,
                                                       std::size_t whole_bytes) const;
 
  private:
-  std::shared_ptr<const ZSTD_DDict_s> dictionary_;
+  std::string_view dictionary_;
 };
 
 TMAJIT_END

@@ -2,6 +2,7 @@
 
 #include "spec/fork_guard.hpp"
 #include "spec/log.hpp"
+#include "spec/process_end.hpp"
 
 #include <tmajit/error.hpp>
 
@@ -68,6 +69,11 @@ struct Gate {
     for (int count = inside; count != 0; count = inside) inside.wait(count);
   }
 
+  /// Waits until no thread is inside.
+  void drain() {
+    close();
+    entrance.unlock();
+  }
   void close_for_good() {
     close();
     closed_for_good = true;
@@ -88,7 +94,10 @@ Gate& the_gate() {
 
 // Constructed while the library is loaded: a fork during its construction would leave it incomplete in the
 // child.
-[[maybe_unused]] const Gate& gate_at_load = the_gate();
+[[maybe_unused]] const Gate& gate_at_load = []() -> Gate& {
+  before_main_thread_ends([] { the_gate().drain(); });
+  return the_gate();
+}();
 
 /// Makes the process, when it ends, wait for the threads inside NVRTC before it runs the exit handlers that
 /// NVRTC has registered so far. These destroy state without which a compile fails or crashes.

@@ -2,6 +2,7 @@
 
 #include "spec/fork_guard.hpp"
 #include "spec/log.hpp"
+#include "spec/process_end.hpp"
 
 #include <atomic>
 #include <csignal>
@@ -18,7 +19,8 @@ namespace {
 
 struct Count {
   std::atomic<int> alive = 0;
-  std::atomic<bool> ends = false;
+  std::atomic<bool> ends = false;              ///< exit handlers run
+  std::atomic<bool> main_thread_ends = false;  ///< perhaps with the process
   std::atomic<int> registrations = 0;
   ForkGuard fork_guard{[] {},
                        [this](ForkSide side) {
@@ -27,8 +29,11 @@ struct Count {
   void leave() {
     if (--alive == 0) alive.notify_all();
   }
-  void wait_for_all() {
-    ends = true;
+  [[nodiscard]] bool process_ends() const noexcept {
+    return ends || (main_thread_ends && !has_left_process_running());
+  }
+  void wait_for_all(std::atomic<bool>& cause) {
+    cause = true;
     for (int count = alive; count != 0; count = alive) alive.wait(count);
   }
 };
@@ -41,7 +46,10 @@ Count& the_count() {
 
 // Constructed while the library is loaded: a fork during its construction would leave it incomplete in the
 // child.
-[[maybe_unused]] const Count& count_at_load = the_count();
+[[maybe_unused]] const Count& count_at_load = []() -> Count& {
+  before_main_thread_ends([] { the_count().wait_for_all(the_count().main_thread_ends); });
+  return the_count();
+}();
 
 /// Blocks signals, so that a new thread of this thread receives none.
 class BlockedSignals {
@@ -68,21 +76,22 @@ void lower_priority() {
 }  // namespace
 
 bool BackgroundThreads::process_ends() noexcept {
-  return the_count().ends;
+  return the_count().process_ends();
 }
 
 void BackgroundThreads::wait_at_exit() {
   // Once at the first thread's start, then after its first two kernels.
   constexpr int useful = 3;
   std::atomic<int>& registrations = the_count().registrations;
-  if (registrations < useful && ++registrations <= useful) std::atexit([] { the_count().wait_for_all(); });
+  if (registrations < useful && ++registrations <= useful)
+    std::atexit([] { the_count().wait_for_all(the_count().ends); });
 }
 
 bool BackgroundThreads::start(std::function<void()> work) {
   Count& count = the_count();
   if (count.registrations == 0) wait_at_exit();
   ++count.alive;
-  if (count.ends) {
+  if (count.process_ends()) {
     count.leave();
     return false;
   }

@@ -15,8 +15,8 @@ class BackgroundThreads {
   /// Whether the process ends: threads then begin nothing new.
   [[nodiscard]] static bool process_ends() noexcept;
   /// Makes the end of the process wait for the threads before it runs the exit handlers that were registered
-  /// so far. NVRTC registers handlers when it is loaded and at its first compile, so the threads call this
-  /// after each kernel; only the first calls have an effect.
+  /// so far, also if another thread than the main one ends it. NVRTC registers handlers when it is loaded and
+  /// at its first compile, so the threads call this after each kernel; only the first calls have an effect.
   static void wait_at_exit();
 };
 

@@ -34,6 +34,7 @@ std::string fault_of(const std::filesystem::path& file, const PackSamples& sampl
       const std::optional<Artifact> artifact = pack.fetch(samples.keys[i]);
       if (artifact) CHECK(same(*artifact, samples.artifacts[i]));
     }
+    pack.verify();
     return {};
   } catch (const Error& error) {
     return error.what();
@@ -129,6 +130,41 @@ TEST_CASE("every flipped bit and every truncation of a pack is noticed before a 
   resized_is_noticed(bytes.size() + 1);
   for (std::size_t length = bytes.size(); length-- > 0;) resized_is_noticed(length);
   std::cout << noticed << " of " << bits << " flipped bits noticed\n";
+}
+
+TEST_CASE("with a damaged dictionary a kernel of a pack is right or an error, and verify() notices it") {
+  const std::uint64_t seed = tests::seed(20261128);
+  const PackSamples samples(120, seed, 2000);
+  (void)samples.write();
+  const std::string bytes = tests::read_file(samples.file);
+  const std::string_view dictionary = decode_pack(bytes).view.value().dictionary;
+  REQUIRE(dictionary.size() > 100);
+  std::mt19937_64 random(seed);
+  int right = 0;
+  int errors = 0;
+  for (int i = 0; i < 60; ++i) {
+    INFO("TMAJIT_SEED=" << seed << ", damage " << i);
+    std::string damaged = bytes;
+    const std::size_t at =
+        static_cast<std::size_t>(dictionary.data() - bytes.data()) + random() % dictionary.size();
+    damaged[at] = static_cast<char>(damaged[at] ^ (1 << random() % 8));
+    tests::write_file(samples.file, damaged);
+    const Pack pack(samples.file);
+    for (std::size_t k = 0; k < samples.keys.size(); ++k) {
+      try {
+        const Artifact fetched = pack.fetch(samples.keys[k]).value();
+        CHECK(same(fetched, samples.artifacts[k]));
+        ++right;
+      } catch (const Error& error) {
+        CHECK(error.code() == ErrorCode::invalid_argument);
+        ++errors;
+      }
+    }
+    CHECK_THAT(error_of([&] { pack.verify(); }).what(),
+               ContainsSubstring("the checksum of its dictionary is wrong"));
+  }
+  CHECK(right > 0);
+  CHECK(errors > 0);
 }
 
 TEST_CASE("a pack that is truncated while it is open gives an error, and no signal") {

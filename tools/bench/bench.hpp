@@ -22,10 +22,11 @@ struct Options : ProgramOptions {
   std::vector<std::string> only;           ///< groups of cases; empty: all
   std::vector<std::uint64_t> sizes;        ///< bytes of a case's largest operand
   std::vector<tmajit::ElementType> types;  ///< element types
-  std::string sweep;        ///< family whose tiles are measured, instead of all other measurements
-  std::string expression;   ///< expression of a sweep
-  std::size_t limit = 500;  ///< candidates of a sweep
-  std::string probe;        ///< internal: the compile that a new process times, such as "tmajit:copy"
+  std::string sweep;           ///< family whose tiles are measured, instead of all other measurements
+  std::string expression;      ///< expression of a sweep
+  std::size_t limit = 500;     ///< candidates of a sweep
+  std::filesystem::path pack;  ///< the pack of the group cold; empty: those that come with the library
+  std::string probe;           ///< internal: what a new process times, such as "tmajit:copy" or "cold:…"
 
   [[nodiscard]] bool wants(std::string_view group) const;
   [[nodiscard]] bool wants_bandwidth() const;
@@ -53,6 +54,9 @@ void measure_dispatch(const Options& options, Machine* gpu, Report& report);
 /// to the planned kernel: on a device whose calls are no-ops, and on the GPU, where it also compares the
 /// speed of both kernels.
 void measure_ready(const Options& options, Machine* gpu, Report& report);
+/// Measures the first calls of random operations, each in a new process that has a device and takes kernels
+/// from a pack (WhenMissing::serve): on a device whose calls are no-ops, and on the GPU.
+void measure_cold(const Options& options, const Machine* gpu, Report& report);
 /// Counts the kernels that a program makes when it uses many shapes. It only plans, so it needs no GPU.
 void measure_kernels(const Options& options, Report& report);
 /// Measures many tiles of one family and reports the fastest.
@@ -60,5 +64,9 @@ void sweep(const Options& options, Machine& machine, Report& report);
 /// `--probe`: compiles what `probe` names, as the first compile of this process, and prints its wall-clock
 /// and CPU milliseconds.
 void run_probe(const std::string& probe);
+/// `--probe cold:…`: does what `probe` names as the first operation of this process, and prints the
+/// microseconds of the call, and how the kernels were found.
+void run_cold_probe(const std::string& probe);
+inline constexpr std::string_view cold_probe = "cold:";
 
 }  // namespace bench

@@ -68,6 +68,9 @@ void measure(const Options& options, Report& report) {
   if (options.wants("ready")) {
     bench::measure_ready(options, machine && machine->driver ? machine.get() : nullptr, report);
   }
+  if (options.wants("cold")) {
+    bench::measure_cold(options, machine && machine->driver ? machine.get() : nullptr, report);
+  }
   if (options.wants("dispatch")) {
     bench::measure_dispatch(options, machine && machine->driver ? machine.get() : nullptr, report);
   }
@@ -90,7 +93,8 @@ int main(int argc, char** argv) {
     Options options;
     if (const std::optional<int> exit_code = bench::parse(argc, argv, options)) return *exit_code;
     if (!options.probe.empty()) {
-      bench::run_probe(options.probe);
+      (options.probe.starts_with(bench::cold_probe) ? bench::run_cold_probe
+                                                    : bench::run_probe)(options.probe);
       return 0;
     }
     return bench::run_with_report("tmajit-bench", options, [&](Report& report) {

@@ -69,8 +69,8 @@ constexpr const char* examples =
 
 bool Options::wants_bandwidth() const {
   return only.empty() || std::ranges::any_of(only, [](const std::string& group) {
-           return group != "dispatch" && group != "jit" && group != "kernels" && group != "launch" &&
-                  group != "ready";
+           return group != "cold" && group != "dispatch" && group != "jit" && group != "kernels" &&
+                  group != "launch" && group != "ready";
          });
 }
 
@@ -83,7 +83,7 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
   CLI::App app(about, "tmajit-bench");
   app.footer(examples);
   std::vector<std::string> groups = families_with_tiles();
-  groups.insert(groups.end(), {"cast", "dispatch", "jit", "kernels", "launch", "ready"});
+  groups.insert(groups.end(), {"cast", "cold", "dispatch", "jit", "kernels", "launch", "ready"});
   app.add_option("--only", options.only, fmt::format("Groups to measure: {}", fmt::join(groups, ", ")))
       ->delimiter(',')
       ->check(CLI::IsMember(groups));
@@ -100,6 +100,8 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
   app.add_option("--expr", options.expression, "The sweep's expression [x * 2 + 1]");
   app.add_option("--limit", options.limit, "Limit for the candidates of a sweep [500]")
       ->check(CLI::Range(1, 100000));
+  app.add_option("--pack", options.pack, "Pack for the group cold [the packs that come with the library]")
+      ->check(CLI::ExistingFile);
   app.add_option("--probe", options.probe)->group("");
   const std::optional<int> exit_code = parse(app, argc, argv, options, 5, [&] {
     for (const auto& type : types) options.types.push_back(parse_type(type));

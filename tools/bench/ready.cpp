@@ -76,10 +76,11 @@ class Ready {
     const std::size_t served = served_us_.size();
     report_.line(fmt::format("{} moves: {} kernels were there, {} were served by another one, {} waited",
                              points_, found, served, points_ - found - served));
-    show("first call, the kernel is there, us", "there_us", there_us_);
-    show("first call, another kernel is served, us", "served_us", served_us_);
-    show("swap: the first call after it over later ones, us", "swap_us", swap_us_);
-    show("speed of the served kernel, parts of the planned one", "speed", speed_);
+    nlohmann::ordered_json& json = report_.json["ready"][has_times_ ? "gpu" : "null"];
+    report_.quantiles("first call, the kernel is there, us", json["there_us"], there_us_);
+    report_.quantiles("first call, another kernel is served, us", json["served_us"], served_us_);
+    report_.quantiles("swap: the first call after it over later ones, us", json["swap_us"], swap_us_);
+    report_.quantiles("speed of the served kernel, parts of the planned one", json["speed"], speed_);
   }
 
  private:
@@ -141,22 +142,6 @@ class Ready {
     return Samples(std::vector<double>(times.begin(), times.end())).median();
   }
 
-  void show(const char* what, const char* key, const std::vector<double>& values) {
-    const Samples samples(values);
-    nlohmann::ordered_json& json = report_.json["ready"][has_times_ ? "gpu" : "null"];
-    if (values.empty()) {
-      report_.line(fmt::format("{:<54}none", what));
-      json[key] = nullptr;
-      return;
-    }
-    report_.line(fmt::format("{:<54}{:>10.3f}{:>10.3f}{:>10.3f}{:>10.3f}", what, samples.quantile(0.05),
-                             samples.median(), samples.quantile(0.95), samples.max()));
-    json[key] = {{"p05", samples.quantile(0.05)},
-                 {"median", samples.median()},
-                 {"p95", samples.quantile(0.95)},
-                 {"max", samples.max()}};
-  }
-
   std::shared_ptr<Device> device_;
   bool has_times_;  ///< a GPU, whose times mean something
   unsigned points_;
@@ -177,7 +162,7 @@ void measure_ready(const Options& options, Machine* gpu, Report& report) {
   report.line(
       "\nFirst calls of random permutations by new runtimes that serve kernels from disk; the device "
       "\"null\"");
-  report.line(fmt::format("does nothing{:<42}{:>10}{:>10}{:>10}{:>10}", "", "5 %", "median", "95 %", "most"));
+  report.quantile_heads("does nothing");
   Ready(std::make_shared<tools::NullDevice>(), false, options, report).measure();
   if (gpu != nullptr) Ready(gpu->device, true, options, report).measure();
 }

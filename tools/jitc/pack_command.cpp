@@ -132,7 +132,7 @@ int list_packs(const std::vector<std::string>& files, bool json) {
 std::string fault_of(const std::string& file) {
   try {
     const Pack pack(file);
-    for (const CacheKey& key : pack.keys()) (void)pack.fetch(key);
+    pack.verify();
     return pack.why_refused().empty() ? std::string()
                                       : fmt::format("runtimes do not use {}: {}", file, pack.why_refused());
   } catch (const tmajit::Error& error) {

@@ -6,11 +6,14 @@
 #include <tmajit/kernel_recipe.hpp>
 #include <tmajit/pack.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <spdlog/fmt/fmt.h>
@@ -121,22 +124,38 @@ std::size_t make_pack(const ship::Selection& selection, const std::string& arch,
   }
 }
 
+/// The element below which a twentieth of `values` lies, which are not empty.
+double twentieth(std::vector<double> values) {
+  const auto at = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 20);
+  std::ranges::nth_element(values, at);
+  return *at;
+}
+
 void print_coverage(const ship::Selection& selection, std::size_t count, std::uint64_t seed) {
   const auto keys = selection.keys(count);
-  const auto moves = ship::coverage(keys, ship::Kinds::moves, seed, judged_moves);
-  const auto reductions = ship::coverage(keys, ship::Kinds::reductions, seed, judged_reductions);
-  fmt::print("seed {}: {} of {} moves ({:.1f} %) and {} of {} reductions ({:.1f} %) need no compiler\n", seed,
-             moves.all.covered, moves.all.problems, moves.all.percent(), reductions.all.covered,
-             reductions.all.problems, reductions.all.percent());
+  const auto moves = ship::coverage(keys, bench::ProblemKinds::moves, seed, judged_moves);
+  const auto reductions = ship::coverage(keys, bench::ProblemKinds::reductions, seed, judged_reductions);
+  for (const auto& [name, share] : {std::pair("moves", moves.all), std::pair("reductions", reductions.all)}) {
+    const auto percent = [&](std::uint64_t part) {
+      return 100 * static_cast<double>(part) /
+             static_cast<double>(std::max<std::uint64_t>(share.problems, 1));
+    };
+    fmt::print("seed {}: {} of {} {} ({:.1f} %) find their kernels, {} ({:.1f} %) need no compiler\n", seed,
+               share.planned, share.problems, name, percent(share.planned), share.covered(),
+               percent(share.covered()));
+  }
   for (const auto& [group, share] : moves.groups)
-    fmt::print("  {:13} {:3} of {:3}\n", group, share.covered, share.problems);
+    fmt::print("  {:13} {:3} and {:2} served, of {:3}\n", group, share.planned, share.served, share.problems);
+  if (!moves.speeds.empty())
+    fmt::print("  the predicted speed of 95 % of those that are served is at least {:.2f} of the planned\n",
+               twentieth(moves.speeds));
 }
 
 void run(const Options& options) {
   const auto selection = [&] {
     ProgressLine line("plan");
-    return ship::Selection(options.seed, options.draws,
-                           [&](std::uint64_t done) { line.show(done, options.draws); });
+    return ship::Selection(options.seed, options.draws, options.kernels,
+                           [&](std::uint64_t done) { line.show(done, 2 * options.draws); });
   }();
   fmt::print("{} of seed {} need {} on {} chips\n", counted(options.draws, "problem"), options.seed,
              counted(selection.kernels().size(), "kernel"), ship::chips().size());
@@ -155,8 +174,8 @@ int parse_and_run(int argc, char** argv) {
   CLI::App app(
       "Makes the packs of kernels that come with the library: those that random moves, casts, reductions "
       "and\n"
-      "scans need most often, on an H200 and an H100. Compiled kernels stay in the cache folder, so that an\n"
-      "interrupted run continues. No GPU is needed.",
+      "scans need most often, on an H200 and an H100, and some that can stand in for others. Compiled\n"
+      "kernels stay in the cache folder, so that an interrupted run continues. No GPU is needed.",
       "tmajit-ship");
   app.add_option("FOLDER", options.folder, "Where to write sm_90a.pack and compute_90a.pack")->required();
   app.add_flag("--small", options.small, "200 kernels of 2,000 problems, for demonstrations and tests");

@@ -46,6 +46,26 @@ void Report::line(std::string_view text) {
   std::fflush(stdout);
 }
 
+void Report::quantile_heads(std::string_view text) {
+  line(fmt::format("{:<54}{:>10}{:>10}{:>10}{:>10}", text, "5 %", "median", "95 %", "most"));
+}
+
+void Report::quantiles(std::string_view what, nlohmann::ordered_json& written,
+                       const std::vector<double>& values) {
+  if (values.empty()) {
+    line(fmt::format("{:<54}none", what));
+    written = nullptr;
+    return;
+  }
+  const Samples samples(values);
+  line(fmt::format("{:<54}{:>10.3f}{:>10.3f}{:>10.3f}{:>10.3f}", what, samples.quantile(0.05),
+                   samples.median(), samples.quantile(0.95), samples.max()));
+  written = {{"p05", samples.quantile(0.05)},
+             {"median", samples.median()},
+             {"p95", samples.quantile(0.95)},
+             {"max", samples.max()}};
+}
+
 void Report::progress(std::string_view text) {
   if (!terminal_) return;
   fmt::print(stderr, "\r\x1b[K{}", text);

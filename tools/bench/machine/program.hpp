@@ -55,6 +55,11 @@ class Report {
   nlohmann::ordered_json json;
 
   void line(std::string_view text);
+  /// The heads of the columns of quantiles(), after `text`.
+  void quantile_heads(std::string_view text);
+  /// A row with the 5 %, median, 95 % and greatest of `values`, and the same in `written`: null without
+  /// values.
+  void quantiles(std::string_view what, nlohmann::ordered_json& written, const std::vector<double>& values);
   /// Replaces the progress line.
   void progress(std::string_view text);
   /// Reports a wrong result, or a measurement that should work but failed: the exit code becomes 1.

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <tmajit/version.hpp>
+
+TMAJIT_BEGIN
+
+/// Calls `wait` in the main thread before its thread-local objects are destroyed: when it ends the process by
+/// returning from main() or by exit(), before any exit handler runs, and when it ends itself. NVRTC registers
+/// exit handlers while it is loaded and at its first compile. Such a handler runs before all handlers that
+/// were registered earlier, so a handler cannot wait for a thread inside NVRTC.
+///
+/// Without effect if this library was loaded by another thread than the main one.
+void before_main_thread_ends(void (*wait)());
+
+/// Whether the main thread has ended and left the process running (pthread_exit).
+[[nodiscard]] bool has_left_process_running() noexcept;
+
+TMAJIT_END
