@@ -9,9 +9,19 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 TMAJIT_BEGIN
+
+/// The thread that made a kernel, and for what.
+enum class MadeBy : std::uint8_t {
+  caller,   ///< a thread that called the runtime
+  swap,     ///< a background thread: the kernel replaces one that a plan was served (WhenMissing::serve)
+  trial,    ///< a background thread: a trial compares the kernel (Improve)
+  prefetch  ///< a background thread: prefetch() requested the kernel
+};
+[[nodiscard]] TMAJIT_API std::string_view name(MadeBy made_by) noexcept;
 
 /// A kernel that a runtime has made: found in a level of the cache, or compiled.
 struct KernelRecord {
@@ -19,6 +29,7 @@ struct KernelRecord {
   std::string entry;  ///< the kernel's name in PTX and cubin
   MadeFor made_for;
   CacheLevel level = CacheLevel::compiled;
+  MadeBy made_by = MadeBy::caller;  ///< if a background thread has several reasons, the first one
   StageTimes times;
   std::uint64_t bytes = 0;  ///< of its source, PTX, cubin and log
   std::chrono::system_clock::time_point when;
@@ -36,6 +47,14 @@ struct Counters {
   std::uint64_t bytes_read = 0;     ///< of kernels found in packs, folders and stores
   std::uint64_t bytes_written = 0;  ///< of compiled kernels that a level keeps
   std::uint64_t bytes_loaded = 0;   ///< of code that the device has loaded
+
+  // With WhenMissing::serve (docs/ready.md), for each class of addresses of each plan:
+  std::uint64_t served = 0;  ///< kernels that were served in place of one that was not there
+  std::uint64_t waited = 0;  ///< kernels that a caller waited for, because no other one could be served
+  std::uint64_t swaps = 0;   ///< replacements of all served kernels of an operation by the planned ones
+  /// Milliseconds that background threads took for the swaps, each from the moment when its last kernel is
+  /// there until the new launches are published.
+  double swap_ms = 0;
 
   [[nodiscard]] std::uint64_t of(CacheLevel level) const noexcept {
     return requests[static_cast<std::size_t>(level)];

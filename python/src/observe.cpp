@@ -46,6 +46,7 @@ nb::dict to_dict(const KernelRecord& record) {
   dict["types"] = record.made_for.types;
   dict["shape"] = record.made_for.shape;
   dict["level"] = name(record.level);
+  dict["made_by"] = name(record.made_by);
   dict["times_ms"] = to_dict(record.times);
   dict["bytes"] = record.bytes;
   dict["when"] = std::chrono::duration<double>(record.when.time_since_epoch()).count();
@@ -70,6 +71,10 @@ nb::dict counters_of(std::optional<std::int32_t> gpu) {
   dict["bytes_read"] = counters.bytes_read;
   dict["bytes_written"] = counters.bytes_written;
   dict["bytes_loaded"] = counters.bytes_loaded;
+  dict["served"] = counters.served;
+  dict["waited"] = counters.waited;
+  dict["swaps"] = counters.swaps;
+  dict["swap_ms"] = counters.swap_ms;
   return dict;
 }
 

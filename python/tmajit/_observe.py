@@ -12,7 +12,7 @@ _lock = threading.Lock()
 
 
 def counters(gpu: int | None = None) -> dict[str, Any]:
-    """The counters of a GPU's runtime, or of the simulated device's: requests by level, times, bytes."""
+    """The counters of a GPU's runtime, or of the simulated device's: requests, times, bytes, swaps."""
     return _core.counters(gpu)
 
 

@@ -19,6 +19,11 @@ static_assert(static_cast<int>(CacheLevel::memory) == TMAJIT_LEVEL_MEMORY &&
               static_cast<int>(CacheLevel::fleet) == TMAJIT_LEVEL_FLEET &&
               static_cast<int>(CacheLevel::compiled) == TMAJIT_LEVEL_COMPILED);
 
+static_assert(static_cast<int>(MadeBy::caller) == TMAJIT_MADE_BY_CALLER &&
+              static_cast<int>(MadeBy::swap) == TMAJIT_MADE_BY_SWAP &&
+              static_cast<int>(MadeBy::trial) == TMAJIT_MADE_BY_TRIAL &&
+              static_cast<int>(MadeBy::prefetch) == TMAJIT_MADE_BY_PREFETCH);
+
 TMAJIT_BEGIN
 namespace c {
 
@@ -31,6 +36,7 @@ tmajit_kernel_record to_c_record(const KernelRecord& record, const std::string& 
   value.types = record.made_for.types.c_str();
   value.shape = record.made_for.shape.c_str();
   value.level = static_cast<std::int32_t>(record.level);
+  value.made_by = static_cast<std::int32_t>(record.made_by);
   value.fetch_ms = record.times.fetch;
   value.compile_ms = record.times.compile;
   value.load_ms = record.times.load;
@@ -63,6 +69,10 @@ tmajit_status tmajit_runtime_counters(const tmajit_runtime* runtime, tmajit_coun
     value.bytes_read = numbers.bytes_read;
     value.bytes_written = numbers.bytes_written;
     value.bytes_loaded = numbers.bytes_loaded;
+    value.served = numbers.served;
+    value.waited = numbers.waited;
+    value.swaps = numbers.swaps;
+    value.swap_ms = numbers.swap_ms;
     c::fill(counters, "counters", value);
   });
 }

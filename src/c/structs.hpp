@@ -31,7 +31,7 @@ struct StructInfo;
   };                                                \
   static_assert(sizeof(type) >= (bytes));
 TMAJIT_STRUCT(tmajit_argument, 88)
-TMAJIT_STRUCT(tmajit_counters, 128)
+TMAJIT_STRUCT(tmajit_counters, 160)
 TMAJIT_STRUCT(tmajit_device_info, 176)
 TMAJIT_STRUCT(tmajit_finding, 144)
 TMAJIT_STRUCT(tmajit_findings_options, 48)

@@ -18,7 +18,7 @@ std::shared_ptr<PendingKernel> PendingKernel::make_unless_ready(const Runtime& r
     pending->error_ = made.error;
     pending->done_.store(true, std::memory_order_release);
   };
-  if (!background_of(runtime).improve(request_for(plan), {.tell = note}))
+  if (!background_of(runtime).improve(request_for(plan, MadeBy::trial), {.tell = note}))
     throw Error(ErrorCode::unavailable, "no background thread makes it, and the caller does not wait for it");
   return pending;
 }

@@ -99,7 +99,7 @@ Prefetch prefetch(const Runtime& runtime, List<KernelPlan> plans, const Prefetch
   const auto state = std::make_shared<Prefetch::State>(runtime, plans, options);
   Background& background = background_of(runtime);
   for (std::size_t i = 0; i < state->plans.size(); ++i) {
-    background.prefetch(request_for(state->plans[i]),
+    background.prefetch(request_for(state->plans[i], MadeBy::prefetch),
                         {.tell = [state, i](const BackgroundResult& result) { state->note(i, result); },
                          .cancelled = state->cancelled});
   }

@@ -41,13 +41,13 @@ std::vector<KernelPlan> serve_ready_kernels(const Runtime& runtime, const Operat
     if (options_of(runtime).allow_other_rounding || same_bits(moves))
       other = find_replacement(runtime, ready, plan, family);
     if (!other) {
-      ++serve_counts(runtime)->waited;
+      ledger_of(runtime)->add_waited();
       log(LogLevel::info,
           "the caller waits for the compiler: neither the kernel {} nor one to serve is there",
           plan.choice().text());
       continue;
     }
-    ++serve_counts(runtime)->served;
+    ledger_of(runtime)->add_served();
     log(LogLevel::debug, "the kernel {} is served until {} is made", other->choice().text(),
         plan.choice().text());
     if (wanted.empty()) wanted.assign(plans.begin(), plans.end());

@@ -1,6 +1,8 @@
 #include "ops/swap.hpp"
 
+#include "runtime/profiler_range.hpp"
 #include "runtime/readiness.hpp"
+#include "runtime/stopwatch.hpp"
 #include "spec/inside.hpp"
 #include "spec/log.hpp"
 
@@ -28,23 +30,26 @@ class Swap {
 
   /// Notes kernel number `i`. The thread that notes the last one swaps. If one is missing, nothing is
   /// swapped.
-  void note(std::size_t i, const BackgroundResult& made, ServeCounts& counts) {
+  void note(std::size_t i, const BackgroundResult& made, Ledger& ledger) {
     if (!made.kernel || kernels_[i]) return;
     kernels_[i] = made.kernel;
     if (--missing_ > 0) return;
     const std::shared_ptr<const PlanState> plan = plan_.lock();
     if (!plan) return;
+    double milliseconds = 0;
     try {
+      const Stopwatch watch(milliseconds);
       swap(*plan);
     } catch (const std::exception& error) {
       log(LogLevel::warn, "a plan keeps the kernels that it was served: {}", error.what());
       return;
     }
-    ++counts.swapped;
+    ledger.add_swap(milliseconds);
   }
 
  private:
   void swap(const PlanState& plan) {
+    const ProfilerRange range("tmajit swap", wanted_.front().family().name);
     std::vector<Kernel> kernels;
     for (const std::optional<Kernel>& kernel : kernels_) kernels.push_back(*kernel);
     if (!is_planned_) {
@@ -75,10 +80,10 @@ void swap_when_made(const Runtime& runtime, const std::shared_ptr<const PlanStat
   if (steps.wanted.empty()) return;
   const auto swap = std::make_shared<Swap>(plan, steps);
   for (std::size_t i = 0; i < swap->wanted().size(); ++i) {
-    const auto note = [swap, i, counts = serve_counts(runtime)](const BackgroundResult& made) {
-      swap->note(i, made, *counts);
+    const auto note = [swap, i, ledger = ledger_of(runtime)](const BackgroundResult& made) {
+      swap->note(i, made, *ledger);
     };
-    (void)background_of(runtime).improve(request_for(swap->wanted()[i]), {.tell = note});
+    (void)background_of(runtime).improve(request_for(swap->wanted()[i], MadeBy::swap), {.tell = note});
   }
 }
 

@@ -28,10 +28,15 @@ struct Background::State {
   struct Job {
     std::uint64_t hash;
     KernelOrigin origin;
-    bool improves;            ///< a plan was served another kernel
+    MadeBy made_by;           ///< of the first request
     bool is_dropped = false;  ///< its listeners were cancelled before a thread began to make it
     std::vector<Listener> listeners;
 
+    [[nodiscard]] KernelRequest request() const {
+      KernelRequest request = origin.request();
+      request.made_by = made_by;
+      return request;
+    }
     [[nodiscard]] bool is_cancelled() const {
       return std::ranges::all_of(listeners,
                                  [](const Listener& one) { return one.cancelled && *one.cancelled; });
@@ -86,10 +91,10 @@ struct Background::State {
 
   BackgroundResult run(const Job& job) const {
     try {
-      return {.kernel = make(job.origin.request()), .error = {}};
+      return {.kernel = make(job.request()), .error = {}};
     } catch (const std::exception& error) {
-      log(job.improves ? LogLevel::warn : LogLevel::info, "a kernel could not be made in the background: {}",
-          error.what());
+      log(job.made_by == MadeBy::prefetch ? LogLevel::info : LogLevel::warn,
+          "a kernel could not be made in the background: {}", error.what());
       return {.kernel = std::nullopt, .error = error.what()};
     }
   }
@@ -159,10 +164,10 @@ bool Background::improve(const KernelRequest& request, Listener listener) {
       return true;
     }
     State::Jobs& waiting = state_->waiting;
-    const auto first_prefetch = std::ranges::find(waiting, false, &State::Job::improves);
+    const auto first_prefetch = std::ranges::find(waiting, MadeBy::prefetch, &State::Job::made_by);
     if (first_prefetch - waiting.begin() >= static_cast<std::ptrdiff_t>(max_waiting)) return false;
-    auto job = std::make_shared<State::Job>(
-        State::Job{.hash = hash, .origin = KernelOrigin(request), .improves = true, .listeners = {}});
+    auto job = std::make_shared<State::Job>(State::Job{
+        .hash = hash, .origin = KernelOrigin(request), .made_by = request.made_by, .listeners = {}});
     job->listeners.push_back(std::move(listener));
     waiting.insert(first_prefetch, std::move(job));
     more = state_->reserve_threads();
@@ -177,7 +182,7 @@ void Background::prefetch(const KernelRequest& request, Listener listener) {
   if (State::Job* const job = state_->find(hash, request))
     return job->listeners.push_back(std::move(listener));
   auto job = std::make_shared<State::Job>(
-      State::Job{.hash = hash, .origin = KernelOrigin(request), .improves = false, .listeners = {}});
+      State::Job{.hash = hash, .origin = KernelOrigin(request), .made_by = request.made_by, .listeners = {}});
   job->listeners.push_back(std::move(listener));
   state_->waiting.push_back(std::move(job));
 }

@@ -49,9 +49,9 @@ class Background {
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
 
-  /// Requests the kernel that is to replace a served one, before all that prefetch() requested. One request
-  /// for equal kernels is queued, with all listeners. Returns false, and calls no listener, without threads,
-  /// for a kernel that could not be made before, and if too many kernels wait.
+  /// Requests the kernel of a swap or of a trial, before all that prefetch() requested. One request for equal
+  /// kernels is queued, with all listeners. Returns false, and calls no listener, without threads, for a
+  /// kernel that could not be made before, and if too many kernels wait.
   bool improve(const KernelRequest& request, Listener listener);
   /// Requests a kernel after all others.
   void prefetch(const KernelRequest& request, Listener listener);

@@ -9,6 +9,7 @@
 #include "runtime/dump.hpp"
 #include "runtime/made_for.hpp"
 #include "runtime/profiler_range.hpp"
+#include "runtime/stopwatch.hpp"
 #include "spec/inside.hpp"
 #include "spec/log.hpp"
 
@@ -26,20 +27,6 @@
 
 TMAJIT_BEGIN
 namespace {
-
-/// Adds the milliseconds of its lifetime to a stage, also if the stage throws.
-class Stopwatch {
- public:
-  explicit Stopwatch(double& milliseconds) : milliseconds_(milliseconds) {}
-  ~Stopwatch() { milliseconds_ += std::chrono::duration<double, std::milli>(Clock::now() - start_).count(); }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-
- private:
-  using Clock = std::chrono::steady_clock;
-  double& milliseconds_;
-  Clock::time_point start_ = Clock::now();
-};
 
 bool has_ptx(const Artifact& artifact) {
   return !artifact.ptx.empty();
@@ -83,12 +70,13 @@ std::string_view name_of(const KernelRequest& request) {
   return request.plan != nullptr ? request.plan->family().name : std::string_view(request.custom->entry);
 }
 
-KernelRecord record_of(const BuiltKernel& kernel) {
+KernelRecord record_of(const BuiltKernel& kernel, MadeBy made_by) {
   const Artifact& artifact = kernel.artifact;
   return {.key = kernel.key,
           .entry = artifact.entry,
           .made_for = artifact.made_for,
           .level = kernel.level,
+          .made_by = made_by,
           .times = kernel.times,
           .bytes = artifact.source.size() + artifact.ptx.size() + artifact.cubin.size() + artifact.log.size(),
           .when = std::chrono::system_clock::now()};
@@ -116,7 +104,7 @@ Builder::Builder(RuntimeOptions options, Toolchain toolchain, std::chrono::milli
       suits_(!options_.device                        ? has_code
              : options_.device->kernels().runs_ptx() ? has_ptx
                                                      : has_cubin),
-      ledger_(std::make_unique<Ledger>(options_.statistics_directory, options_.on_kernel)) {}
+      ledger_(std::make_shared<Ledger>(options_.statistics_directory, options_.on_kernel)) {}
 
 BuiltKernel Builder::build(const KernelRequest& request) const {
   BuiltKernel kernel;
@@ -129,7 +117,7 @@ BuiltKernel Builder::build(const KernelRequest& request) const {
     ledger_->add_failure(kernel.times);
     throw;
   }
-  ledger_->add(record_of(kernel), loaded_bytes(kernel), kernel.is_kept);
+  ledger_->add(record_of(kernel, request.made_by), loaded_bytes(kernel), kernel.is_kept);
   if (options_.dump_directory) dump_kernel(*options_.dump_directory, kernel, request);
   return kernel;
 }

@@ -57,7 +57,7 @@ class Builder {
 
   [[nodiscard]] const RuntimeOptions& options() const noexcept { return options_; }
   [[nodiscard]] const std::shared_ptr<Device>& device() const noexcept { return options_.device; }
-  [[nodiscard]] Ledger& ledger() const noexcept { return *ledger_; }
+  [[nodiscard]] const std::shared_ptr<Ledger>& ledger() const noexcept { return ledger_; }
   [[nodiscard]] const Levels& levels() const noexcept { return levels_; }
   /// The key of a request's kernel by compiler. It refers to the request.
   [[nodiscard]] KeyFor key_for(const KernelRequest& request) const;
@@ -84,7 +84,7 @@ class Builder {
   Levels levels_;
   Recorder recorder_;
   Suits suits_;
-  std::unique_ptr<Ledger> ledger_;
+  std::shared_ptr<Ledger> ledger_;
 };
 
 TMAJIT_END

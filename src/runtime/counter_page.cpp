@@ -25,6 +25,11 @@ std::uint64_t relaxed(const CounterPage::Number& number) {
   return number.load(std::memory_order_relaxed);
 }
 
+double relaxed_ms(const CounterPage::Number& nanoseconds) {
+  constexpr double nanoseconds_in_ms = 1e6;
+  return static_cast<double>(relaxed(nanoseconds)) / nanoseconds_in_ms;
+}
+
 std::string read_text(const CounterPage::Text& text) {
   std::string result;
   for (const CounterPage::Number& word : text) {
@@ -49,12 +54,15 @@ PublishedCounters read_once(const CounterPage& page) {
   counters.failures = relaxed(page.failures);
   auto& [generate, key, fetch, compile, store, load] = counters.times;
   std::size_t stage = 0;
-  constexpr double nanoseconds_in_ms = 1e6;
   for (double* const time : {&generate, &key, &fetch, &compile, &store, &load})
-    *time = static_cast<double>(relaxed(page.nanoseconds[stage++])) / nanoseconds_in_ms;
+    *time = relaxed_ms(page.nanoseconds[stage++]);
   counters.bytes_read = relaxed(page.bytes_read);
   counters.bytes_written = relaxed(page.bytes_written);
   counters.bytes_loaded = relaxed(page.bytes_loaded);
+  counters.served = relaxed(page.served);
+  counters.waited = relaxed(page.waited);
+  counters.swaps = relaxed(page.swaps);
+  counters.swap_ms = relaxed_ms(page.swap_nanoseconds);
   return read;
 }
 

@@ -16,10 +16,10 @@
 TMAJIT_BEGIN
 
 /// One page of numbers, which other processes may read while they change. All of them are atomic, so that a
-/// reader sees each number whole. `sequence` is odd while a kernel is added: a reader that sees it change
+/// reader sees each number whole. `sequence` is odd while they change: a reader that sees it change
 /// reads again.
 struct CounterPage {
-  static constexpr std::uint64_t expected_magic = 0x0031'7461'7473'616d;  ///< "mastat1"
+  static constexpr std::uint64_t expected_magic = 0x0032'7461'7473'616d;  ///< "mastat2"
   static constexpr std::size_t stages = 6;                                ///< members of StageTimes
   static constexpr std::size_t text_words = 16;
   using Number = std::atomic<std::uint64_t>;
@@ -36,6 +36,10 @@ struct CounterPage {
   Number bytes_read;
   Number bytes_written;
   Number bytes_loaded;
+  Number served;
+  Number waited;
+  Number swaps;
+  Number swap_nanoseconds;
   std::array<LaneHits, single_flight_lanes> memory;  ///< requests that found their kernel in memory
 
   /// A consistent copy of the numbers.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tmajit/compile.hpp>
+#include <tmajit/counters.hpp>
 #include <tmajit/kernel_plan.hpp>
 
 #include <cstdint>
@@ -15,6 +16,8 @@ struct KernelRequest {
   const KernelPlan* plan = nullptr;
   const Source* custom = nullptr;
   std::uint32_t shared_bytes = 0;  ///< the most dynamic shared memory that a launch may use
+  /// For the record of the kernel. It is no part of a KernelOrigin: the kernel is the same.
+  MadeBy made_by = MadeBy::caller;
 
   /// Equal requests have equal hashes; different requests rarely do.
   [[nodiscard]] std::uint64_t hash() const noexcept;

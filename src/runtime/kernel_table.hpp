@@ -16,7 +16,7 @@ class KernelTable {
  public:
   explicit KernelTable(RuntimeOptions options, Toolchain toolchain = {})
       : builder_(std::make_shared<const Builder>(std::move(options), toolchain)),
-        kernels_(builder_->options().max_cached_kernels, builder_->ledger().memory_hits()) {}
+        kernels_(builder_->options().max_cached_kernels, builder_->ledger()->memory_hits()) {}
 
   /// The kernel from memory, or a new one. Throws CompileError, Error{unavailable}, and what
   /// DeviceKernels::load() throws.

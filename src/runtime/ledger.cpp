@@ -11,6 +11,11 @@ void add_to(CounterPage::Number& number, std::uint64_t value) {
   number.store(number.load(std::memory_order_relaxed) + value, std::memory_order_relaxed);
 }
 
+void add_ms(CounterPage::Number& nanoseconds, double milliseconds) {
+  constexpr double nanoseconds_in_ms = 1e6;
+  add_to(nanoseconds, static_cast<std::uint64_t>(milliseconds * nanoseconds_in_ms));
+}
+
 /// Marks the page as changing while it lives.
 class PageChange {
  public:
@@ -33,9 +38,8 @@ class PageChange {
 void Ledger::add_times(const StageTimes& times) {
   const auto& [generate, key, fetch, compile, store, load] = times;
   std::size_t stage = 0;
-  constexpr double nanoseconds_in_ms = 1e6;
   for (const double time : {generate, key, fetch, compile, store, load})
-    add_to(page_->nanoseconds[stage++], static_cast<std::uint64_t>(time * nanoseconds_in_ms));
+    add_ms(page_->nanoseconds[stage++], time);
 }
 
 void Ledger::add(const KernelRecord& record, std::uint64_t loaded_bytes, bool is_kept) {
@@ -72,6 +76,28 @@ void Ledger::add_failure(const StageTimes& times) {
     const PageChange change(*page_);
     add_to(page_->failures, 1);
     add_times(times);
+  });
+}
+
+void Ledger::add_served() {
+  history_.use([&](std::deque<KernelRecord>&) {
+    const PageChange change(*page_);
+    add_to(page_->served, 1);
+  });
+}
+
+void Ledger::add_waited() {
+  history_.use([&](std::deque<KernelRecord>&) {
+    const PageChange change(*page_);
+    add_to(page_->waited, 1);
+  });
+}
+
+void Ledger::add_swap(double milliseconds) {
+  history_.use([&](std::deque<KernelRecord>&) {
+    const PageChange change(*page_);
+    add_to(page_->swaps, 1);
+    add_ms(page_->swap_nanoseconds, milliseconds);
   });
 }
 

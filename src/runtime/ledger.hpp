@@ -13,8 +13,8 @@
 
 TMAJIT_BEGIN
 
-/// Counts the kernels that a runtime makes, remembers the last ones, and tells the program of each.
-/// Thread-safe.
+/// Counts the kernels that a runtime makes, those that it serves and its swaps. Remembers the last kernels,
+/// and tells the program of each. Thread-safe.
 class Ledger {
  public:
   static constexpr std::size_t max_history = 256;
@@ -26,6 +26,9 @@ class Ledger {
   /// Adds a kernel, and calls the program's function.
   void add(const KernelRecord& record, std::uint64_t loaded_bytes, bool is_kept);
   void add_failure(const StageTimes& times);
+  void add_served();
+  void add_waited();
+  void add_swap(double milliseconds);
 
   [[nodiscard]] Counters counters() const;
   [[nodiscard]] std::vector<KernelRecord> history() const;

@@ -27,8 +27,8 @@ std::shared_ptr<RuntimeState> RuntimeState::make(RuntimeOptions options, Toolcha
   return made;
 }
 
-KernelRequest request_for(const KernelPlan& plan) noexcept {
-  return {.plan = &plan, .shared_bytes = Inside::state(plan)->max_shared_bytes};
+KernelRequest request_for(const KernelPlan& plan, MadeBy made_by) noexcept {
+  return {.plan = &plan, .shared_bytes = Inside::state(plan)->max_shared_bytes, .made_by = made_by};
 }
 
 ReadyKernels::ReadyKernels(const Runtime& runtime)
@@ -46,8 +46,8 @@ Background& background_of(const Runtime& runtime) {
   return *Inside::state(runtime)->background;
 }
 
-const std::shared_ptr<ServeCounts>& serve_counts(const Runtime& runtime) {
-  return Inside::state(runtime)->counts;
+const std::shared_ptr<Ledger>& ledger_of(const Runtime& runtime) {
+  return Inside::state(runtime)->kernels.builder().ledger();
 }
 
 TMAJIT_END

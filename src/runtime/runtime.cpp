@@ -23,11 +23,11 @@ const RuntimeOptions& options_of(const Runtime& runtime) {
 }
 
 Counters counters(const Runtime& runtime) {
-  return Inside::state(runtime)->kernels.builder().ledger().counters();
+  return ledger_of(runtime)->counters();
 }
 
 std::vector<KernelRecord> history(const Runtime& runtime) {
-  return Inside::state(runtime)->kernels.builder().ledger().history();
+  return ledger_of(runtime)->history();
 }
 
 Runtime make_runtime(RuntimeOptions options, Toolchain toolchain) {

@@ -22,7 +22,6 @@ struct RuntimeState {
   KernelTable kernels;
   Chip chip;
   std::atomic<Companion*> companion{nullptr};
-  std::shared_ptr<ServeCounts> counts = std::make_shared<ServeCounts>();
   std::unique_ptr<Background> background;  ///< its threads do not keep the runtime alive
 };
 

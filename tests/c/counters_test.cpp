@@ -45,6 +45,7 @@ TEST_CASE("C programs see where kernels came from") {
   CHECK(counters.compiles == 1);
   CHECK(counters.memory_hits == 2);
   CHECK(counters.compile_ms > 0);
+  CHECK(counters.served == 0);
 
   tmajit_history* history = nullptr;
   REQUIRE(tmajit_runtime_history(runtime, &history, nullptr) == TMAJIT_OK);
@@ -57,6 +58,7 @@ TEST_CASE("C programs see where kernels came from") {
   CHECK(std::string(record.entry) == "counted");
   CHECK(std::string(record.operation).empty());
   CHECK(record.level == TMAJIT_LEVEL_COMPILED);
+  CHECK(record.made_by == TMAJIT_MADE_BY_CALLER);
   CHECK(record.unix_ms > 1'700'000'000'000);
   CHECK(tmajit_history_kernel(history, 1, &record, nullptr) == TMAJIT_INVALID_ARGUMENT);
   CHECK(tmajit_history_count(nullptr) == 0);

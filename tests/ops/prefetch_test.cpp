@@ -4,6 +4,7 @@
 #include "runtime/background_threads.hpp"
 #include "runtime/child_process.hpp"
 
+#include <tmajit/counters.hpp>
 #include <tmajit/prefetch.hpp>
 
 #include <mutex>
@@ -47,6 +48,7 @@ TEST_CASE("prefetched kernels are in memory, and each reports its progress") {
   CHECK(made.made() == 4);
   CHECK(made.failures().empty());
   CHECK(seen == std::set<std::size_t>{1, 2, 3, 4});
+  for (const KernelRecord& kernel : history(runtime)) CHECK(name(kernel.made_by) == "prefetch");
   CHECK(fake_compiler.compiles == 4);
   for (const Operation& operation : operations) (void)plan(runtime, operation);
   CHECK(fake_compiler.compiles == 4);

@@ -70,4 +70,12 @@ struct ServeFixture {
   }
 };
 
+/// A transposition of which only another kernel than the planned one is in the folder, which is served.
+struct ServedTransposition : ServeFixture {
+  Operation operation = transposition();
+  KernelPlan served = other(operation);
+
+  ServedTransposition() { keep(served); }
+};
+
 }  // namespace tests

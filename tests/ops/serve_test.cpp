@@ -6,6 +6,7 @@
 #include "ops/serve_fixture.hpp"
 #include "runtime/companion.hpp"
 
+#include <tmajit/counters.hpp>
 #include <tmajit/fusion.hpp>
 
 #include <algorithm>
@@ -21,10 +22,6 @@ namespace serve_test {
 using namespace tests;
 using Catch::Matchers::ContainsSubstring;
 
-std::uint64_t swapped(const Runtime& runtime) {
-  return serve_counts(runtime)->swapped;
-}
-
 Operation sum_of_rows(ElementType type) {
   return operation::reduce(Tensor::contiguous(type, {512}, ServeFixture::to_address),
                            {.op = ReductionOp::sum, .axes = {1}},
@@ -32,10 +29,8 @@ Operation sum_of_rows(ElementType type) {
 }
 
 TEST_CASE("a kernel that is there runs at once, and the planned one replaces it between two calls") {
-  const ServeFixture fixture;
-  const Operation operation = ServeFixture::transposition();
-  const KernelPlan other = fixture.other(operation);
-  fixture.keep(other);
+  const ServedTransposition fixture;
+  const Operation& operation = fixture.operation;
   fake_compiler.blocked = true;
   const Runtime runtime = fixture.runtime();
   const Plan move = plan(runtime, operation);
@@ -44,11 +39,11 @@ TEST_CASE("a kernel that is there runs at once, and the planned one replaces it 
   const std::vector<DevicePtr> from{ServeFixture::from_address + 4096};
   move();
   move(to, from);
-  CHECK(move.plans()[0].choice() == other.choice());
+  CHECK(move.plans()[0].choice() == fixture.served.choice());
   CHECK(fixture.device->launched() == std::vector{0, 0});
   CHECK(fake_compiler.compiles == 1);
   fake_compiler.unblock();
-  REQUIRE(eventually([&] { return swapped(runtime) == 1; }));
+  REQUIRE(eventually([&] { return counters(runtime).swaps == 1; }));
   CHECK(move.plans()[0].choice() == fixture.wanted(operation).choice());
   CHECK(move.explain().steps.at(0).choice == move.plans()[0].choice().text());
   CHECK(kernels[0].key() != move.kernels()[0].key());  // the served kernel still exists
@@ -58,14 +53,17 @@ TEST_CASE("a kernel that is there runs at once, and the planned one replaces it 
   CHECK(allocations() == before);
   CHECK(fixture.device->launched() == std::vector{0, 0, 1, 1});
   CHECK(fake_compiler.compiles == 2);
-  CHECK(serve_counts(runtime)->served == 1);
-  CHECK(serve_counts(runtime)->waited == 0);
+  CHECK(counters(runtime).served == 1);
+  CHECK(counters(runtime).waited == 0);
+  const std::vector<KernelRecord> made = history(runtime);
+  REQUIRE(made.size() == 2);
+  CHECK(name(made[0].made_by) == "caller");
+  CHECK(name(made[1].made_by) == "swap");
 }
 
 TEST_CASE("calls in one line are served and swapped, too") {
-  const ServeFixture fixture;
-  const Operation operation = ServeFixture::transposition();
-  fixture.keep(fixture.other(operation));
+  const ServedTransposition fixture;
+  const Operation& operation = fixture.operation;
   fake_compiler.blocked = true;
   const Runtime runtime = fixture.runtime();
   const auto call = [&] {
@@ -74,16 +72,15 @@ TEST_CASE("calls in one line are served and swapped, too") {
   call();
   call();
   fake_compiler.unblock();
-  REQUIRE(eventually([&] { return swapped(runtime) == 1; }));
+  REQUIRE(eventually([&] { return counters(runtime).swaps == 1; }));
   call();
   CHECK(fixture.device->launched() == std::vector{0, 0, 1});
 }
 
 TEST_CASE("each class of addresses is served and swapped by itself") {
-  const ServeFixture fixture;
-  const Operation operation = ServeFixture::transposition();
+  const ServedTransposition fixture;
+  const Operation& operation = fixture.operation;
   const Operation shifted = ServeFixture::transposition(4);
-  fixture.keep(fixture.other(operation));
   fixture.keep(fixture.other(shifted));
   fake_compiler.blocked = true;
   const Runtime runtime = fixture.runtime();
@@ -91,9 +88,9 @@ TEST_CASE("each class of addresses is served and swapped by itself") {
   const auto call_shifted = [&] { move({ServeFixture::to_address + 4}, {ServeFixture::from_address + 4}); };
   move();
   call_shifted();
-  CHECK(serve_counts(runtime)->served == 2);
+  CHECK(counters(runtime).served == 2);
   fake_compiler.unblock();
-  REQUIRE(eventually([&] { return swapped(runtime) == 2; }));
+  REQUIRE(eventually([&] { return counters(runtime).swaps == 2; }));
   const std::size_t before = allocations();
   call_shifted();
   move();
@@ -109,8 +106,8 @@ TEST_CASE("without a kernel to serve the caller waits for the compiler") {
   const Runtime runtime = fixture.runtime();
   const Plan move = plan(runtime, ServeFixture::transposition());
   CHECK(move.plans()[0].choice() == fixture.wanted(ServeFixture::transposition()).choice());
-  CHECK(serve_counts(runtime)->waited == 1);
-  CHECK(serve_counts(runtime)->served == 0);
+  CHECK(counters(runtime).waited == 1);
+  CHECK(counters(runtime).served == 0);
   CHECK(fake_compiler.compiles == 1);
 }
 
@@ -122,8 +119,8 @@ TEST_CASE("a sum of floating-point numbers is served only if another rounding is
     const Runtime strict = fixture.runtime();
     (void)plan(strict, operation);
     const bool is_exact = type == ElementType::i32;
-    CHECK(serve_counts(strict)->served == (is_exact ? 1 : 0));
-    CHECK(serve_counts(strict)->waited == (is_exact ? 0 : 1));
+    CHECK(counters(strict).served == (is_exact ? 1 : 0));
+    CHECK(counters(strict).waited == (is_exact ? 0 : 1));
   }
   const ServeFixture fixture;
   fixture.keep(fixture.other(sum_of_rows(ElementType::f32)));
@@ -131,28 +128,25 @@ TEST_CASE("a sum of floating-point numbers is served only if another rounding is
   options.allow_other_rounding = true;
   const Runtime lenient = make_runtime(options, FakeCompiler::toolchain());
   const Plan sum = plan(lenient, sum_of_rows(ElementType::f32));
-  CHECK(serve_counts(lenient)->served == 1);
-  CHECK(eventually([&] { return swapped(lenient) == 1; }));
+  CHECK(counters(lenient).served == 1);
+  CHECK(eventually([&] { return counters(lenient).swaps == 1; }));
 }
 
 TEST_CASE("without background threads a plan keeps the kernel that it was served") {
-  const ServeFixture fixture;
-  const Operation operation = ServeFixture::transposition();
-  fixture.keep(fixture.other(operation));
+  const ServedTransposition fixture;
+  const Operation& operation = fixture.operation;
   RuntimeOptions options = fixture.options(WhenMissing::serve);
   options.background_compiles = 0;
   const Runtime runtime = make_runtime(options, FakeCompiler::toolchain());
   const Plan move = plan(runtime, operation);
   move();
-  CHECK(serve_counts(runtime)->served == 1);
+  CHECK(counters(runtime).served == 1);
   CHECK(fake_compiler.started == 1);
 }
 
 TEST_CASE("a kernel that cannot be made is logged once, and the served one stays") {
-  const ServeFixture fixture;
-  const Operation operation = ServeFixture::transposition();
-  const KernelPlan other = fixture.other(operation);
-  fixture.keep(other);
+  const ServedTransposition fixture;
+  const Operation& operation = fixture.operation;
   fake_compiler.fails = true;
   const Runtime runtime = fixture.runtime();
   const CapturedLog log;
@@ -162,15 +156,14 @@ TEST_CASE("a kernel that cannot be made is logged once, and the served one stays
   const Plan again = plan(runtime, operation);
   move();
   again();
-  CHECK(move.plans()[0].choice() == other.choice());
+  CHECK(move.plans()[0].choice() == fixture.served.choice());
   CHECK(fake_compiler.started == 2);
   CHECK(log.lines() == 1);
 }
 
 TEST_CASE("the kernel of a plan that is destroyed is made for later plans") {
-  const ServeFixture fixture;
-  const Operation operation = ServeFixture::transposition();
-  fixture.keep(fixture.other(operation));
+  const ServedTransposition fixture;
+  const Operation& operation = fixture.operation;
   fake_compiler.blocked = true;
   const Runtime runtime = fixture.runtime();
   (void)plan(runtime, operation);
@@ -178,14 +171,13 @@ TEST_CASE("the kernel of a plan that is destroyed is made for later plans") {
   REQUIRE(eventually([&] { return ReadyKernels(runtime).has(fixture.wanted(operation)); }));
   const Plan later = plan(runtime, operation);
   CHECK(later.plans()[0].choice() == fixture.wanted(operation).choice());
-  CHECK(swapped(runtime) == 0);
+  CHECK(counters(runtime).swaps == 0);
 }
 
 TEST_CASE("a runtime that is destroyed while its kernel is made waits for nothing, and the kernel is kept") {
-  const ServeFixture fixture;
-  const Operation operation = ServeFixture::transposition();
+  const ServedTransposition fixture;
+  const Operation& operation = fixture.operation;
   const Operation shifted = ServeFixture::transposition(4);
-  fixture.keep(fixture.other(operation));
   fixture.keep(fixture.other(shifted));
   fake_compiler.blocked = true;
   {
@@ -206,9 +198,8 @@ TEST_CASE("a runtime that is destroyed while its kernel is made waits for nothin
 TEST_CASE("threads that call a plan while it is swapped launch one kernel each call") {
   constexpr int threads = 16;
   constexpr int calls = 300;
-  const ServeFixture fixture;
-  const Operation operation = ServeFixture::transposition();
-  fixture.keep(fixture.other(operation));
+  const ServedTransposition fixture;
+  const Operation& operation = fixture.operation;
   fake_compiler.blocked = true;
   const Runtime runtime = fixture.runtime();
   const Plan move = plan(runtime, operation);
@@ -223,7 +214,7 @@ TEST_CASE("threads that call a plan while it is swapped launch one kernel each c
           if (t % 2 == 1) move({ServeFixture::to_address + shift}, {ServeFixture::from_address + shift});
           (void)move.plans()[0].choice();
           if (t == 0 && i == calls / 3) fake_compiler.unblock();
-          if (i == calls / 2) (void)eventually([&] { return swapped(runtime) == 1; });
+          if (i == calls / 2) (void)eventually([&] { return counters(runtime).swaps == 1; });
         }
       });
     }
@@ -250,6 +241,8 @@ TEST_CASE("a trial's kernels are made in the background, and calls launch the de
     move();
     return fixture.device->loaded() >= 3;
   }));
+  for (const KernelRecord& made : history(runtime))
+    CHECK(name(made.made_by) == (made.level == CacheLevel::disk ? "caller" : "trial"));
 }
 
 TEST_CASE("a missing kernel is refused without a compiler, with the facts in which the nearest one differs") {
@@ -320,16 +313,15 @@ TEST_CASE("a fused chain is served and swapped like its operations") {
   const Runtime runtime = fixture.runtime();
   const ChainPlan chain = plan(runtime, fusion);
   chain();
-  CHECK(serve_counts(runtime)->served == 1);
-  REQUIRE(eventually([&] { return swapped(runtime) == 1; }));
+  CHECK(counters(runtime).served == 1);
+  REQUIRE(eventually([&] { return counters(runtime).swaps == 1; }));
   chain();
   CHECK(fixture.device->launched() == std::vector{0, 1});
 }
 
 TEST_CASE("launches on a captured stream use the kernel that was published when they were enqueued") {
-  const ServeFixture fixture;
-  const Operation operation = ServeFixture::transposition();
-  fixture.keep(fixture.other(operation));
+  const ServedTransposition fixture;
+  const Operation& operation = fixture.operation;
   fake_compiler.blocked = true;
   const Runtime runtime = fixture.runtime();
   const Plan move = plan(runtime, operation);
@@ -337,7 +329,7 @@ TEST_CASE("launches on a captured stream use the kernel that was published when 
   fixture.device->captured = stream;
   move(stream);
   fake_compiler.unblock();
-  REQUIRE(eventually([&] { return swapped(runtime) == 1; }));
+  REQUIRE(eventually([&] { return counters(runtime).swaps == 1; }));
   move(stream);
   CHECK(fixture.device->launched() == std::vector{0, 1});
 }

@@ -30,8 +30,10 @@ def test_counters_and_history_tell_where_kernels_came_from(caplog: pytest.LogCap
     record = made.get(timeout=60)
     assert record["operation"] == "map"
     assert record["level"] in ("compiled", "disk")
+    assert record["made_by"] == "caller"
     assert len(record["key"]) == 64
     after = tmajit.counters()
     assert sum(after["requests"].values()) > sum(before["requests"].values())
     assert after["failures"] == before["failures"]
+    assert after["served"] == after["waited"] == after["swaps"] == after["swap_ms"] == 0
     assert record["key"] in [each["key"] for each in tmajit.history()]

@@ -72,6 +72,13 @@ def lines_of(file):
     return [json.loads(line) for line in file.read_text().splitlines()]
 
 
+def test_a_call_that_waits_for_the_compiler_is_counted(tmp_path):
+    options = "tmajit.options(when_missing='serve', shipped_packs=False);"
+    for waited in (1, 0):  # the second process finds the kernel in the cache
+        done = run_code(options + CALL + "print(tmajit.counters()['waited'])", tmp_path)
+        assert (done.stdout, done.stderr) == (f"{waited}\n", "")
+
+
 def test_compiled_kernels_are_recorded(tmp_path):
     done = run_code(f"tmajit.options(record={str(tmp_path / 'a.jsonl')!r});" + CALL, tmp_path / "cache")
     assert done.returncode == 0, done.stderr

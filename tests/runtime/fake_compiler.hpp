@@ -1,16 +1,14 @@
 #pragma once
 
 #include "compile/nvrtc.hpp"
+#include "eventually.hpp"
 #include "runtime/builder.hpp"
 
 #include <tmajit/error.hpp>
 
 #include <atomic>
-#include <chrono>
 #include <cstdlib>
-#include <functional>
 #include <string>
-#include <thread>
 
 namespace tests {
 
@@ -63,17 +61,6 @@ inline tmajit::Artifact fake_artifact(const tmajit::Source& source, const tmajit
 
 inline tmajit::Toolchain FakeCompiler::toolchain() {
   return {.identity = &fake_identity, .compile = &fake_artifact};
-}
-
-/// Waits until a condition holds. Returns false if it does not within 30 seconds.
-[[nodiscard]] inline bool eventually(const std::function<bool()>& condition) {
-  constexpr std::chrono::seconds limit{30};
-  const auto end = std::chrono::steady_clock::now() + limit;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return true;
 }
 
 }  // namespace tests

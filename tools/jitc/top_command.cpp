@@ -51,6 +51,10 @@ void add_counters(Counters& sum, const Counters& other) {
   sum.bytes_read += other.bytes_read;
   sum.bytes_written += other.bytes_written;
   sum.bytes_loaded += other.bytes_loaded;
+  sum.served += other.served;
+  sum.waited += other.waited;
+  sum.swaps += other.swaps;
+  sum.swap_ms += other.swap_ms;
 }
 
 /// The counters of each process: the sums of its runtimes'.
@@ -90,6 +94,10 @@ Json counters_json(const PublishedCounters& process) {
           {"bytes_read", counters.bytes_read},
           {"bytes_written", counters.bytes_written},
           {"bytes_loaded", counters.bytes_loaded},
+          {"served", counters.served},
+          {"waited", counters.waited},
+          {"swaps", counters.swaps},
+          {"swap_ms", counters.swap_ms},
           {"last_kernel", process.last_kernel}};
 }
 
@@ -99,8 +107,8 @@ using Requests = std::map<int, std::uint64_t>;
 std::string counters_table(const std::vector<PublishedCounters>& processes, const Requests& before,
                            double seconds) {
   if (processes.empty()) return "no process publishes counters here\n";
-  Rows rows{{"PID", "PROGRAM", "PER SECOND", "MEMORY", "PACK", "DISK", "FLEET", "COMPILED", "FAILED", "FETCH",
-             "COMPILE", "LOAD", "LAST KERNEL"}};
+  Rows rows{{"PID", "PROGRAM", "PER SECOND", "MEMORY", "PACK", "DISK", "FLEET", "COMPILED", "FAILED",
+             "SERVED", "WAITED", "SWAPS", "FETCH", "COMPILE", "LOAD", "SWAP", "LAST KERNEL"}};
   for (const PublishedCounters& process : processes) {
     const Counters& counters = process.counters;
     const auto known = before.find(process.process);
@@ -110,8 +118,10 @@ std::string counters_table(const std::vector<PublishedCounters>& processes, cons
             ? std::string("–")
             : fmt::format("{:.0f}", static_cast<double>(requests_of(counters) - known->second) / seconds)};
     for (const CacheLevel level : all_levels) row.push_back(std::to_string(counters.of(level)));
-    row.push_back(std::to_string(counters.failures));
-    for (const double time : {counters.times.fetch, counters.times.compile, counters.times.load})
+    for (const std::uint64_t count : {counters.failures, counters.served, counters.waited, counters.swaps})
+      row.push_back(std::to_string(count));
+    for (const double time :
+         {counters.times.fetch, counters.times.compile, counters.times.load, counters.swap_ms})
       row.push_back(fmt::format("{:.0f} ms", time));
     row.push_back(process.last_kernel.empty() ? "–" : process.last_kernel);
     rows.push_back(std::move(row));

@@ -26,6 +26,10 @@ typedef struct tmajit_counters {
   uint64_t bytes_read;     ///< of kernels found in packs, folders and stores
   uint64_t bytes_written;  ///< of compiled kernels that a level keeps
   uint64_t bytes_loaded;   ///< of code that the device has loaded
+  uint64_t served;  ///< kernels that were served in place of one that was not there (TMAJIT_MISSING_SERVE)
+  uint64_t waited;  ///< kernels that a caller waited for, because no other one could be served
+  uint64_t swaps;   ///< replacements of all served kernels of an operation by the planned ones
+  double swap_ms;   ///< time of the swaps in background threads
 } tmajit_counters;
 TMAJIT_C_API tmajit_status tmajit_runtime_counters(const tmajit_runtime* runtime, tmajit_counters* counters,
                                                    tmajit_error** error);

@@ -78,6 +78,14 @@ enum {
   TMAJIT_LEVEL_COMPILED = 4  ///< no level had it
 };
 
+/// The thread that made a kernel, and for what.
+enum {
+  TMAJIT_MADE_BY_CALLER = 0,   ///< a thread that called the runtime
+  TMAJIT_MADE_BY_SWAP = 1,     ///< a background thread: the kernel replaces a served one
+  TMAJIT_MADE_BY_TRIAL = 2,    ///< a background thread: a trial compares the kernel
+  TMAJIT_MADE_BY_PREFETCH = 3  ///< a background thread: tmajit_prefetch_make()
+};
+
 /// A kernel that a runtime has made.
 typedef struct tmajit_kernel_record {
   size_t size;            ///< sizeof(tmajit_kernel_record)
@@ -87,7 +95,7 @@ typedef struct tmajit_kernel_record {
   const char* types;      ///< the destination's and the sources': "f32 <- bf16"
   const char* shape;      ///< "1024x512"
   int32_t level;          ///< TMAJIT_LEVEL_PACK …
-  uint32_t reserved;      ///< 0
+  int32_t made_by;        ///< TMAJIT_MADE_BY_CALLER …
   double fetch_ms;        ///< the time of this kernel's stages, as in tmajit_counters
   double compile_ms;      ///< NVRTC
   double load_ms;         ///< onto the device

@@ -120,7 +120,9 @@ void every_launch(Runtime& runtime) {
 void every_counter(const Runtime& runtime) {
   const Counters numbers = counters(runtime);
   expect(numbers.of(CacheLevel::disk) == 1 && numbers.of(CacheLevel::compiled) == 2, "counters()");
+  expect(numbers.served == 0 && numbers.waited == 0 && numbers.swaps == 0, "nothing was served");
   expect(history(runtime).size() == 3, "history()");
+  expect(name(history(runtime).front().made_by) == "caller", "name(MadeBy)");
   expect(published_counters("/no/such").empty(), "published_counters()");
   expect(!default_statistics_directory() && !default_dump_directory(), "no variables are set");
   expect(FleetOptions::from_environment().url.empty(), "from_environment()");
