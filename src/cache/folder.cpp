@@ -57,8 +57,8 @@ std::optional<FileState> state_of(const std::filesystem::path& path) {
 
 FileTime clock_of(const std::filesystem::path& cache) {
   const auto path = size_path(cache);
-  const bool touched =
-      file_system().touch(path) == 0 || (append_to_file(path, {}), file_system().touch(path) == 0);
+  const bool touched = file_system().touch(path) == 0 ||
+                       (!append_file(path, {}, AppendTo::own_file) && file_system().touch(path) == 0);
   const auto state = touched ? state_of(path) : std::nullopt;
   return state ? state->time : file_system().now();
 }

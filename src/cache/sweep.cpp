@@ -85,7 +85,9 @@ SweepResult sweep(const std::filesystem::path& cache, const SweepOrder& order) {
 void keep_bounded(const std::filesystem::path& cache, std::uint64_t stored_bytes, std::uint64_t max_bytes) {
   if (max_bytes == 0) return;
   const std::string noted(blocks_of(stored_bytes), '\0');
-  const std::uint64_t blocks = append_to_file(size_path(cache), noted);
+  std::uint64_t blocks = 0;
+  // After an error the size is 0, and the entries are measured.
+  (void)append_file(size_path(cache), noted, AppendTo::own_file, &blocks);
   // A file that has just been created says nothing of older entries: measure them.
   const bool is_known = blocks > noted.size();
   if (is_known && blocks <= max_bytes / block_bytes) return;

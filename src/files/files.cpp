@@ -67,7 +67,7 @@ std::error_code write_all(int file, std::string_view bytes) {
   return {};
 }
 
-/// Opens a file that only this user could have made; −1 for any other.
+/// Opens a file that only this user could have made. Returns −1 and sets errno for any other.
 int open_to_change(const std::filesystem::path& path, int flags) {
   const int file = file_system().open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | flags, 0644);
   if (file < 0) return -1;
@@ -76,6 +76,7 @@ int open_to_change(const std::filesystem::path& path, int flags) {
                       is_trusted_file(info) && info.st_nlink == 1;
   if (is_own) return file;
   file_system().close(file);
+  errno = EPERM;
   return -1;
 }
 
@@ -126,14 +127,27 @@ std::error_code publish_file(const std::filesystem::path& pending, const std::fi
   return replace_file(pending, path, bytes, mode);
 }
 
-std::uint64_t append_to_file(const std::filesystem::path& path, std::string_view bytes) {
+std::error_code append_file(const std::filesystem::path& path, std::string_view bytes, AppendTo target,
+                            std::uint64_t* size) {
   FileSystem& files = file_system();
-  const int file = open_to_change(path, O_CREAT | O_APPEND);
-  if (file < 0) return 0;
+  if (size != nullptr) *size = 0;
+  constexpr int flags = O_CREAT | O_APPEND;
+  const int file = target == AppendTo::own_file ? open_to_change(path, flags)
+                                                : files.open(path, O_WRONLY | O_NONBLOCK | flags, 0644);
+  if (file < 0) return last_error();
+  std::error_code error;
+  const auto written = bytes.empty() ? 0 : files.write(file, bytes.data(), bytes.size());
   struct stat info {};
-  const bool done = !write_all(file, bytes) && files.fstat(file, info) == 0;
-  files.close(file);
-  return done ? static_cast<std::uint64_t>(info.st_size) : 0;
+  if (written < 0) {
+    error = last_error();
+  } else if (static_cast<std::size_t>(written) != bytes.size()) {
+    error = std::make_error_code(std::errc::no_space_on_device);
+  } else if (size != nullptr && files.fstat(file, info) != 0) {
+    error = last_error();
+  }
+  if (files.close(file) != 0 && errno != EINTR && !error) error = last_error();
+  if (size != nullptr && !error) *size = static_cast<std::uint64_t>(info.st_size);
+  return error;
 }
 
 bool set_file_size(const std::filesystem::path& path, std::uint64_t bytes) {

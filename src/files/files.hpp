@@ -43,13 +43,21 @@ enum class Writer { anyone, trusted };
 [[nodiscard]] std::error_code publish_file(const std::filesystem::path& pending,
                                            const std::filesystem::path& path, std::string_view bytes);
 
+/// The files to which append_file() appends: any file, also through a link and in a pipe, or only a regular
+/// file that has one name and that only trusted users may write.
+enum class AppendTo { any_file, own_file };
+
+/// Appends bytes to a file, which is created (0644) if it does not exist, by one system call. So bytes that
+/// several processes append do not mix, on a local filesystem. An error may leave a part of them. With
+/// AppendTo::own_file, a symbolic link gives ELOOP, and any other file that is not such a file gives EPERM.
+/// `size`, unless null, becomes the file's size; 0 after an error.
+[[nodiscard]] std::error_code append_file(const std::filesystem::path& path, std::string_view bytes,
+                                          AppendTo target, std::uint64_t* size = nullptr);
+
 // Files of a cache that are changed in place. In a folder with the sticky bit another user could have made a
 // link with such a name to any file. So links are not followed, and a file that has another name or another
 // owner is not changed.
 
-/// Appends bytes to a file, and creates the file (0644) if its folder exists. Returns the file's size; 0 if
-/// it could not be written.
-std::uint64_t append_to_file(const std::filesystem::path& path, std::string_view bytes);
 /// Sets the size of a file that exists. Returns whether that succeeded.
 bool set_file_size(const std::filesystem::path& path, std::uint64_t bytes);
 

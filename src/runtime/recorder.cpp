@@ -1,6 +1,6 @@
 #include "runtime/recorder.hpp"
 
-#include "files/append_file.hpp"
+#include "files/files.hpp"
 #include "runtime/made_for.hpp"
 #include "spec/log.hpp"
 
@@ -44,7 +44,7 @@ void Recorder::add(const KernelRequest& request, const Source& source, const Com
           ? record_of_plan(*request.plan, source, options, made_for)
           : KernelRecipe{
                 .generator = {}, .plan_key = {}, .source = source, .options = options, .made_for = made_for};
-  if (const std::error_code error = append_file(file_, record.line())) {
+  if (const std::error_code error = append_file(file_, record.line(), AppendTo::any_file)) {
     log(warned_.exchange(true) ? LogLevel::debug : LogLevel::warn,
         "compiled kernels are not recorded in {}: {}", file_.string(), error.message());
   }

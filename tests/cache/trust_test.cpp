@@ -3,6 +3,7 @@
 #include "cache/layout.hpp"
 #include "cache/samples.hpp"
 #include "captured_log.hpp"
+#include "files/files.hpp"
 
 #include <tmajit/cache.hpp>
 
@@ -126,6 +127,27 @@ TEST_CASE("a link in place of the cache's size changes no other file") {
     CHECK(tests::read_file(precious) == "text of the user");
     std::filesystem::remove(size_path(directory));
   }
+}
+
+TEST_CASE("bytes are appended through a link only where any file is allowed") {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "file";
+  const auto symbolic = folder.path() / "symbolic";
+  const auto hard = folder.path() / "hard";
+  std::uint64_t size = 7;
+  CHECK_FALSE(append_file(file, "a", AppendTo::own_file, &size));
+  CHECK(size == 1);
+  std::filesystem::create_symlink(file, symbolic);
+  CHECK(append_file(symbolic, "b", AppendTo::own_file, &size).value() == ELOOP);
+  CHECK(size == 0);
+  CHECK_FALSE(append_file(symbolic, "c", AppendTo::any_file, &size));
+  CHECK(size == 2);
+  std::filesystem::create_hard_link(file, hard);
+  CHECK(append_file(hard, "d", AppendTo::own_file, &size).value() == EPERM);
+  CHECK(size == 0);
+  CHECK_FALSE(append_file(hard, "e", AppendTo::any_file, &size));
+  CHECK(size == 3);
+  CHECK(tests::read_file(file) == "ace");
 }
 
 TEST_CASE("compilers recorded by other users are ignored") {
