@@ -7,7 +7,6 @@
 #include <tmajit/error.hpp>
 #include <tmajit/move.hpp>
 #include <tmajit/pack.hpp>
-#include <tmajit/plan.hpp>
 
 #include <array>
 #include <chrono>
@@ -92,11 +91,9 @@ ColdResult call(const ColdCall& cold) {
   result.microseconds =
       std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
   device->streams().synchronize(nullptr);
-  result.compiled = static_cast<unsigned>(counters(runtime).of(CacheLevel::compiled));
-  const std::vector<KernelPlan> planned =
-      plan_kernels(operation, {.chip = runtime.chip(), .tuning = &tuning(runtime)});
-  for (std::size_t i = 0; i < planned.size(); ++i)
-    result.served += first.plans()[i].key() == planned[i].key() ? 0 : 1;
+  const Counters counts = counters(runtime);
+  result.served = static_cast<unsigned>(counts.served);
+  result.compiled = static_cast<unsigned>(counts.of(CacheLevel::compiled));
   return result;
 }
 
