@@ -1,7 +1,7 @@
 #pragma once
 
+#include "bench/cases/random_problem.hpp"
 #include "choices.hpp"
-#include "random_problem.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -178,6 +178,7 @@ void record_and_pack() {
   pack = std::move(other);
   expect(pack.kernels() == 1 && pack.keys() == made.keys && pack.has(made.keys[0]), "keys()");
   expect(pack.fetch(made.keys[0]).has_value() && pack.bytes_of(made.keys[0]) < pack.bytes(), "fetch()");
+  pack.verify();
   expect(pack.file() == file && pack.why_refused().empty(), "a pack of one's own is used");
   expect(pack.generator() == generator_id() && pack.compilers().size() == 1, "generator() and compilers()");
   expect(shipped_packs().empty(), "no pack is installed");
