@@ -61,7 +61,7 @@ SANITIZED_CASES=30
 SANITIZED_ROOMS=(spec cache driver ptx plan reference)
 # Tests that compile many sources mostly run NVRTC, which is not sanitized: only --sanitizers runs them under asan.
 SANITIZED_EXCEPT=' compiles( |,|$)'
-THREADED_ROOMS=(cache compile runtime)
+THREADED_ROOMS=(cache compile fleet runtime)
 
 start=$EPOCHREALTIME
 results=()

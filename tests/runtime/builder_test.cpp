@@ -246,7 +246,7 @@ TEST_CASE(
   };
   const CompilerIdentity other{13, 0, "build-b", "/somewhere"};
   const KernelPlan plan = plan_of(256, ElementType::f32);
-  const CompilerIdentity& compiler = *FakeToolchain{}.compiler;
+  const CompilerIdentity compiler = *FakeToolchain{}.compiler;
   const CacheKey key = cache_key(plan, {}, compiler);
   CHECK(cache_key(plan_of(512, ElementType::f32), {}, compiler) == key);
   CHECK(cache_key(plan_of(256, ElementType::u8), {}, compiler) != key);
