@@ -30,7 +30,7 @@ struct Count {
     if (--alive == 0) alive.notify_all();
   }
   [[nodiscard]] bool process_ends() const noexcept {
-    return ends || (main_thread_ends && !has_left_process_running());
+    return ends || (main_thread_ends && !main_thread_has_ended());
   }
   void wait_for_all(std::atomic<bool>& cause) {
     cause = true;

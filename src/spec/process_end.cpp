@@ -23,7 +23,6 @@ Waits& waits() {
 
 /// An object of the main thread, whose destructor runs when that thread ends or ends the process.
 struct MainThreadEnd {
-  bool is_used = true;
   ~MainThreadEnd() {
     std::vector<void (*)()> all;
     {
@@ -38,7 +37,7 @@ struct MainThreadEnd {
 bool watch_main_thread() {
   if (::gettid() != ::getpid()) return false;
   thread_local const MainThreadEnd end;
-  return end.is_used;
+  return true;
 }
 [[maybe_unused]] const bool watched_at_load = watch_main_thread();
 
@@ -49,7 +48,7 @@ void before_main_thread_ends(void (*wait)()) {
   waits().all.push_back(wait);
 }
 
-bool has_left_process_running() noexcept try {
+bool main_thread_has_ended() noexcept try {
   // The state of a process in /proc is that of its main thread: Z after it has ended (proc(5)).
   std::ifstream file("/proc/self/stat");
   std::string text;

@@ -12,7 +12,7 @@ TMAJIT_BEGIN
 /// Without effect if this library was loaded by another thread than the main one.
 void before_main_thread_ends(void (*wait)());
 
-/// Whether the main thread has ended and left the process running (pthread_exit).
-[[nodiscard]] bool has_left_process_running() noexcept;
+/// Whether the main thread has ended while other threads go on (pthread_exit).
+[[nodiscard]] bool main_thread_has_ended() noexcept;
 
 TMAJIT_END

@@ -4,6 +4,7 @@
 #include <functional>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace ship {
@@ -26,6 +27,12 @@ std::optional<double> speed_with(const Keys& keys, const std::vector<KernelPlan>
       fastest = std::max(fastest.value_or(0), speed_of(candidate, candidates.front()));
   }
   return fastest;
+}
+
+Keys keys_of(std::span<const KernelPlan> kernels) {
+  Keys keys;
+  for (const KernelPlan& kernel : kernels) keys.emplace(kernel.key());
+  return keys;
 }
 
 /// The kernels of random problems, with the number of problems that need each.
@@ -73,11 +80,7 @@ Selection::Selection(std::uint64_t seed, std::uint64_t problems, std::size_t ker
   const std::size_t first = kernels - most;
   if (first >= kernels_.size()) return;
   const std::vector<KernelPlan> further = stand_ins(first, most, seed, problems, progress);
-  const Keys added = [&] {
-    Keys all;
-    for (const KernelPlan& plan : further) all.emplace(plan.key());
-    return all;
-  }();
+  const Keys added = keys_of(further);
   const auto rest = kernels_.begin() + static_cast<std::ptrdiff_t>(first);
   kernels_.erase(std::remove_if(rest, kernels_.end(),
                                 [&](const KernelPlan& plan) { return added.contains(plan.key()); }),
@@ -118,9 +121,7 @@ std::vector<KernelPlan> Selection::stand_ins(std::size_t count, std::size_t most
 }
 
 Keys Selection::keys(std::size_t count) const {
-  Keys keys;
-  for (std::size_t i = 0; i < std::min(count, kernels_.size()); ++i) keys.emplace(kernels_[i].key());
-  return keys;
+  return keys_of(std::span(kernels_).first(std::min(count, kernels_.size())));
 }
 
 Coverage coverage(const Keys& keys, bench::ProblemKinds kinds, std::uint64_t seed, std::uint64_t count) {
