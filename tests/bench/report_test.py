@@ -54,6 +54,14 @@ class Ratios(unittest.TestCase):
         self.assertIsNone(results.ratio_to_best_peer(case(microseconds=measured(tmajit=2.0, driver=1.0))))
         self.assertIsNone(results.ratio_to_best_peer(case()))
 
+    def test_a_peer_that_times_itself_is_compared_with_tmajit_timed_alike(self):
+        times = {**measured(tmajit=2.0, eager=3.2, jax=3.0), **measured(**{"tmajit by host": 1.5})}
+        result = case(microseconds=times, by_host=["jax", "tmajit by host"])
+        self.assertEqual(results.best_peer(result), ("eager", 3.2))  # 1.6 times as long; jax takes 2 times as long
+        self.assertEqual(results.ratio_to_best_peer(result), 1.6)
+        result["microseconds"]["tmajit by host"] = contest.summary([2.5])
+        self.assertEqual(results.ratio_to_best_peer(result), 1.2)
+
     def test_geometric_mean(self):
         self.assertAlmostEqual(results.geometric_mean([1.0, 4.0]), 2.0)
         self.assertTrue(math.isclose(results.geometric_mean([3.0]), 3.0))

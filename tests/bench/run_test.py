@@ -161,6 +161,21 @@ class Run(unittest.TestCase):
             self.assertEqual(len(result["microseconds"]["tmajit"]["samples"]), 2)
             self.assertTrue(result["notes"]["tmajit"]["steps"])
 
+    def test_tmajit_is_timed_by_the_host_beside_a_peer_that_times_itself(self):
+        machine = SimMachine(self.session)
+
+        def by_host(case, sources, destinations):
+            entry = right(machine)(case, sources, destinations)
+            return contest.Entry("jax", entry.run, entry.results, sample=lambda: 5.0)
+
+        index, case = run.select(self.cases, ["peers: (16384,16384)->(1,0) u8"], False)[0]
+        machine.reserve([case])
+        with mock.patch.object(contest, "HOST_SAMPLE_SECONDS", 0):
+            result = run.measure_case(self.session, machine, index, case, [("jax", by_host)], 1, 2)
+        self.assertEqual(sorted(result["microseconds"]), ["driver", "jax", "tmajit", "tmajit by host"])
+        self.assertEqual(result["by_host"], ["jax", "tmajit by host"])
+        self.assertEqual(result["errors"], {})
+
     def test_cases_beyond_the_time_limit_are_left_out(self):
         report = self.measure(["peers: "], limit=1e-9)
         self.assertEqual(report["results"], [])

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import torch
 
 from . import cache_folders, stencils
-from .contest import GRAPH_BELOW, TOO_SMALL, Entry, NotApplicable
+from .contest import GRAPH_BELOW, TOO_SMALL, Entry, NotApplicable, by_host_clock
 from .torch_moves import DTYPES, seen_shape
 
 VERSION = jax.__version__
@@ -35,8 +35,6 @@ _DTYPES = {
 }
 # {tmajit's name of a boundary: NumPy's name}.
 _MODES = {"zero": "constant", "constant": "constant", "clamp": "edge", "wrap": "wrap", "reflect": "reflect"}
-# The latency of one call varies by some tenths of a millisecond, which is less than 1 % of this time.
-SAMPLE_SECONDS = 40e-3
 
 
 def _cast(a, to):
@@ -129,8 +127,7 @@ def _to_torch(array, type_name):
 
 
 def jax_entry(case, sources, destinations):
-    """JAX enqueues on its own stream, where PyTorch's events cannot time it. So it is timed by the host's
-    clock, as the difference between one call and many."""
+    """JAX enqueues on its own stream, where PyTorch's events cannot time it. So it is timed by the host's clock."""
     if case["sector_bytes"] < GRAPH_BELOW:  # do not compile cases that are too small to be timed
         raise NotApplicable(TOO_SMALL)
     torch.cuda.synchronize()
@@ -142,20 +139,6 @@ def jax_entry(case, sources, destinations):
     jax.block_until_ready(function(*imported))
     seconds = time.perf_counter() - start
 
-    def elapsed(calls):
-        begin = time.perf_counter()
-        for _ in range(calls):
-            result = function(*imported)
-        jax.block_until_ready(result)
-        return time.perf_counter() - begin
-
-    elapsed(2)
-    calls = max(2, min(512, int(SAMPLE_SECONDS / elapsed(1)) + 1))
-
-    def sample():
-        single = elapsed(1)
-        return 1e6 * (elapsed(1 + calls) - single) / calls
-
     def results():
         arrays = function(*imported)
         jax.block_until_ready(arrays)
@@ -165,7 +148,7 @@ def jax_entry(case, sources, destinations):
         "jax",
         lambda: jax.block_until_ready(function(*imported)),
         results,
-        sample=sample,
+        sample=by_host_clock(lambda: function(*imported), jax.block_until_ready),
         notes={"first_call_s": round(seconds, 3)},
         close=jax.clear_caches,
     )

@@ -3,6 +3,7 @@
 import math
 
 OURS, DRIVER, BEFORE = "tmajit", "driver", "before"
+OURS_BY_HOST = "tmajit by host"  # timed like the peers in a result's "by_host"
 PEERS = ("eager", "compile", "jax", "cupy", "triton", "cutensor", "cutensor-jit", BEFORE)
 
 
@@ -26,10 +27,17 @@ def bandwidth(result, name):
     return time and result["sector_bytes" if name == DRIVER else "bytes"] / time * 1e-3
 
 
+def ours_beside(result, peer):
+    """tmajit's time, measured as that of `peer` was."""
+    by_host = peer in result.get("by_host", ())
+    return microseconds(result, OURS_BY_HOST if by_host else OURS)
+
+
 def best_peer(result):
-    """(name, microseconds) of the fastest peer, or None."""
+    """(name, microseconds) of the peer that is fastest relative to tmajit, or None."""
     times = [(name, microseconds(result, name)) for name in PEERS]
-    return min((pair for pair in times if pair[1]), key=lambda pair: pair[1], default=None)
+    relative = lambda pair: pair[1] / (ours_beside(result, pair[0]) or 1)
+    return min((pair for pair in times if pair[1]), key=relative, default=None)
 
 
 def ratio_to_driver(result):
@@ -40,8 +48,9 @@ def ratio_to_driver(result):
 
 def ratio_to_best_peer(result):
     """tmajit's bandwidth divided by that of the fastest peer."""
-    ours, best = microseconds(result, OURS), best_peer(result)
-    return best[1] / ours if ours and best else None
+    best = best_peer(result)
+    ours = best and ours_beside(result, best[0])
+    return best[1] / ours if ours else None
 
 
 def geometric_mean(values):
