@@ -1,5 +1,5 @@
-// The launch parameters of a kernel of lines: a destination whose elements are contiguous in memory, and the divisors that
-// split an element's number into the indices of its sources.
+// The launch parameters of a kernel of lines: a destination or a source whose elements are contiguous in memory, and the divisors that
+// split an element's number into the indices of the other tensors.
 #pragma once
 #include "tmajit/divider.cuh"
 
@@ -7,11 +7,11 @@ namespace tmajit::params {
 
 template <u32 sources>
 struct LineDigit {
-  i64 source[sources];  // elements from one index to the next
+  i64 stride[sources];  // elements from one index to the next in each other tensor
   Divider count;        // number of indices
 };
 
-// Digits are in the order of the destination's memory: the last varies fastest.
+// Digits are in the order of the contiguous tensor's memory: the last varies fastest.
 template <u32 rank, u32 sources>
 struct Line {
   Address<u8> destination;

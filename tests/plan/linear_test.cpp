@@ -1,5 +1,5 @@
 /// Plans of `linear` kernels: the problems that they support, and the words that span two rows.
-#include "families/linear/linear_facts.hpp"
+#include "families/linear/word_lines.hpp"
 #include "families/list.hpp"
 #include "plan/moves.hpp"
 #include "reference/random_maps.hpp"
@@ -19,21 +19,26 @@ std::vector<Candidate> linear_candidates(const Problem& problem) {
   return candidates;
 }
 
-/// Whether any word of the destination has elements of two rows, found by a loop over all words.
-bool any_word_spans_rows(const Problem& problem, const LinearFacts& facts) {
-  const std::uint64_t row = problem.nest.shape[facts.rank - 1];
+/// Whether any word has columns of two rows, found by a loop over all words. `row`: columns of a row.
+bool any_word_spans_rows(const Problem& problem, const LinearFacts& facts, std::uint64_t row) {
   const std::uint64_t word_bytes = std::uint64_t{facts.word_elements} * facts.element_bytes();
-  const std::uint64_t first_in_word = problem.address[0] % word_bytes / facts.element_bytes();
-  const std::uint64_t all = problem.nest.elements();
+  const std::uint64_t first_in_word =
+      facts.lines > 1 ? 0 : problem.address[0] % word_bytes / facts.element_bytes();
+  const std::uint64_t all = problem.nest.elements() / facts.lines;
   for (std::uint64_t end = row; end < all; end += row) {
-    if ((end + first_in_word) % facts.word_elements != 0) return true;
+    if ((end + first_in_word) % facts.columns() != 0) return true;
   }
   return false;
 }
 
+/// The dimensions of a candidate's contiguous operand in the order of its memory, the fastest last.
+PerDimension order_of(const Problem& problem, const LinearFacts& facts) {
+  return facts.lines > 1 ? sides_of(problem, facts).order : in_order();
+}
+
 }  // namespace
 
-TEST_CASE("linear kernels take only dense destinations, and know whether words span two rows") {
+TEST_CASE("linear kernels take only tensors of one flat dimension, and know whether words span two rows") {
   const std::uint64_t seed = reference::seed(20261209);
   std::cout << "TMAJIT_SEED=" << seed << std::endl;
   std::size_t candidates_checked = 0;
@@ -44,11 +49,15 @@ TEST_CASE("linear kernels take only dense destinations, and know whether words s
       INFO(linear_family().choice(candidate).text());
       const auto facts = facts_of<LinearFacts>(candidate);
       const CanonicalNest& nest = problem.nest;
+      const PerDimension order = order_of(problem, facts);
+      const std::uint32_t contiguous = facts.scatters != 0 ? 1 : 0;
       std::uint64_t expected = 1;
-      for (std::uint32_t d = nest.rank; d-- > 0; expected *= nest.shape[d])
-        CHECK(static_cast<std::uint64_t>(nest.operand[0].strides[d]) == expected);
-      CHECK((facts.short_rows != 0) == (nest.rank > 1 && nest.shape[nest.rank - 1] < facts.word_elements));
-      if (facts.short_rows == 0 && facts.wraps == 0) CHECK_FALSE(any_word_spans_rows(problem, facts));
+      for (std::uint32_t k = nest.rank; k-- > 0; expected *= nest.shape[order[k]])
+        CHECK(static_cast<std::uint64_t>(nest.operand[contiguous].strides[order[k]]) == expected);
+      const std::uint32_t row_rank = nest.rank - (facts.lines > 1 ? 1 : 0);
+      const std::uint64_t row = nest.shape[order[row_rank - 1]];
+      CHECK((facts.short_rows != 0) == (row_rank > 1 && row < facts.columns()));
+      if (facts.short_rows == 0 && facts.wraps == 0) CHECK_FALSE(any_word_spans_rows(problem, facts, row));
       CHECK(nest.elements() >= facts.word_elements);
       const Footprint footprint = linear_family().footprint(candidate, problem);
       const std::uint64_t of_cta = std::uint64_t{footprint.threads} * facts.turns * facts.word_elements;

@@ -1,4 +1,4 @@
-#include "families/linear/linear_facts.hpp"
+#include "families/linear/word_lines.hpp"
 #include "families/list.hpp"
 #include "families/shared/chunks.hpp"
 #include "families/shared/lines_met.hpp"
@@ -16,10 +16,8 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t linear_threads = 256;
 constexpr std::uint32_t max_loaded = 32;           // elements that a thread loads at once, of all sources
 constexpr std::uint32_t max_converted_bytes = 16;  // a thread converts these at once: the size of a Pack
-constexpr double max_lines = 16;                   // memory lines that a load of a warp may touch
 /// Dividends of a params::Divider must be smaller.
 constexpr std::uint64_t max_linear_elements = std::uint64_t{1} << 31;
 
@@ -31,36 +29,25 @@ struct LinearTuning {
 };
 constexpr LinearTuning linear_tunings[] = {{16, 2}, {8, 2}, {4, 4}, {16, 1}, {8, 4}, {4, 2}, {8, 1}};
 
-/// Whether the destination is contiguous, and a warp that walks along it touches few memory lines of a
-/// source.
+/// Whether a problem is not left to other families, and its elements can be counted.
 bool is_supported(const Problem& problem) noexcept {
   const CanonicalNest& nest = problem.nest;
   if (nest.rank == 0 || !is_elementwise(problem)) return false;
   // Rows of whole vectors have families of their own.
   const std::uint64_t row_bytes = nest.shape[nest.rank - 1] * problem.element_bytes(0);
   if (layout_of(problem) == Layout::rows && row_bytes % 16 == 0) return false;
-  std::int64_t expected = 1;
-  for (std::uint32_t d = nest.rank; d-- > 0;) {
-    if (nest.operand[0].strides[d] != expected) return false;
-    expected *= static_cast<std::int64_t>(nest.shape[d]);
-  }
-  for (std::uint32_t i = 1; i < nest.operands; ++i) {
-    if (lines_along(problem, i, 1) > max_lines) return false;
-  }
   // The last CTA also computes indices of elements beyond the end, by less than 2^20.
   return nest.elements() < max_linear_elements - (std::uint64_t{1} << 20);
 }
 
-/// Whether a source's offsets, in elements, need more than 32 bits.
-bool needs_wide_offsets(const CanonicalNest& nest) noexcept {
-  for (std::uint32_t i = 1; i < nest.operands; ++i) {
-    std::uint64_t reach = 0;
-    for (std::uint32_t d = 0; d < nest.rank; ++d)
-      reach = sat_add(
-          reach, sat_mul(static_cast<std::uint64_t>(std::abs(nest.operand[i].strides[d])), nest.shape[d]));
-    if (reach > std::numeric_limits<std::int32_t>::max()) return true;
+/// Whether the destination is contiguous, and a warp that walks along it touches few memory lines of a
+/// source.
+bool follows_sources(const Problem& problem) noexcept {
+  if (!is_contiguous(problem.nest, 0, in_order())) return false;
+  for (std::uint32_t i = 1; i < problem.nest.operands; ++i) {
+    if (lines_along(problem, i, 1) > max_memory_lines) return false;
   }
-  return false;
+  return true;
 }
 
 LinearFacts facts_of_tuning(const Problem& problem, const LinearTuning& tuning) {
@@ -68,18 +55,14 @@ LinearFacts facts_of_tuning(const Problem& problem, const LinearTuning& tuning) 
   LinearFacts facts{.type = static_cast<std::uint32_t>(type_in_chunks(problem, 0)),
                     .rank = nest.rank,
                     .turns = tuning.turns,
-                    .wide_offsets = needs_wide_offsets(nest) ? 1U : 0U,
                     .computes = problem.expression().empty() ? 0U : 1U,
                     .padded = nest.windowed ? 1U : 0U,
                     .sources = problem.sources(),
                     .numbers = problem.numbers};
   facts.word_elements = tuning.word_bytes / facts.element_bytes();
-  const std::uint64_t row = nest.shape[nest.rank - 1];
-  const bool begins_with_word = facts.word_elements != 0 && problem.address[0] % tuning.word_bytes == 0;
-  facts.short_rows = nest.rank > 1 && row < facts.word_elements ? 1 : 0;
-  const bool whole = begins_with_word && row % std::max(facts.word_elements, 1U) == 0;
-  facts.wraps = nest.rank > 1 && facts.short_rows == 0 && facts.word_elements > 1 && !whole ? 1 : 0;
+  facts.set_ends(nest.shape[nest.rank - 1], nest.rank, problem.address[0] % tuning.word_bytes == 0);
   for (std::uint32_t s = 0; s < facts.sources; ++s) {
+    if (needs_wide_offsets(nest, s + 1)) facts.wide_offsets = 1;
     // The padding of a source has the destination's type.
     facts.source[s] =
         facts.padded != 0 ? facts.type : static_cast<std::uint32_t>(type_in_chunks(problem, s + 1));
@@ -100,15 +83,15 @@ bool fits(const Problem& problem, const LinearFacts& facts) noexcept {
 }
 
 template <class Line>
-void fill_line(Line& line, const Problem& problem) {
+void fill_line(Line& line, const Problem& problem, const PerDimension& order) {
   const CanonicalNest& nest = problem.nest;
   set_address(line.destination, problem.address[0]);
   for (std::size_t s = 0; s < std::size(line.source); ++s)
     set_address(line.source[s], problem.address[s + 1]);
-  for (std::uint32_t d = 0; d < nest.rank; ++d) {
-    line.digit[d].count = make_divider<params::Divider>(nest.shape[d]);
+  for (std::uint32_t k = 0; k < nest.rank; ++k) {
+    line.digit[k].count = make_divider<params::Divider>(nest.shape[order[k]]);
     for (std::size_t s = 0; s < std::size(line.source); ++s)
-      line.digit[d].source[s] = nest.operand[s + 1].strides[d];
+      line.digit[k].stride[s] = nest.operand[s + 1].strides[order[k]];
   }
   line.elements = static_cast<std::uint32_t>(nest.elements());
 }
@@ -128,7 +111,7 @@ void add_line(ParameterBlock& parameters, ParameterType type, const Line& line) 
 template <std::uint32_t rank>
 params::PaddedLine<rank> padded_line(const Problem& problem) {
   params::PaddedLine<rank> line{};
-  fill_line(line, problem);
+  fill_line(line, problem, in_order());
   for (std::uint32_t d = 0; d < rank; ++d) {
     const auto extent = static_cast<std::int64_t>(problem.nest.shape[d]);
     const auto index = [&](std::int64_t i) {
@@ -141,6 +124,16 @@ params::PaddedLine<rank> padded_line(const Problem& problem) {
   return line;
 }
 
+template <std::uint32_t rank>
+params::Line<rank, 1> line_of_words(const Problem& problem, const LinearFacts& facts) {
+  const LineSides sides = sides_of(problem, facts);
+  params::Line<rank, 1> line{};
+  fill_line(line, problem, sides.order);
+  for (std::uint32_t k = 0; k < rank; ++k)
+    line.digit[k].stride[0] = problem.nest.operand[sides.lined].strides[sides.order[k]];
+  return line;
+}
+
 struct LinearChoice {
   std::uint32_t word_bytes = 0;
   std::uint32_t words = 0;  ///< words of a thread
@@ -149,7 +142,9 @@ struct LinearChoice {
                       choice_number("words", &LinearChoice::words)};
   }
   [[nodiscard]] std::string text() const {
-    return fmt::format("words of {} bytes, {} threads of {}", word_bytes, linear_threads, words);
+    // Only words of several lines are larger than what a store writes.
+    return fmt::format("words of {} bytes{}, {} threads of {}", word_bytes,
+                       word_bytes > 16 ? " from several lines" : "", linear_threads, words);
   }
 };
 
@@ -169,12 +164,16 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
     // fast, and many problems share its kernels.
     const bool pays = !is_small(problem) || (layout_of(problem) == Layout::any && !is_tiny(problem));
     bool common = pays && (problem.nest.rank > 1 || repeats_row(problem));
+    const auto add = [&](const LinearFacts& facts) {
+      const LinearChoice choice{.word_bytes = facts.word_bytes(), .words = facts.turns};
+      add_once(candidates, candidate(facts, choice, problem.nest), common);
+    };
+    for (const LinearFacts& facts : line_facts(problem)) add(facts);
+    if (!follows_sources(problem)) return;
     for (const LinearTuning& tuning : linear_tunings) {
       const LinearFacts facts = facts_of_tuning(problem, tuning);
       if (!fits(problem, facts)) continue;
-      const LinearChoice choice{.word_bytes = facts.word_elements * facts.element_bytes(),
-                                .words = facts.turns};
-      add_once(candidates, candidate(facts, choice, problem.nest), common);
+      add(facts);
       // For pads and maps only the first tuning that fits is common, so that problems share few kernels.
       if (problem.nest.windowed || facts.computes != 0) common = false;
     }
@@ -188,25 +187,37 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
         .threads = linear_threads,
         .tiles = ceil_div(nest.elements() + facts.word_elements - 1, std::uint64_t{cta_elements}),
         .registers = 32,
-        .store_bytes = facts.word_elements * facts.element_bytes()};
+        .store_bytes = facts.word_bytes()};
+    if (facts.lines > 1) {
+      footprint.order = sides_of(problem, facts).order;
+      footprint.static_shared_bytes = image_bytes(facts);
+      footprint.registers = 24 + facts.word_elements;
+      footprint.passes = facts.turns * ((facts.word_bytes() + 15) / 16);
+      footprint.store_bytes = facts.scatters == 0  ? 16
+                              : facts.vectors != 0 ? facts.columns() * facts.element_bytes()
+                                                   : facts.element_bytes();
+    }
     std::uint64_t remaining = cta_elements;
-    for (std::uint32_t d = nest.rank; d-- > 0;) {
+    for (std::uint32_t k = nest.rank; k-- > 0;) {
+      const std::uint32_t d = footprint.order[k];
       footprint.box[d] = static_cast<std::uint32_t>(std::min(nest.shape[d], remaining));
       remaining = ceil_div(remaining, std::max<std::uint64_t>(nest.shape[d], 1));
     }
     const auto elements = static_cast<double>(nest.elements());
     const double words = elements / facts.word_elements;
+    const double columns = elements / facts.lines;
     // Instructions of a thread, fitted to measurements (docs/model.md).
-    constexpr double per_division = 3.08;  // division that splits an index of a word or element
-    constexpr double per_element = 3.7;    // element of a word that may have elements of two rows
-    const double divided = facts.short_rows != 0 ? elements : facts.wraps != 0 ? 2 * words : words;
+    constexpr double per_division = 3.08;  // division that splits an index of a word or column
+    constexpr double per_element = 3.7;    // column of a word that may have columns of two rows
+    const double accesses = facts.vectors != 0 ? elements / facts.columns() : elements;
+    const double divided = facts.short_rows != 0 ? columns : facts.wraps != 0 ? 2 * words : words;
     const double computed = facts.computes != 0 || facts.padded != 0 ? elements : 0;
     footprint.instructions = per_division * divided * (facts.rank - 1) * (1 + facts.sources) / 2 +
-                             instructions_of_element * (elements * facts.sources + computed);
+                             instructions_of_element * (accesses * facts.sources + computed);
     if (facts.wraps != 0 || facts.short_rows != 0)
-      footprint.instructions += per_element * elements * facts.sources;
+      footprint.instructions += per_element * columns * facts.sources;
     for (std::uint32_t i = 1; i <= facts.sources; ++i)
-      footprint.lines += elements * lines_along(problem, i, facts.word_elements);
+      footprint.lines += accesses * lines_of_access(problem, facts.scatters != 0 ? 0 : i, facts);
     for (std::uint32_t i = 1; i <= facts.sources; ++i)
       footprint.bytes_in_flight += std::uint64_t{cta_elements} * problem.element_bytes(i);
     return footprint;
@@ -214,22 +225,32 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
 
   [[nodiscard]] std::string why(const Candidate& candidate, const Problem& /*problem*/) const override {
     const auto facts = facts_of<LinearFacts>(candidate);
+    if (facts.lines > 1) {
+      return fmt::format(
+          "The {0} is contiguous, and its last dimension is short: its {1} elements are in {1} lines of the "
+          "{2}, "
+          "along which threads move {3} neighbours each.",
+          facts.scatters != 0 ? "source" : "destination", facts.lines,
+          facts.scatters != 0 ? "destination" : "source", facts.columns());
+    }
     return fmt::format(
         "The destination is contiguous: threads store words of {} bytes along its memory, and load the "
         "elements of a word separately.",
-        facts.word_elements * facts.element_bytes());
+        facts.word_bytes());
   }
 
   void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
             LaunchShape& shape) const override {
     const auto facts = facts_of<LinearFacts>(candidate);
     with_constant(facts.rank, [&](auto rank) {
-      if (facts.padded != 0) {
+      if (facts.lines > 1) {
+        add_line<rank, 1>(parameters, {"params::Line", rank, 1}, line_of_words<rank>(problem, facts));
+      } else if (facts.padded != 0) {
         add_line<rank, 1>(parameters, {"params::PaddedLine", rank}, padded_line<rank>(problem));
       } else {
         with_constant(facts.sources, [&](auto sources) {
           params::Line<rank, sources> line{};
-          fill_line(line, problem);
+          fill_line(line, problem, in_order());
           add_line<rank, sources>(parameters, {"params::Line", rank, sources}, line);
         });
       }
@@ -246,14 +267,24 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
             "that rows may be short or odd. The copy engine is not used: it supports only rows of a multiple "
             "of 16 bytes.",
         .max_threads = linear_threads,
-        .call = "move_line(plan)"};
+        .call = facts.lines == 1      ? "move_line(plan)"
+                : facts.scatters != 0 ? "scatter_lines(plan)"
+                                      : "gather_lines(plan)"};
     parts.pads = facts.padded != 0;
+    parts.set("lines", facts.lines > 1);  // a word has all elements of the last dimension for several columns
     parts.set("computes", facts.computes != 0);
     parts.set("wraps",
-              facts.wraps != 0);  // a word may extend beyond the end of the destination's last dimension
+              facts.wraps != 0);  // a word may extend beyond the end of a row
     parts.facts = number_fact("rank", facts.rank) + number_fact("threads", linear_threads) +
                   number_fact("word_elements", facts.word_elements, "elements of a word") +
                   number_fact("turns", facts.turns, "words of a thread") + offset_fact(facts.wide_offsets);
+    if (facts.lines > 1) {
+      parts.facts +=
+          number_fact("lines", facts.lines, "of a word: each has one element of a column") +
+          number_fact("columns", facts.columns(), "of a word") +
+          number_fact("piece_bytes", facts.piece_bytes, "of a word, accessed in shared memory at once") +
+          policy_fact("Lines", facts.vectors != 0 ? "LinesOfVectors" : "AnyLines", "of a word");
+    }
     parts.facts += fmt::format("using Plan = {};\n",
                                facts.padded != 0 ? "params::PaddedLine<rank>"
                                                  : fmt::format("params::Line<rank, {}>", facts.sources));
