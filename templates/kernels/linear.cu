@@ -19,12 +19,16 @@ __device__ __forceinline__ void load_input(Input<i>& input, const Plan& plan, co
   if (take_number(input, plan.source[i])) return;
 //@ end
   const auto* source = reinterpret_cast<const SourceBits<i>*>(static_cast<const u8*>(plan.source[i]));
+//@ if vectors
+  load_words<word_bytes>(input.bits.word, reinterpret_cast<const u8*>(source + places.at[i][0]));
+//@ else
   SourceBits<i> loaded[word_elements];
 #pragma unroll
   for (u32 k = 0; k < word_elements; ++k) loaded[k] = places.reach[k].load(plan, source + places.at[i][k]);
   input.bits = {};
 #pragma unroll
   for (u32 k = 0; k < word_elements; ++k) input.bits.set(k, loaded[k]);
+//@ end
 }
 
 template <u32... i>
@@ -35,8 +39,12 @@ __device__ __forceinline__ void load_inputs(Inputs<i...>& inputs, const Plan& pl
 template <u32... i>
 __device__ __forceinline__ void move_words(Indices<i...>, const Plan& plan) {
   u8* const destination = plan.destination;
+//@ if vectors
+  constexpr i32 elements_before = 0;
+//@ else
   // Elements of the first word that come before the destination.
   const i32 elements_before = static_cast<u32>(reinterpret_cast<u64>(destination)) % word_bytes / element_bytes;
+//@ end
   const i32 last = static_cast<i32>(plan.elements - word_elements);  // the last element that begins a whole word
   const u32 word = blockIdx.x * (turns * threads) + threadIdx.x;
   Inputs<i...> inputs[turns];
@@ -52,6 +60,7 @@ __device__ __forceinline__ void move_words(Indices<i...>, const Plan& plan) {
     const Word value = word_of(inputs[turn]);
     if (begin >= 0 && begin <= last) {
       store_word(destination + static_cast<i64>(begin) * element_bytes, value);
+//@ if !vectors
     } else {
       auto* const to = reinterpret_cast<typename Word::Element*>(destination);
 #pragma unroll
@@ -59,6 +68,7 @@ __device__ __forceinline__ void move_words(Indices<i...>, const Plan& plan) {
         const i32 element = min(max(begin, 0), last) + static_cast<i32>(k);
         if (element >= begin && element < begin + static_cast<i32>(word_elements)) to[element] = value.get(k);
       }
+//@ end
     }
   }
 }

@@ -176,6 +176,18 @@ class Run(unittest.TestCase):
         self.assertEqual(result["by_host"], ["jax", "tmajit by host"])
         self.assertEqual(result["errors"], {})
 
+    def test_tmajit_with_trials_is_a_contestant_of_its_own(self):
+        machine = SimMachine(self.session)
+        options = types.SimpleNamespace(limit=None, seed=3, rounds=2, start=time.monotonic())
+        report = {"results": []}
+        chosen = run.select(self.cases, ["peers: (16384,16384)->(1,0) u8"], False)
+        trying = self.library.open("sim", 1, True, improve=True)  # its device is another one here, with other memory
+        trying.close()
+        run.run(self.session, machine, chosen, {"eager": right(machine)}, options, report, lambda result: None, self.session)
+        result = report["results"][0]
+        self.assertEqual(sorted(result["microseconds"]), ["driver", "eager", "tmajit", "tmajit improved"])
+        self.assertEqual(result["errors"], {})
+
     def test_cases_beyond_the_time_limit_are_left_out(self):
         report = self.measure(["peers: "], limit=1e-9)
         self.assertEqual(report["results"], [])

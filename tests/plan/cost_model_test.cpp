@@ -59,7 +59,7 @@ struct Known {
 constexpr Known known_choices[] = {
     {"dense copy", "rows 1024, 256 threads", "rows 4B rank 1 extents 16777216"},
     {"rows of a wider matrix", "rows 1x512, 128 threads", "rows 4B rank 2 extents 100x512"},
-    {"tokens and heads exchanged", "rows 1x16x2x64, 256 threads",
+    {"tokens and heads exchanged", "linear words of 16 bytes, 256 threads of 2",
      "rows 2B rank 4 order 0,2,1,3 extents 8x16x512x64"},
     {"a row repeated", "rows 1x512, 128 threads", "rows 4B rank 2 extents 512x1024"},
     {"rows 2 GiB apart", "rows 8x64, 32 threads", "rows 1B rank 2 extents 8x64"},

@@ -7,6 +7,7 @@
 #include <tmajit/line.cuh>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <limits>
 #include <span>
@@ -28,14 +29,13 @@ struct LinearTuning {
   std::uint32_t turns;
 };
 constexpr LinearTuning linear_tunings[] = {{16, 2}, {8, 2}, {4, 4}, {16, 1}, {8, 4}, {4, 2}, {8, 1}};
+/// Those of words that are loaded as vectors.
+constexpr LinearTuning vector_tunings[] = {{16, 2}, {8, 4}, {4, 8}, {16, 1}, {8, 2}, {4, 4}};
 
 /// Whether a problem is not left to other families, and its elements can be counted.
 bool is_supported(const Problem& problem) noexcept {
   const CanonicalNest& nest = problem.nest;
   if (nest.rank == 0 || !is_elementwise(problem)) return false;
-  // Rows of whole vectors have families of their own.
-  const std::uint64_t row_bytes = nest.shape[nest.rank - 1] * problem.element_bytes(0);
-  if (layout_of(problem) == Layout::rows && row_bytes % 16 == 0) return false;
   // The last CTA also computes indices of elements beyond the end, by less than 2^20.
   return nest.elements() < max_linear_elements - (std::uint64_t{1} << 20);
 }
@@ -48,6 +48,20 @@ bool follows_sources(const Problem& problem) noexcept {
     if (lines_along(problem, i, 1) > max_memory_lines) return false;
   }
   return true;
+}
+
+/// Bytes of the widest word that is a vector of the source, too, and of which rows consist; 0 if there is
+/// none.
+std::uint32_t vector_bytes_of_rows(const Problem& problem) noexcept {
+  const CanonicalNest& nest = problem.nest;
+  const std::uint32_t row = nest.rank - 1;
+  if (problem.sources() != 1 || problem.numbers != 0 || !problem.reads_bits() ||
+      nest.operand[1].strides[row] != 1)
+    return 0;
+  const std::uint64_t bits =
+      nest.shape[row] * problem.element_bytes(0) | problem.alignment(0, row) | problem.alignment(1, row);
+  const std::uint32_t bytes = 1U << std::countr_zero(bits | 16);
+  return bytes >= std::max(4U, problem.element_bytes(0)) ? bytes : 0;
 }
 
 LinearFacts facts_of_tuning(const Problem& problem, const LinearTuning& tuning) {
@@ -170,6 +184,16 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
     };
     for (const LinearFacts& facts : line_facts(problem)) add(facts);
     if (!follows_sources(problem)) return;
+    const std::uint32_t vector_bytes = vector_bytes_of_rows(problem);
+    for (const LinearTuning& tuning : vector_tunings) {
+      if (tuning.word_bytes != vector_bytes) continue;
+      LinearFacts facts = facts_of_tuning(problem, tuning);
+      facts.vectors = 1;
+      if (problem.nest.elements() >= facts.word_elements) add(facts);
+    }
+    // Other rows of whole vectors have families of their own.
+    const std::uint64_t row_bytes = problem.nest.shape[problem.nest.rank - 1] * problem.element_bytes(0);
+    if (vector_bytes != 0 || (layout_of(problem) == Layout::rows && row_bytes % 16 == 0)) return;
     for (const LinearTuning& tuning : linear_tunings) {
       const LinearFacts facts = facts_of_tuning(problem, tuning);
       if (!fits(problem, facts)) continue;
@@ -214,6 +238,8 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
     const double computed = facts.computes != 0 || facts.padded != 0 ? elements : 0;
     footprint.instructions = per_division * divided * (facts.rank - 1) * (1 + facts.sources) / 2 +
                              instructions_of_element * (accesses * facts.sources + computed);
+    if (facts.lines == 1 && facts.vectors != 0)
+      footprint.instructions = words * (12 + 8 * (facts.rank - 1.0));  // counted in the machine code
     if (facts.wraps != 0 || facts.short_rows != 0)
       footprint.instructions += per_element * columns * facts.sources;
     for (std::uint32_t i = 1; i <= facts.sources; ++i)
@@ -234,9 +260,8 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
           facts.scatters != 0 ? "destination" : "source", facts.columns());
     }
     return fmt::format(
-        "The destination is contiguous: threads store words of {} bytes along its memory, and load the "
-        "elements of a word separately.",
-        facts.word_bytes());
+        "The destination is contiguous: threads store words of {} bytes along its memory, and load {}.",
+        facts.word_bytes(), facts.vectors != 0 ? "them as vectors" : "the elements of a word separately");
   }
 
   void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
@@ -271,6 +296,7 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
                 : facts.scatters != 0 ? "scatter_lines(plan)"
                                       : "gather_lines(plan)"};
     parts.pads = facts.padded != 0;
+    parts.set("vectors", facts.vectors != 0);  // a word is one vector of the source
     parts.set("lines", facts.lines > 1);  // a word has all elements of the last dimension for several columns
     parts.set("computes", facts.computes != 0);
     parts.set("wraps",

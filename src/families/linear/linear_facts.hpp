@@ -19,7 +19,7 @@ struct LinearFacts {
   std::uint32_t turns = 1;          ///< words of a thread
   std::uint32_t lines = 1;  ///< elements of a column, each in another line (word_lines.hpp); 1: no lines
   std::uint32_t piece_bytes = 0;  ///< bytes of a word that a thread accesses at once in shared memory
-  Flag vectors = 0;               ///< the elements of a word in one line are one vector
+  Flag vectors = 0;               ///< the elements of a word, or those in one line, are one vector
   Flag scatters = 0;              ///< the source is contiguous, the destination has the lines
   Flag short_rows = 0;            ///< a row has fewer columns than a word
   Flag wraps = 0;                 ///< a word may continue in the next row

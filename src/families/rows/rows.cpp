@@ -118,11 +118,13 @@ class Rows final : public TypedFamily<RowsFacts, RowsChoice> {
     const auto& [tile, threads] = data(candidate).choice;
     const std::uint64_t bytes = elements_of(tile, facts.rank) * problem.element_bytes(0);
     const std::uint64_t at_once = std::uint64_t{threads} * row_vector_bytes * facts.turns;
-    const double vectors = static_cast<double>(problem.bytes_written()) / row_vector_bytes;
-    return {.box = tile,
-            .threads = threads,
-            .bytes_in_flight = std::min(bytes, at_once),
-            .instructions = 3 * vectors};  // an estimate: a load, a store and their addresses
+    Footprint footprint{.box = tile, .threads = threads, .bytes_in_flight = std::min(bytes, at_once)};
+    // Instructions of a thread, counted in the machine code of kernels of ranks 2 to 5.
+    const double first = 7 + 35.0 * facts.rank;    // the tile, and the first vector
+    const double further = 8 + 11.0 * facts.rank;  // each further vector
+    footprint.instructions = static_cast<double>(tiles_of(footprint, candidate.nest)) * threads *
+                             (first + further * (facts.turns - 1));
+    return footprint;
   }
 
   [[nodiscard]] std::string why(const Candidate& /*candidate*/, const Problem& /*problem*/) const override {

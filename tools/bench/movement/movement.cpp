@@ -79,6 +79,21 @@ std::string_view only_operation(int reductions, int scans, int stencils) {
   return reductions != 0 ? "reduce" : scans != 0 ? "scan" : stencils != 0 ? "stencil" : "";
 }
 
+tmajit_movement_session* open(const char* device, const tmajit::Improve& improve, uint64_t seed, int tiny,
+                              size_t random, int views, int reductions, int scans, int stencils) {
+  return guard<tmajit_movement_session*>(nullptr, [&] {
+    std::shared_ptr<tmajit::Device> opened = bench::open_device(device);
+    const tmajit::Runtime runtime({.device = opened, .improve = improve});
+    return new tmajit_movement_session{
+        opened, runtime,
+        bench::list_cases({.seed = seed,
+                           .tiny = tiny != 0,
+                           .random = random,
+                           .random_views = views != 0,
+                           .operation = only_operation(reductions, scans, stencils)})};
+  });
+}
+
 }  // namespace
 
 #pragma GCC visibility push(default)
@@ -116,17 +131,14 @@ const char* tmajit_movement_cases(uint64_t seed, int tiny, size_t random, int vi
 /// that addresses and streams of other libraries are valid here.
 tmajit_movement_session* tmajit_movement_open(const char* device, uint64_t seed, int tiny, size_t random,
                                               int views, int reductions, int scans, int stencils) {
-  return guard<tmajit_movement_session*>(nullptr, [&] {
-    std::shared_ptr<tmajit::Device> opened = bench::open_device(device);
-    const tmajit::Runtime runtime({.device = opened});
-    return new tmajit_movement_session{
-        opened, runtime,
-        bench::list_cases({.seed = seed,
-                           .tiny = tiny != 0,
-                           .random = random,
-                           .random_views = views != 0,
-                           .operation = only_operation(reductions, scans, stencils)})};
-  });
+  return open(device, {}, seed, tiny, random, views, reductions, scans, stencils);
+}
+
+/// The same with a runtime that tries 8 kernels for each move.
+tmajit_movement_session* tmajit_movement_open_improving(const char* device, uint64_t seed, int tiny,
+                                                        size_t random, int views, int reductions, int scans,
+                                                        int stencils) {
+  return open(device, {.candidates = 8}, seed, tiny, random, views, reductions, scans, stencils);
 }
 
 void tmajit_movement_close(tmajit_movement_session* session) {

@@ -86,6 +86,8 @@ def parse(arguments):
         help="instead of the list, cumulative sums; with --random N, of random shapes along random axes")
     add("--stencils", action="store_true",
         help="instead of the list, its stencils; with --random N, stencils of random 3D shapes")
+    add("--improve", action="store_true",
+        help="also measure tmajit with RuntimeOptions::improve (8 candidates), after its trials")
     add("--jit", action="store_true", help="also measure the cost of planning")
     add("--json", metavar="FILE", help="also write all results to this file, which is updated during the run")
     add("--resume", action="store_true", help="continue the run that wrote --json FILE, if that file exists")
@@ -241,6 +243,7 @@ def measure(options, library, arguments):
     machine = torch_machine.TorchMachine()
     device = f"gpu:{torch_machine.ordinal()}"
     session = library.open(device, options.seed, **list_arguments(options))
+    trying = library.open(device, options.seed, improve=True, **list_arguments(options)) if options.improve else None
     makers, versions, absent = load(options)
     if options.before:
         other = Library.of_other_build(options.before)
@@ -280,7 +283,7 @@ def measure(options, library, arguments):
                 print(f"  {name}: {why}", file=sys.stderr, flush=True)
             write_sometimes(report)
 
-        run.run(session, machine, chosen, makers, options, report, on_result)
+        run.run(session, machine, chosen, makers, options, report, on_result, trying)
     finally:
         run.progress("")
         met = show(report, options)

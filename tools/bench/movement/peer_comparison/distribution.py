@@ -6,7 +6,7 @@ from .contest import quantile
 WORST = 10  # number of worst cases that are listed
 # The share of the ratios below each of these is reported.
 BOUNDS = (0.97, 0.90)
-MEASURES = {"best": results.ratio_to_best_peer, "driver": results.ratio_to_driver}
+MEASURES = {"best": results.ratio_to_best_peer, "improved": results.improved_to_best_peer, "driver": results.ratio_to_driver}
 
 
 def is_random(report):
@@ -67,6 +67,8 @@ def of(report):
             values = ratios(report, measure, wanted)
             if values:
                 found[measure].append({"group": group, "types": types, **statistics(values)})
+    if not found["improved"]:
+        del found["improved"]  # a run without --improve
     return {**found, "worst": worst(report)}
 
 
@@ -84,8 +86,9 @@ def _table(title, rows):
 
 def text(report):
     found = of(report)
-    titles = {"best": "Ours to the best peer", "driver": "Ours to the driver's copy"}
-    parts = [_table(title, found[measure]) for measure, title in titles.items() if found[measure]]
+    titles = {"best": "Ours to the best peer", "improved": "Ours after trials to the best peer",
+              "driver": "Ours to the driver's copy"}
+    parts = [_table(title, found[measure]) for measure, title in titles.items() if found.get(measure)]
     if found["worst"]:
         parts.append("\n".join(["Least ratios to the best peer"] + [
             f"{case['ratio']:>7.3f} {case['peer']:<13}{case['label']}  {case['kernels']}" for case in found["worst"]]))

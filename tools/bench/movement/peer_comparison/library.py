@@ -15,6 +15,7 @@ _FUNCTIONS = {
     "error_code": (c_char_p, []),
     "cases": (c_char_p, [c_uint64, c_int, c_size_t, c_int, c_int, c_int, c_int]),
     "open": (c_void_p, [c_char_p, c_uint64, c_int, c_size_t, c_int, c_int, c_int, c_int]),
+    "open_improving": (c_void_p, [c_char_p, c_uint64, c_int, c_size_t, c_int, c_int, c_int, c_int]),
     "close": (None, [c_void_p]),
     "describe": (c_char_p, [c_void_p]),
     "predict": (c_char_p, [c_void_p, c_size_t, c_char_p]),
@@ -88,9 +89,10 @@ class Library:
         return self._cases(seed, int(tiny), random, int(views), int(reductions), int(scans), int(stencils))
 
     def open(self, device="auto", seed=1, tiny=False, random=0, views=False, reductions=False, scans=False,
-             stencils=False):
+             stencils=False, improve=False):
         which = (int(views), int(reductions), int(scans), int(stencils))
-        return Session(self, self._open(device.encode(), seed, int(tiny), random, *which))
+        opened = self._open_improving if improve else self._open
+        return Session(self, opened(device.encode(), seed, int(tiny), random, *which))
 
 
 class Session:

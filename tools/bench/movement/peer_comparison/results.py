@@ -3,7 +3,8 @@
 import math
 
 OURS, DRIVER, BEFORE = "tmajit", "driver", "before"
-OURS_BY_HOST = "tmajit by host"  # timed like the peers in a result's "by_host"
+IMPROVED = "tmajit improved"  # with RuntimeOptions::improve, after its trials
+BY_HOST = " by host"  # after the name of OURS or IMPROVED: timed like the peers in a result's "by_host"
 PEERS = ("eager", "compile", "jax", "cupy", "triton", "cutensor", "cutensor-jit", BEFORE)
 
 
@@ -27,16 +28,16 @@ def bandwidth(result, name):
     return time and result["sector_bytes" if name == DRIVER else "bytes"] / time * 1e-3
 
 
-def ours_beside(result, peer):
-    """tmajit's time, measured as that of `peer` was."""
+def ours_beside(result, peer, ours=OURS):
+    """The time of tmajit's contestant `ours`, measured as that of `peer` was."""
     by_host = peer in result.get("by_host", ())
-    return microseconds(result, OURS_BY_HOST if by_host else OURS)
+    return microseconds(result, ours + BY_HOST if by_host else ours)
 
 
-def best_peer(result):
+def best_peer(result, ours=OURS):
     """(name, microseconds) of the peer that is fastest relative to tmajit, or None."""
     times = [(name, microseconds(result, name)) for name in PEERS]
-    relative = lambda pair: pair[1] / (ours_beside(result, pair[0]) or 1)
+    relative = lambda pair: pair[1] / (ours_beside(result, pair[0], ours) or 1)
     return min((pair for pair in times if pair[1]), key=relative, default=None)
 
 
@@ -46,11 +47,16 @@ def ratio_to_driver(result):
     return driver / ours if ours and driver else None
 
 
-def ratio_to_best_peer(result):
+def ratio_to_best_peer(result, ours=OURS):
     """tmajit's bandwidth divided by that of the fastest peer."""
-    best = best_peer(result)
-    ours = best and ours_beside(result, best[0])
-    return best[1] / ours if ours else None
+    best = best_peer(result, ours)
+    time = best and ours_beside(result, best[0], ours)
+    return best[1] / time if time else None
+
+
+def improved_to_best_peer(result):
+    """The same after the trials of RuntimeOptions::improve."""
+    return ratio_to_best_peer(result, IMPROVED)
 
 
 def geometric_mean(values):

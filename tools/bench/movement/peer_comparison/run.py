@@ -15,6 +15,10 @@ class Lost(Exception):
     """The device has failed, and no further case can be measured."""
 
 
+# A trial takes at most 20 calls, and a few more launches until its result is read.
+TRIAL_CALLS, CALLS_IN_A_ROW = 32, 4
+
+
 def ours(session, machine, index, name=results.OURS):
     """A function that makes the Entry of tmajit's move for case `index`."""
 
@@ -27,9 +31,24 @@ def ours(session, machine, index, name=results.OURS):
     return make
 
 
+def improved(session, machine, index):
+    """A function that makes the Entry of case `index` after the trials of a session with open(improve=True)."""
+    make_first = ours(session, machine, index, results.IMPROVED)
+
+    def make(case, sources, destinations):
+        entry = make_first(case, sources, destinations)
+        for _ in range(TRIAL_CALLS // CALLS_IN_A_ROW):
+            for _ in range(CALLS_IN_A_ROW):
+                entry.run()
+            machine.synchronize()
+        return entry
+
+    return make
+
+
 def by_host(machine, entry):
-    """tmajit's Entry, timed like peers that time themselves."""
-    return Entry(results.OURS_BY_HOST, entry.run, entry.results,
+    """An Entry of tmajit, timed like peers that time themselves."""
+    return Entry(entry.name + results.BY_HOST, entry.run, entry.results,
                  sample=contest.by_host_clock(entry.run, lambda _: machine.synchronize()))
 
 
@@ -106,11 +125,11 @@ def measure_case(session, machine, index, case, makers, seed, rounds):
                 _require_alive(machine)
         del reference
         entries.insert(1, driver_copy(session, machine, case))
-        ours_made = [entry for entry in entries if entry.name == results.OURS]
-        if ours_made and any(entry.sample for entry in entries):
-            entries.append(by_host(machine, ours_made[0]))
+        always = (results.OURS, results.IMPROVED)
+        if any(entry.sample for entry in entries):
+            entries += [by_host(machine, entry) for entry in entries if entry.name in always]
         timed = contest.race(machine, entries, case["sector_bytes"], rounds,
-                             (results.OURS, results.OURS_BY_HOST, results.DRIVER))
+                             (*always, *(name + results.BY_HOST for name in always), results.DRIVER))
         for name, after in timed.pop("stopped").items():
             result["notes"].setdefault(name, {})["rounds"] = after
         for key in ("errors", "skipped"):
@@ -136,8 +155,9 @@ def select(cases, only, quick):
             if (case["quick"] or not quick) and (not only or any(part in case["label"] for part in only))]
 
 
-def run(session, machine, chosen, peers, options, report, on_result):
-    """Measures `chosen`, adding to `report`. peers: {name: function that makes an Entry}."""
+def run(session, machine, chosen, peers, options, report, on_result, trying=None):
+    """Measures `chosen`, adding to `report`. peers: {name: function that makes an Entry}. trying: a session with
+    open(improve=True), for a contestant of ours with trials."""
     start = options.start
     fitting = [case for _, case in chosen if machine.fits(case)]
     if fitting:
@@ -152,6 +172,8 @@ def run(session, machine, chosen, peers, options, report, on_result):
         progress(f"[{number + 1}/{len(chosen)}] {time.monotonic() - start:.0f} s  {case['label']}")
         wanted = {"none": (), "eager": ("eager",), "all": tuple(name for name in peers if name != results.BEFORE)}[case["peers"]]
         makers = [(name, peers[name]) for name in (*wanted, results.BEFORE) if name in peers]
+        if trying:
+            makers.insert(0, (results.IMPROVED, improved(trying, machine, index)))
         try:
             result = measure_case(session, machine, index, case, makers, options.seed, options.rounds)
         except Lost as error:
