@@ -84,17 +84,17 @@ set_property(TARGET tmajit_c_interface PROPERTY INTERFACE_COMPILE_FEATURES)
 
 # Static libraries of the same objects, for tests and tools that call functions which libtmajit and
 # libtmajit_sim do not export:
-#   tmajit_planning  libtmajit without the rooms runtime and ops
-#   tmajit_internal  runtime and ops; linking it also links tmajit_planning
+#   tmajit_planning  libtmajit without the rooms fleet, fusion, runtime and ops
+#   tmajit_internal  these four rooms; linking it also links tmajit_planning
 #   tmajit_tools     all of libtmajit_sim; jitc uses its PTX parser
-# Tests that need neither runtime nor ops link only tmajit_planning, so that a build with sanitizers does not
-# compile these two rooms.
+# Tests that need none of the four link only tmajit_planning, so that a build with sanitizers does not compile
+# them.
 add_library(tmajit_planning STATIC)
 add_library(tmajit_internal STATIC)
 get_property(rooms GLOBAL PROPERTY TMAJIT_ROOMS_tmajit)
 foreach(room ${rooms})
   set(library tmajit_planning)
-  if(room MATCHES "^(runtime|ops)$")
+  if(room MATCHES "^(fleet|fusion|runtime|ops)$")
     set(library tmajit_internal)
   endif()
   target_sources(${library} PRIVATE $<TARGET_OBJECTS:tmajit_${room}>)

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-/// A device that only records calls. It is thread-safe where Device is.
+/// A device that only records calls. As a GPU does, it needs cubins. It is thread-safe where Device is.
 class FakeDevice final : public tools::NullDevice {
  public:
   struct Encoded {
@@ -49,6 +49,7 @@ class FakeDevice final : public tools::NullDevice {
     map = encode(spec, address);
   }
 
+  [[nodiscard]] bool runs_ptx() const noexcept override { return false; }
   std::unique_ptr<tmajit::LoadedKernel> load(const tmajit::Artifact&) override {
     const std::lock_guard lock(mutex_);
     ++loads;

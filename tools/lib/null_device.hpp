@@ -73,6 +73,8 @@ class NullDevice : public tmajit::Device,
   std::unique_ptr<tmajit::LoadedKernel> load(const tmajit::Artifact&) override {
     return std::make_unique<Kernel>(*this);
   }
+  /// Kernels that were compiled to PTX only are enough, so that caches of such kernels serve this device.
+  [[nodiscard]] bool runs_ptx() const noexcept override { return true; }
 
  protected:
   /// A kernel that counts as loaded while it lives; launches do nothing.
