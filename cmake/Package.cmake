@@ -30,6 +30,14 @@ debian_package(development libtmajit-dev libdevel
 debian_package(sim libtmajit-sim libdevel
   "Libraries and headers of the simulated device and lint, which run and check kernels without a GPU." libtmajit-dev)
 debian_package(c libtmajit-c libdevel "The C interface: a library and headers for C99, and for languages that call C." libtmajit-sim)
+# The library works without its packs, and compiles then. They are data for any processor.
+if(NOT TMAJIT_PACKS STREQUAL none)
+  list(APPEND CPACK_COMPONENTS_ALL packs)
+  debian_package(packs ${library}-packs libs "Compiled kernels of ${library}, with which most first calls need no compiler.")
+  set(CPACK_DEBIAN_PACKS_PACKAGE_ARCHITECTURE all)
+  set(CPACK_DEBIAN_PACKS_PACKAGE_SHLIBDEPS OFF)
+  set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS "${library}-packs (= ${PROJECT_VERSION})")
+endif()
 debian_package(tools tmajit-tools devel
   "The command line jitc prints source, PTX and SASS of kernels, runs and checks them. With completions and a manual page." ${library})
 include(CPack)

@@ -1,7 +1,8 @@
 """check_wheel.py WHEEL SOURCE: checks a wheel of the Python package before it is installed or published.
 
-It holds every file of SOURCE/python/tmajit, the three libraries and all licences. It holds no copies of the system's
-libraries. Its tag names a manylinux whose C library has every symbol that the libraries need, read from the libraries
+It holds every file of SOURCE/python/tmajit, the three libraries and all licences. It holds the packs of both
+architectures or none, and they do not name the folder of the build. It holds no copies of the system's libraries.
+Its tag names a manylinux whose C library has every symbol that the libraries need, read from the libraries
 themselves. Prints what it found; exits with status 1 and a sentence for each mistake.
 """
 
@@ -14,6 +15,7 @@ import zipfile
 
 LIMIT = 15 << 20  # bytes of the file without its packs
 PACK_LIMIT = 32 << 20  # bytes of a pack
+PACKS = {"tmajit/sm_90a.pack", "tmajit/compute_90a.pack"}
 LIBRARIES = (r"_core\..*so", r"libtmajit\.so\.[0-9.]+", r"libtmajit_sim\.so\.[0-9.]+")
 
 
@@ -52,8 +54,15 @@ def mistakes_of(wheel: pathlib.Path, source: pathlib.Path) -> list[str]:
         names = {name for name in archive.namelist() if not name.endswith("/")}
         mistakes += missing_files(names, source)
         packs = {one.filename: one for one in archive.infolist() if one.filename.endswith(".pack")}
+        if packs and packs.keys() != PACKS:
+            mistakes.append(f"its packs are {', '.join(sorted(packs))} instead of {', '.join(sorted(PACKS))}")
+        if not packs:
+            print("no packs: every first call compiles")
         for name, pack in packs.items():
-            print(f"{name}: {pack.file_size / (1 << 20):.1f} MiB")
+            print(f"pack {name}: {pack.file_size / (1 << 20):.1f} MiB")
+            # A pack's dictionary is not compressed, so a path that kernels hold is found there.
+            if str(source).encode() in archive.read(name):
+                mistakes.append(f"{name} names {source}")
             if pack.file_size > PACK_LIMIT:
                 mistakes.append(f"{name} has {pack.file_size} bytes, more than {PACK_LIMIT}")
         rest = size - sum(pack.compress_size for pack in packs.values())
@@ -71,5 +80,5 @@ def mistakes_of(wheel: pathlib.Path, source: pathlib.Path) -> list[str]:
 
 if __name__ == "__main__":
     given = pathlib.Path(sys.argv[1])
-    if found := mistakes_of(given, pathlib.Path(sys.argv[2])):
+    if found := mistakes_of(given, pathlib.Path(sys.argv[2]).resolve()):
         sys.exit("\n".join(f"{given.name}: {mistake}" for mistake in found))

@@ -21,6 +21,7 @@
 #include <chrono>
 #include <iterator>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include <spdlog/fmt/fmt.h>
@@ -56,6 +57,12 @@ std::vector<KeyField> fields_of_key(const KernelRequest& request, const CompileO
                                     const CompilerIdentity& compiler) {
   return request.plan != nullptr ? key_fields(*request.plan, options, compiler)
                                  : key_fields(*request.custom, options, compiler);
+}
+
+CacheKey key_of(const KernelRequest& request, const CompileOptions& options,
+                const CompilerIdentity& compiler) {
+  return request.plan != nullptr ? cache_key(*request.plan, options, compiler)
+                                 : cache_key(*request.custom, options, compiler);
 }
 
 void take(Levels::Found found, BuiltKernel& kernel) {
@@ -143,9 +150,20 @@ Artifact Builder::artifact(const CacheKey& key, const KernelRequest& request) co
 
 KeyFor Builder::key_for(const KernelRequest& request) const {
   return [this, &request](const CompilerIdentity& compiler) {
-    return request.plan != nullptr ? cache_key(*request.plan, options_.compile, compiler)
-                                   : cache_key(*request.custom, options_.compile, compiler);
+    return key_of(request, options_.compile, compiler);
   };
+}
+
+std::optional<Levels::Found> Builder::find_of_any_compiler(const KernelRequest& request) const {
+  if (auto found = levels_.find_of_any_compiler(key_for(request), suits_)) return found;
+  constexpr std::string_view real = "sm_";
+  if (suits_ != &has_ptx || !options_.compile.arch.starts_with(real)) return std::nullopt;
+  CompileOptions ptx_alone = options_.compile;
+  ptx_alone.arch.replace(0, real.size(), "compute_");
+  const auto key_for_ptx = [&](const CompilerIdentity& compiler) {
+    return key_of(request, ptx_alone, compiler);
+  };
+  return levels_.find_of_any_compiler(key_for_ptx, suits_);
 }
 
 MissingKernel Builder::missing(const KernelRequest& request) const {
@@ -171,7 +189,7 @@ void Builder::find_or_compile(const KernelRequest& request, BuiltKernel& kernel)
     if (auto found = levels_.find(key_for, suits_)) return take(std::move(*found), kernel);
   }
   if (options_.when_missing == WhenMissing::refuse) {
-    auto found = levels_.find_of_any_compiler(key_for, suits_);
+    auto found = find_of_any_compiler(request);
     if (!found) throw MissingKernelError(missing(request));
     return take(std::move(*found), kernel);
   }
@@ -195,7 +213,7 @@ const CompilerIdentity* Builder::require_compiler(const KernelRequest& request, 
   } catch (const Error& error) {
     if (error.code() != ErrorCode::unavailable) throw;
     const Stopwatch watch(kernel.times.fetch);
-    if (auto found = levels_.find_of_any_compiler(key_for(request), suits_)) {
+    if (auto found = find_of_any_compiler(request)) {
       take(std::move(*found), kernel);
       return nullptr;
     }

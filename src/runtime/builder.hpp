@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 
 TMAJIT_BEGIN
 
@@ -68,6 +69,9 @@ class Builder {
 
   /// The contents of a MissingKernelError for a request, without a nearest kernel.
   [[nodiscard]] MissingKernel missing(const KernelRequest& request) const;
+  /// Searches the levels for a kernel of any compiler. For the simulated device, PTX that was compiled
+  /// without a cubin counts, too: it is the same.
+  [[nodiscard]] std::optional<Levels::Found> find_of_any_compiler(const KernelRequest& request) const;
   void find_or_compile(const KernelRequest& request, BuiltKernel& kernel) const;
   /// NVRTC's identity. Null if there is no NVRTC and a level has the kernel, which is then `kernel`.
   const CompilerIdentity* require_compiler(const KernelRequest& request, BuiltKernel& kernel) const;

@@ -136,11 +136,13 @@ case $step in
     for tool in cpack dpkg-deb dpkg-shlibdeps pkg-config; do
       command -v $tool >/dev/null || { echo "SKIP: no $tool"; exit 77; }
     done
+    if grep -q '^TMAJIT_PACKS:.*=none$' "$build/CMakeCache.txt"; then echo "SKIP: TMAJIT_PACKS is none"; exit 77; fi
     rm -rf "$work/deb" && mkdir "$work/deb"
-    (cd "$build" && cpack -G DEB -B "$work/deb" >"$work/deb/log") || fail "$(tail -n 20 "$work/deb/log")"
-    declare -A depends
+    (cd "$build" && cpack -G DEB -B "$work/deb" >"$work/deb/log" 2>&1) || fail "$(tail -n 20 "$work/deb/log")"
+    declare -A depends files
     for file in "$work"/deb/*.deb; do
       depends[$(dpkg-deb -f "$file" Package)]=$(dpkg-deb -f "$file" Depends)
+      files[$(dpkg-deb -f "$file" Package)]=$file
       dpkg-deb -x "$file" "$work/deb/root"
     done
     library=libtmajit$(version)
@@ -155,13 +157,33 @@ case $step in
     needs libtmajit-sim libtmajit-dev libc6
     needs libtmajit-c libtmajit-sim libc6
     needs tmajit-tools "$library" libc6
-    [[ ${#depends[@]} -eq 5 ]] || fail "other packages than expected: ${!depends[*]}"
+    needs "$library-packs"
+    [[ ${#depends[@]} -eq 6 ]] || fail "other packages than expected: ${!depends[*]}"
     root=$work/deb/root/usr
     "$root/bin/jitc" run copy --shape 64x64 --device sim --check
     export PKG_CONFIG_PATH=$root/lib/pkgconfig LD_LIBRARY_PATH=$root/lib
     # $(pkg-config …) is unquoted to split into words.
     cc -std=c99 "$here/../c/consumer"/*.c -o "$work/deb/consumer" $(pkg-config --cflags --libs "tmajit-c >= $(version)")
     "$work/deb/consumer"
+
+    # A release needs full packs, which this build does not make.
+    if grep -q '^TMAJIT_PACKS:.*=small$' "$build/CMakeCache.txt"; then grep -F 'TMAJIT_PACKS=full' "$work/deb/log"; fi
+    # The library recommends its packs, whose kernels need no NVRTC.
+    [[ $(dpkg-deb -f "${files[$library]}" Recommends) == "$library-packs (= "* ]] || fail "$library does not recommend its packs"
+    [[ $(dpkg-deb -f "${files[$library-packs]}" Architecture) == all ]] || fail "the packs are not for every architecture"
+    # The packs' dictionaries are not compressed, so a path that kernels hold is found there.
+    if grep -rla "$source" "$root/share/tmajit"; then fail "the files above name the folder they were built in"; fi
+    export TMAJIT_NVRTC=/none TMAJIT_CACHE_DIR=$work/deb/empty
+    "$root/bin/jitc" cubin concat --shape 64x128 --axis 0 --dtype f32 -o "$work/deb/concat.cubin" 2>"$work/deb/cubin"
+    grep -F 'from a pack' "$work/deb/cubin"
+    "$root/bin/jitc" run concat --shape 64x128 --axis 0 --dtype f32 --device sim --check 2>&1 | tee "$work/deb/run"
+    grep -E 'cubin +none; the PTX is from a pack' "$work/deb/run"
+    "$compiler" -std=c++20 "$here/packaged/first_call.cpp" -o "$work/deb/first_call" $(pkg-config --cflags --libs "tmajit-sim >= $(version)")
+    "$work/deb/first_call"
+    # Without the recommended package, the error says that no level has the kernel.
+    rm -r "$root/share/tmajit/$(version)"
+    if "$work/deb/first_call" 2>"$work/deb/error"; then fail "a kernel came from nowhere"; fi
+    grep -F 'no NVRTC' "$work/deb/error"
     ;;
   fetched)
     rm -rf "$work/fetched" "$work/fetched-make"
@@ -192,7 +214,9 @@ case $step in
     done
     rm -rf "$there/include" "$work/archives" "$work/archives-build"
     cp -r "$build/include" "$there/"
-    cmake --install "$work/fetched" --prefix "$work/archives" >/dev/null
+    cmake --install "$work/fetched" --prefix "$work/archives" 2>&1 >/dev/null | tee "$work/archives-said"
+    # This build makes no packs.
+    grep -F 'TMAJIT_PACKS=full' "$work/archives-said"
     if find "$work/archives" -name '*.so*' | grep .; then fail "the shared libraries above are installed"; fi
     for archive in "$work"/archives/lib*/*.a; do
       # libzstd calls its tracing functions only if the program defines them.

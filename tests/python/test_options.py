@@ -29,7 +29,8 @@ with open("/proc/self/maps") as maps:
 
 
 def run(folder: pathlib.Path, **options: object) -> str:
-    environment = {**os.environ, "TMAJIT_CACHE_DIR": str(folder)}
+    # An installed package may have packs.
+    environment = {**os.environ, "TMAJIT_CACHE_DIR": str(folder), "TMAJIT_PACKS": ""}
     command = [sys.executable, "-c", PROGRAM, repr(options)]
     return subprocess.run(
         command, env=environment, capture_output=True, text=True, check=True, timeout=120

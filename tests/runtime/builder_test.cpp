@@ -2,6 +2,7 @@
 
 #include "compile/nvrtc.hpp"
 #include "error_of.hpp"
+#include "ptx_alone.hpp"
 #include "runtime/fake_device.hpp"
 #include "temporary_folder.hpp"
 
@@ -149,6 +150,26 @@ TEST_CASE("without NVRTC a stored kernel can be loaded, whichever NVRTC compiled
     CHECK(replayed.loaded);
   }
   CHECK(toolchain.compiles == 2);
+}
+
+TEST_CASE(
+    "without NVRTC the simulated device runs PTX that was compiled without a cubin, and a GPU does not") {
+  const BuilderFixture fixture;
+  const RuntimeOptions ptx_alone{
+      .device = fixture.device, .cache_directory = fixture.folder.path(), .compile = tests::ptx_alone};
+  const CacheKey key =
+      Builder(ptx_alone, {.identity = &identity, .compile = &fake_compile}).build(fixture.kernel).key;
+
+  toolchain.compiler = std::nullopt;
+  CHECK(error_of([&] { return fixture.builder().build(fixture.kernel); }).code() == ErrorCode::unavailable);
+  fixture.device->is_simulated = true;
+  const BuiltKernel replayed = fixture.builder().build(fixture.kernel);
+  CHECK(replayed.level == CacheLevel::disk);
+  CHECK(replayed.key == key);
+  CHECK(replayed.loaded);
+  // With NVRTC, the caller may want to know the cubin's registers.
+  toolchain.compiler = FakeToolchain{}.compiler;
+  CHECK(fixture.builder().build(fixture.kernel).level == CacheLevel::compiled);
 }
 
 TEST_CASE("the error without NVRTC and without a stored kernel names both causes") {

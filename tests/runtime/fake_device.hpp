@@ -34,6 +34,7 @@ class FakeDevice final : public tools::NullDevice {
   std::vector<std::uint32_t> allowed;  ///< bytes of dynamic shared memory that kernels were allowed to use
   std::atomic<int> loads = 0;
   std::atomic<int> launches = 0;
+  bool is_simulated = false;  ///< runs PTX, as the simulated device does
 
   // Encoded map number n, from 0, contains the bytes of the number n.
   tmajit::EncodedTensorMap encode(const tmajit::TensorMapSpec& spec, tmajit::DevicePtr address) override {
@@ -49,7 +50,7 @@ class FakeDevice final : public tools::NullDevice {
     map = encode(spec, address);
   }
 
-  [[nodiscard]] bool runs_ptx() const noexcept override { return false; }
+  [[nodiscard]] bool runs_ptx() const noexcept override { return is_simulated; }
   std::unique_ptr<tmajit::LoadedKernel> load(const tmajit::Artifact&) override {
     const std::lock_guard lock(mutex_);
     ++loads;

@@ -176,8 +176,12 @@ void say_kernels(std::span<const KernelPlan> plans, std::span<const Kernel> kern
     say("kernel", describe(plans[i]));
     say("source", "{}, {}; PTX {}, cubin {}", artifact.entry, describe_bytes(artifact.source.size()),
         describe_bytes(artifact.ptx.size()), describe_bytes(artifact.cubin.size()));
-    say("cubin", "{}: {}", describe_origin(kernels[i]),
-        describe_resources(kernels[i], plans[i].launch_shape().shared_bytes));
+    if (artifact.cubin.empty()) {
+      say("cubin", "none; the PTX is {}", describe_origin(kernels[i]));
+    } else {
+      say("cubin", "{}: {}", describe_origin(kernels[i]),
+          describe_resources(kernels[i], plans[i].launch_shape().shared_bytes));
+    }
   }
   if (plans.empty()) say("kernel", "none: there is nothing to move");
 }

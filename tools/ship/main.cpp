@@ -178,7 +178,7 @@ int parse_and_run(int argc, char** argv) {
       "kernels stay in the cache folder, so that an interrupted run continues. No GPU is needed.",
       "tmajit-ship");
   app.add_option("FOLDER", options.folder, "Where to write sm_90a.pack and compute_90a.pack")->required();
-  app.add_flag("--small", options.small, "200 kernels of 2,000 problems, for demonstrations and tests");
+  app.add_flag("--small", options.small, "24 kernels of 500 problems, for tests");
   app.add_option("--draws", options.draws, "Random problems to plan [400000]")->check(CLI::PositiveNumber);
   app.add_option("--seed", options.seed, "Seed of the problems [1]");
   app.add_option("--kernels", options.kernels, "The most kernels of a pack [3000]");
@@ -192,8 +192,8 @@ int parse_and_run(int argc, char** argv) {
   app.add_flag("--dry", options.dry, "Only report how many problems the kernels would cover");
   CLI11_PARSE(app, argc, argv);
   if (options.small) {
-    options.draws = 2000;
-    options.kernels = 200;
+    options.draws = 500;
+    options.kernels = 24;
   }
   run(options);
   return 0;
