@@ -9,6 +9,7 @@
 #include "tmajit/loaded_word.cuh"
 #include "tmajit/word_lines.cuh"
 #include "tmajit/word_places.cuh"
+#include "tmajit/word_runs.cuh"
 
 namespace tmajit {
 

@@ -32,21 +32,27 @@ struct AnyLines {
     for (u32 k = 0; k < columns; ++k) to[at[k]] = word.get(k * lines + line);
   }
 };
-// The columns of a word are neighbours in memory, and aligned: the elements of a line are one vector.
-struct LinesOfVectors {
-  using Columns = Raw<element_bytes, columns>;
+// The elements of a line that a word has, as one vector.
+using LineVector = Raw<element_bytes, columns>;
 
+// Stores the elements of a line as one vector, to an address that is a multiple of its size.
+__device__ __forceinline__ void store_vector(const Word& word, u32 line, Element* to) {
+  LineVector stored = {};
+#pragma unroll
+  for (u32 k = 0; k < columns; ++k) stored.set(k, word.get(k * lines + line));
+  store_raw<columns * element_bytes>(reinterpret_cast<u8*>(to), stored);
+}
+
+// The columns of a word are neighbours in memory, and aligned.
+struct LinesOfVectors {
   static __device__ __forceinline__ void load(Word& word, u32 line, const Element* from, const Offset (&at)[columns]) {
-    Columns loaded;
+    LineVector loaded;
     load_words<columns * element_bytes>(loaded.word, reinterpret_cast<const u8*>(from + at[0]));
 #pragma unroll
     for (u32 k = 0; k < columns; ++k) word.set(k * lines + line, loaded.get(k));
   }
   static __device__ __forceinline__ void store(const Word& word, u32 line, Element* to, const Offset (&at)[columns]) {
-    Columns stored = {};
-#pragma unroll
-    for (u32 k = 0; k < columns; ++k) stored.set(k, word.get(k * lines + line));
-    store_raw<columns * element_bytes>(reinterpret_cast<u8*>(to + at[0]), stored);
+    store_vector(word, line, to + at[0]);
   }
 };
 

@@ -50,10 +50,12 @@ TEST_CASE("linear kernels take only tensors of one flat dimension, and know whet
       const auto facts = facts_of<LinearFacts>(candidate);
       const CanonicalNest& nest = problem.nest;
       const PerDimension order = order_of(problem, facts);
-      const std::uint32_t contiguous = facts.scatters != 0 ? 1 : 0;
+      const bool spreads = facts.lines > 1 && facts.line_move == LineMove::spread;
+      const std::uint32_t contiguous = facts.line_move == LineMove::scatter ? 1 : 0;
+      const PerDimension by_stride = spreads ? in_order() : order;
       std::uint64_t expected = 1;
-      for (std::uint32_t k = nest.rank; k-- > 0; expected *= nest.shape[order[k]])
-        CHECK(static_cast<std::uint64_t>(nest.operand[contiguous].strides[order[k]]) == expected);
+      for (std::uint32_t k = nest.rank; k-- > 0; expected *= nest.shape[by_stride[k]])
+        CHECK(static_cast<std::uint64_t>(nest.operand[contiguous].strides[by_stride[k]]) == expected);
       const std::uint32_t row_rank = nest.rank - (facts.lines > 1 ? 1 : 0);
       const std::uint64_t row = nest.shape[order[row_rank - 1]];
       CHECK((facts.short_rows != 0) == (row_rank > 1 && row < facts.columns()));

@@ -144,21 +144,28 @@ params::Line<rank, 1> line_of_words(const Problem& problem, const LinearFacts& f
   params::Line<rank, 1> line{};
   fill_line(line, problem, sides.order);
   for (std::uint32_t k = 0; k < rank; ++k)
-    line.digit[k].stride[0] = problem.nest.operand[sides.lined].strides[sides.order[k]];
+    line.digit[k].stride[0] = problem.nest.operand[sides.strided].strides[sides.order[k]];
+  if (facts.line_move == LineMove::spread) {
+    // The last digit is that of the lines of the destination: it counts the elements of a line.
+    const std::int64_t elements = problem.nest.operand[0].strides[sides.order[rank - 1]];
+    line.digit[rank - 1].stride[0] = elements;
+    line.digit[rank - 1].count = make_divider<params::Divider>(static_cast<std::uint64_t>(elements));
+  }
   return line;
 }
 
 struct LinearChoice {
   std::uint32_t word_bytes = 0;
   std::uint32_t words = 0;  ///< words of a thread
+  std::uint32_t lines = 1;  ///< of a word
   static constexpr auto members() {
     return std::array{choice_number("word_bytes", &LinearChoice::word_bytes),
-                      choice_number("words", &LinearChoice::words)};
+                      choice_number("words", &LinearChoice::words),
+                      choice_number("lines", &LinearChoice::lines)};
   }
   [[nodiscard]] std::string text() const {
-    // Only words of several lines are larger than what a store writes.
-    return fmt::format("words of {} bytes{}, {} threads of {}", word_bytes,
-                       word_bytes > 16 ? " from several lines" : "", linear_threads, words);
+    const std::string several = lines > 1 ? fmt::format(" from {} lines", lines) : "";
+    return fmt::format("words of {} bytes{}, {} threads of {}", word_bytes, several, linear_threads, words);
   }
 };
 
@@ -179,7 +186,7 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
     const bool pays = !is_small(problem) || (layout_of(problem) == Layout::any && !is_tiny(problem));
     bool common = pays && (problem.nest.rank > 1 || repeats_row(problem));
     const auto add = [&](const LinearFacts& facts) {
-      const LinearChoice choice{.word_bytes = facts.word_bytes(), .words = facts.turns};
+      const LinearChoice choice{.word_bytes = facts.word_bytes(), .words = facts.turns, .lines = facts.lines};
       add_once(candidates, candidate(facts, choice, problem.nest), common);
     };
     for (const LinearFacts& facts : line_facts(problem)) add(facts);
@@ -216,10 +223,11 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
       footprint.order = sides_of(problem, facts).order;
       footprint.static_shared_bytes = image_bytes(facts);
       footprint.registers = 24 + facts.word_elements;
-      footprint.passes = facts.turns * ((facts.word_bytes() + 15) / 16);
-      footprint.store_bytes = facts.scatters == 0  ? 16
-                              : facts.vectors != 0 ? facts.columns() * facts.element_bytes()
-                                                   : facts.element_bytes();
+      if (facts.line_move != LineMove::spread)
+        footprint.passes = facts.turns * ((facts.word_bytes() + 15) / 16);
+      footprint.store_bytes = facts.line_move == LineMove::gather ? 16
+                              : facts.vectors != 0                ? facts.columns() * facts.element_bytes()
+                                                                  : facts.element_bytes();
     }
     std::uint64_t remaining = cta_elements;
     for (std::uint32_t k = nest.rank; k-- > 0;) {
@@ -233,7 +241,13 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
     // Instructions of a thread, fitted to measurements (docs/model.md).
     constexpr double per_division = 3.08;  // division that splits an index of a word or column
     constexpr double per_element = 3.7;    // column of a word that may have columns of two rows
-    const double accesses = facts.vectors != 0 ? elements / facts.columns() : elements;
+    const bool is_scatter = facts.lines > 1 && facts.line_move == LineMove::scatter;
+    const bool is_spread = facts.lines > 1 && facts.line_move == LineMove::spread;
+    const double accesses =
+        is_spread            ? columns * (facts.run_bytes == 0 ? facts.lines
+                                                               : facts.lines * facts.element_bytes() / facts.run_bytes)
+        : facts.vectors != 0 ? elements / facts.columns()
+                             : elements;
     const double divided = facts.short_rows != 0 ? columns : facts.wraps != 0 ? 2 * words : words;
     const double computed = facts.computes != 0 || facts.padded != 0 ? elements : 0;
     footprint.instructions = per_division * divided * (facts.rank - 1) * (1 + facts.sources) / 2 +
@@ -243,7 +257,7 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
     if (facts.wraps != 0 || facts.short_rows != 0)
       footprint.instructions += per_element * columns * facts.sources;
     for (std::uint32_t i = 1; i <= facts.sources; ++i)
-      footprint.lines += accesses * lines_of_access(problem, facts.scatters != 0 ? 0 : i, facts);
+      footprint.lines += accesses * lines_of_access(problem, is_scatter ? 0 : i, facts);
     for (std::uint32_t i = 1; i <= facts.sources; ++i)
       footprint.bytes_in_flight += std::uint64_t{cta_elements} * problem.element_bytes(i);
     return footprint;
@@ -251,14 +265,7 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
 
   [[nodiscard]] std::string why(const Candidate& candidate, const Problem& /*problem*/) const override {
     const auto facts = facts_of<LinearFacts>(candidate);
-    if (facts.lines > 1) {
-      return fmt::format(
-          "The {0} is contiguous, and its last dimension is short: its {1} elements are in {1} lines of the "
-          "{2}, "
-          "along which threads move {3} neighbours each.",
-          facts.scatters != 0 ? "source" : "destination", facts.lines,
-          facts.scatters != 0 ? "destination" : "source", facts.columns());
-    }
+    if (facts.lines > 1) return why_lines(facts);
     return fmt::format(
         "The destination is contiguous: threads store words of {} bytes along its memory, and load {}.",
         facts.word_bytes(), facts.vectors != 0 ? "them as vectors" : "the elements of a word separately");
@@ -292,9 +299,7 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
             "that rows may be short or odd. The copy engine is not used: it supports only rows of a multiple "
             "of 16 bytes.",
         .max_threads = linear_threads,
-        .call = facts.lines == 1      ? "move_line(plan)"
-                : facts.scatters != 0 ? "scatter_lines(plan)"
-                                      : "gather_lines(plan)"};
+        .call = facts.lines > 1 ? std::string(function_of_lines(facts)) + "(plan)" : "move_line(plan)"};
     parts.pads = facts.padded != 0;
     parts.set("vectors", facts.vectors != 0);  // a word is one vector of the source
     parts.set("lines", facts.lines > 1);  // a word has all elements of the last dimension for several columns
@@ -304,13 +309,7 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
     parts.facts = number_fact("rank", facts.rank) + number_fact("threads", linear_threads) +
                   number_fact("word_elements", facts.word_elements, "elements of a word") +
                   number_fact("turns", facts.turns, "words of a thread") + offset_fact(facts.wide_offsets);
-    if (facts.lines > 1) {
-      parts.facts +=
-          number_fact("lines", facts.lines, "of a word: each has one element of a column") +
-          number_fact("columns", facts.columns(), "of a word") +
-          number_fact("piece_bytes", facts.piece_bytes, "of a word, accessed in shared memory at once") +
-          policy_fact("Lines", facts.vectors != 0 ? "LinesOfVectors" : "AnyLines", "of a word");
-    }
+    if (facts.lines > 1) parts.facts += line_fact_text(facts);
     parts.facts += fmt::format("using Plan = {};\n",
                                facts.padded != 0 ? "params::PaddedLine<rank>"
                                                  : fmt::format("params::Line<rank, {}>", facts.sources));

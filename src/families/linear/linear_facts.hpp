@@ -10,6 +10,13 @@ TMAJIT_BEGIN
 inline constexpr std::uint32_t linear_threads = 256;
 inline constexpr double max_memory_lines = 16;  // that an access of a warp may touch
 
+/// How words of several lines are moved.
+enum class LineMove : std::uint32_t {
+  gather,   ///< from lines of the source to a contiguous destination whose last dimension is short
+  scatter,  ///< from a contiguous source whose last dimension is short to lines of the destination
+  spread,   ///< from short runs of the source to lines of a contiguous destination
+};
+
 /// The facts that a `linear` kernel is specialised for. In kernels that move bits unchanged, each type is the
 /// unsigned integer of its size.
 struct LinearFacts {
@@ -20,9 +27,10 @@ struct LinearFacts {
   std::uint32_t lines = 1;  ///< elements of a column, each in another line (word_lines.hpp); 1: no lines
   std::uint32_t piece_bytes = 0;  ///< bytes of a word that a thread accesses at once in shared memory
   Flag vectors = 0;               ///< the elements of a word, or those in one line, are one vector
-  Flag scatters = 0;              ///< the source is contiguous, the destination has the lines
-  Flag short_rows = 0;            ///< a row has fewer columns than a word
-  Flag wraps = 0;                 ///< a word may continue in the next row
+  LineMove line_move = LineMove::gather;
+  std::uint32_t run_bytes = 0;  ///< bytes of a load from a run; 0: its elements are loaded one by one
+  Flag short_rows = 0;          ///< a row has fewer columns than a word
+  Flag wraps = 0;               ///< a word may continue in the next row
   Flag wide_offsets = 0;
   Flag computes = 0;
   Flag padded = 0;
