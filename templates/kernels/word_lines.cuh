@@ -1,5 +1,6 @@
-// Moves between a contiguous tensor whose last dimension is short, and lines of another tensor: each element of that dimension is in
-// another line.
+// Moves between a contiguous tensor and lines of another tensor, by words that have elements of several lines.
+//
+// The contiguous tensor's last dimension is short, and each of its elements is in another line of the other tensor.
 //
 //   lines --neighbours of each line--> a word of each thread --shared memory of a warp--> contiguous tensor, or the reverse
 //

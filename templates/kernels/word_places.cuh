@@ -47,7 +47,7 @@ struct InWindow {
   }
 };
 
-// Where the columns of a word are in each source, and whether the source has them.
+// Where the columns of a word are in each other tensor, and whether it has them.
 struct Places {
   Offset at[sources][columns];
   Reach reach[columns];

@@ -294,10 +294,13 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
                                    std::string_view /*expression*/) const override {
     const auto facts = facts_of<LinearFacts>(candidate);
     SourceParts parts{
-        .why =
-            "Threads walk along the destination's memory and load its elements one by one, many at once, so "
-            "that rows may be short or odd. The copy engine is not used: it supports only rows of a multiple "
-            "of 16 bytes.",
+        .why = facts.lines > 1 ? why_lines(facts)
+               : facts.vectors != 0
+                   ? "Threads walk along the destination's memory and load its words, many at once, however "
+                     "short the rows are."
+                   : "Threads walk along the destination's memory and load its elements one by one, many at "
+                     "once, so that rows may be short or odd. The copy engine is not used: it supports only "
+                     "rows of a multiple of 16 bytes.",
         .max_threads = linear_threads,
         .call = facts.lines > 1 ? std::string(function_of_lines(facts)) + "(plan)" : "move_line(plan)"};
     parts.pads = facts.padded != 0;
