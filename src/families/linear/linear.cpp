@@ -138,6 +138,8 @@ params::PaddedLine<rank> padded_line(const Problem& problem) {
   return line;
 }
 
+/// The parameter of words of several lines. Its strides are those of the operand whose offsets threads
+/// compute.
 template <std::uint32_t rank>
 params::Line<rank, 1> line_of_words(const Problem& problem, const LinearFacts& facts) {
   const LineSides sides = sides_of(problem, facts);
