@@ -33,6 +33,7 @@ struct AnyLines {
     for (u32 k = 0; k < columns; ++k) to[at[k]] = word.get(k * lines + line);
   }
 };
+
 // The elements of a line that a word has, as one vector.
 using LineVector = Raw<element_bytes, columns>;
 

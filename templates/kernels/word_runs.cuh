@@ -4,7 +4,7 @@
 //
 // Threads take columns in the destination's order, so that a warp stores neighbours in each line. Runs that share a sector with others
 // find it in the L1 cache.
-//@ # Facts of the kernel: those of word_lines.cuh except Lines and piece_bytes; Runs and run_bytes.
+//@ # Facts of the kernel: those of word_lines.cuh except Lines and piece_bytes, with one turn; Runs and run_bytes.
 #pragma once
 #include "tmajit/word_lines.cuh"
 
@@ -27,28 +27,23 @@ struct AnyRuns {
   }
 };
 
+// Each thread moves one word.
 __device__ __forceinline__ void spread_runs(const Plan& plan) {
   const auto* source = reinterpret_cast<const Element*>(static_cast<const u8*>(plan.source[0]));
   auto* const destination = reinterpret_cast<Element*>(static_cast<u8*>(plan.destination));
   const u32 words = plan.elements / word_elements;
-  Word word[turns] = {};
+  const Turn turn(0, words);
+  const Places places = Words::places(plan, turn.own * columns);
+  Word word = {};
 #pragma unroll
-  for (u32 n = 0; n < turns; ++n) {
-    const Places places = Words::places(plan, Turn(n, words).own * columns);
+  for (u32 k = 0; k < columns; ++k) Runs::load(word, k, source + places.at[0][k]);
+  if (!turn.exists) return;
+  // The lines that follow each other in the destination are a block; a column is in one block.
+  u32 block = turn.own * columns;
+  const Offset in_line = static_cast<Offset>(take(plan.digit[row + 1].count, block));
+  Element* to = destination + static_cast<Offset>(block) * static_cast<Offset>(lines) * line_step(plan) + in_line;
 #pragma unroll
-    for (u32 k = 0; k < columns; ++k) Runs::load(word[n], k, source + places.at[0][k]);
-  }
-#pragma unroll
-  for (u32 n = 0; n < turns; ++n) {
-    const Turn turn(n, words);
-    if (!turn.exists) continue;
-    // The lines that follow each other in the destination are a block; a column is in one block.
-    u32 block = turn.own * columns;
-    const Offset in_line = static_cast<Offset>(take(plan.digit[row + 1].count, block));
-    Element* to = destination + static_cast<Offset>(block) * static_cast<Offset>(lines) * line_step(plan) + in_line;
-#pragma unroll
-    for (u32 line = 0; line < lines; ++line) store_vector(word[n], line, to + static_cast<Offset>(line) * line_step(plan));
-  }
+  for (u32 line = 0; line < lines; ++line) store_vector(word, line, to + static_cast<Offset>(line) * line_step(plan));
 }
 
 }  // namespace tmajit

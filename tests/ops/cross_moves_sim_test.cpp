@@ -3,11 +3,9 @@
 #include "families/flat/flat_layout.hpp"
 #include "families/linear/linear_facts.hpp"
 #include "ops/cross_moves.hpp"
-#include "ptx_alone.hpp"
 #include "reference/random_maps.hpp"
 
 #include <tmajit/error.hpp>
-#include <tmajit/sim.hpp>
 
 #include <algorithm>
 #include <iostream>
@@ -81,11 +79,7 @@ Counts run_cross_moves(std::uint64_t default_cases, std::uint64_t default_seed,
   const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", default_cases);
   const std::uint64_t seed = reference::seed(default_seed);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
-  SimOptions options{.threads = 1};
-  options.mode = SimOptions::Mode::random;
-  Runtime runtime({.device = make_sim_device(options),
-                   .cache_directory = tests::shared_kernels(),
-                   .compile = tests::ptx_without_lines});
+  Runtime runtime = tests::random_order_runtime();
   Counts counts;
   for (std::uint64_t n = 0; n < cases; ++n) {
     const tests::CrossMove drawn = random_move(seed + n, 12'000);

@@ -1,8 +1,10 @@
 #include "ops/every_candidate.hpp"
 
 #include "operations/references.hpp"
+#include "ptx_alone.hpp"
 
 #include <tmajit/element_type.hpp>
+#include <tmajit/sim.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -38,6 +40,14 @@ Extent extent_of(const TensorView& view) {
 MoveOperand move_operand(ElementType type, const std::vector<std::uint64_t>& shape,
                          const std::vector<std::int64_t>& strides, std::uint64_t shift) {
   return {TensorView::strided(type, shape, strides), shift};
+}
+
+Runtime random_order_runtime() {
+  SimOptions options{.threads = 1};
+  options.mode = SimOptions::Mode::random;
+  return Runtime({.device = make_sim_device(options),
+                  .cache_directory = shared_kernels(),
+                  .compile = ptx_without_lines});
 }
 
 void launch(Runtime& runtime, const Problem& problem, const Candidate& candidate) {

@@ -22,6 +22,9 @@ struct MoveOperand {
 [[nodiscard]] MoveOperand move_operand(tmajit::ElementType type, const std::vector<std::uint64_t>& shape,
                                        const std::vector<std::int64_t>& strides, std::uint64_t shift = 0);
 
+/// A runtime on a simulated device that schedules threads in random order. It compiles to PTX only.
+[[nodiscard]] tmajit::Runtime random_order_runtime();
+
 /// Launches the kernel of a candidate.
 void launch(tmajit::Runtime& runtime, const tmajit::Problem& problem, const tmajit::Candidate& candidate);
 

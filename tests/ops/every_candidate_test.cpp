@@ -78,11 +78,7 @@ TEST_CASE("every candidate of random permutations moves every element, and nothi
   const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 9);
   const std::uint64_t seed = reference::seed(20261121);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
-  SimOptions options{.threads = 1};
-  options.mode = SimOptions::Mode::random;
-  Runtime runtime({.device = make_sim_device(options),
-                   .cache_directory = tests::shared_kernels(),
-                   .compile = tests::ptx_without_lines});
+  Runtime runtime = tests::random_order_runtime();
   std::map<std::string_view, std::uint64_t> counts;
   for (std::uint64_t n = 0; n < cases; ++n) {
     const tests::RandomPermutation permutation = tests::random_permutation(seed + n, 12'000);

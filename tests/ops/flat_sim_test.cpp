@@ -94,11 +94,7 @@ ShortMove short_move(std::uint64_t seed) {
 template <class Use>
 void for_short_moves(std::uint64_t cases, std::uint64_t seed, const Use& use) {
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
-  SimOptions options{.threads = 1};
-  options.mode = SimOptions::Mode::random;
-  Runtime runtime({.device = make_sim_device(options),
-                   .cache_directory = tests::shared_kernels(),
-                   .compile = tests::ptx_without_lines});
+  Runtime runtime = tests::random_order_runtime();
   for (std::uint64_t n = 0; n < cases; ++n) {
     const ShortMove drawn = short_move(seed + n);
     INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << drawn.text());

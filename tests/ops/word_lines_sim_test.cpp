@@ -2,11 +2,9 @@
 /// the simulated device, which reports mistakes of kernels.
 #include "families/linear/linear_facts.hpp"
 #include "ops/every_candidate.hpp"
-#include "ptx_alone.hpp"
 #include "reference/random_maps.hpp"
 
 #include <tmajit/error.hpp>
-#include <tmajit/sim.hpp>
 
 #include <algorithm>
 #include <iostream>
@@ -131,11 +129,7 @@ TEST_CASE("words of several lines move tensors like the reference, and nothing i
   const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 120);
   const std::uint64_t seed = reference::seed(20261128);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
-  SimOptions options{.threads = 1};
-  options.mode = SimOptions::Mode::random;
-  Runtime runtime({.device = make_sim_device(options),
-                   .cache_directory = tests::shared_kernels(),
-                   .compile = tests::ptx_without_lines});
+  Runtime runtime = tests::random_order_runtime();
   std::map<std::string_view, std::uint64_t> counts;
   for (std::uint64_t n = 0; n < cases; ++n) {
     const DrawnMove drawn = n % 3 == 0 ? run_move(seed + n) : line_move(seed + n);
